@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from specdec_cli.documents.html_events import unescape
 from specdec_cli.documents.wrapped import ends_sentence
 from specdec_cli.errors import InputError
 
@@ -13,7 +14,7 @@ _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _ATTEMPT = re.compile(r"\ufeff?\s*\d+:[^\n]*-->")
 _TAG = r"<[^<>]*>|\{\\[^{}]*\}"
 _BEFORE = re.compile(rf"(?:\s|{_TAG})*")
-_AFTER = re.compile(rf"(?:\s|{_TAG})*$")
+_AFTER = re.compile(rf"(?<!\s)(?:\s|{_TAG})*$")
 _SPEAKER = re.compile(r"[-\u2013\u2014\u266a\u266b\[(>]|[A-Z][A-Z .]{1,20}:")
 _PAUSE = 2.0
 """The longest pause within a sentence, in seconds."""
@@ -41,6 +42,11 @@ class Passage:
     cues: tuple[int, ...]
 
 
+def is_webvtt(content: str) -> bool:
+    """Whether a document is WebVTT, and not SubRip."""
+    return content[:7].lstrip("\ufeff").startswith("WEBVTT")
+
+
 def read_cues(content: str, name: str) -> list[Cue]:
     """Return the cues of a document. Raises InputError, naming the line, for a document that has text but no cue, and for a time
     that cannot be read.
@@ -48,7 +54,7 @@ def read_cues(content: str, name: str) -> list[Cue]:
     cues: list[Cue] = []
     times: tuple[float, float] | None = None
     lines: list[Run] = []
-    is_webvtt = content[:7].lstrip("\ufeff").startswith("WEBVTT")
+    webvtt = is_webvtt(content)
     for number, found in enumerate(_LINE.finditer(content), 1):
         begin, text = found.start(), found.group().rstrip("\r\n")
         timing = _TIMING.match(text)
@@ -58,11 +64,11 @@ def read_cues(content: str, name: str) -> list[Cue]:
             cues += _cue(content, times, lines[: -1 if timing and _is_number(content, lines) else None])
             lines = []
             times = (_seconds(timing.groups()[:4]), _seconds(timing.groups()[4:])) if timing else times
-            times = times if timing or not is_webvtt else None
+            times = times if timing or not webvtt else None
         elif times is not None:
             lines.append((begin, begin + len(text)))
     cues += _cue(content, times, lines)
-    if not cues and times is None and content.strip() and not is_webvtt:
+    if not cues and times is None and content.strip() and not webvtt:
         raise InputError(f"{name}, line 1: no cue; a cue has a line of the form 00:00:01,000 --> 00:00:02,000")
     return cues
 
@@ -92,7 +98,7 @@ def _goes_on(content: str, cues: list[Cue], numbers: list[int]) -> bool:
     near = cue.tags == following.tags and 0 <= following.start - cue.end <= _PAUSE and len(set(numbers)) < _MOST_CUES
     plain = not any("<" in content[first:last] or "{" in content[first:last] for first, last in (*cue.lines, *following.lines))
     speaks = _SPEAKER.match(content, following.lines[0][0])
-    return near and plain and not speaks and not ends_sentence(content[begin:end]) and content[end - 1] not in "\u266a\u266b])"
+    return near and plain and not speaks and not ends_sentence(unescape(content[begin:end])) and content[end - 1] not in "\u266a\u266b])"
 
 
 def _cue(content: str, times: tuple[float, float] | None, lines: list[Run]) -> list[Cue]:

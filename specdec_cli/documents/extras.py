@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import MissingLibraryError
 
 
 def load_library(name: str, file: str) -> Any:
@@ -11,6 +11,4 @@ def load_library(name: str, file: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise UsageError(
-            f"{file}: this format needs {name.partition('.')[0]}; install it with: pip install 'specdec[documents]'"
-        ) from error
+        raise MissingLibraryError(f"{file}: this format needs {name.partition('.')[0]}", "documents") from error

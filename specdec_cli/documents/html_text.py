@@ -70,7 +70,8 @@ _WINDOWS_1252 = frozenset(["ascii", "cp1252", "iso8859-1", "iso88591", "x-cp1252
 """Names of encodings that the HTML standard (Encoding, section 4.2) reads as windows-1252."""
 _NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_SPACE = re.compile(r"[ \t\r\n\f]*\n[ \t\r\n\f]*")
+_SPACE = re.compile(r"[ \t\r\n\f]+")
+_REFERENCE = re.compile(r"&#?\w{1,32};")
 _REFERENCE_END = re.compile(r"#?\w{1,32};")
 """What follows the ampersand of a reference."""
 _MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
@@ -159,7 +160,7 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
         if event.kind == "text":
             _add_text(builder, content, event.begin, event.finish)
         elif event.kind == "reference":
-            _add_reference(builder, content, event)
+            _add_reference(builder, content, event.begin, event.finish)
         elif event.kind == "end":
             builder.close(event.begin, event.finish)
         elif event.kind == "start" and event.name not in VOID:
@@ -175,28 +176,38 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
         yield with_lines(content, found)
 
 
+def add_escaped(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:
+    """Add text that may have character references, with its line breaks as gaps."""
+    for found in _REFERENCE.finditer(content, begin, finish):
+        _add_text(builder, content, begin, found.start())
+        _add_reference(builder, content, *found.span())
+        begin = found.end()
+    _add_text(builder, content, begin, finish)
+
+
 def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:
     """Add text, with its line breaks as gaps."""
     for found in _SPACE.finditer(content, begin, finish):
-        builder.text(begin, found.start())
-        builder.gap(*found.span())
-        begin = found.end()
+        if "\n" in found.group():
+            builder.text(begin, found.start())
+            builder.gap(*found.span())
+            begin = found.end()
     builder.text(begin, finish)
 
 
-def _add_reference(builder: SegmentBuilder, content: str, event: Event) -> None:
+def _add_reference(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:
     """Add a character reference: a space as what separates words, a letter, punctuation, a currency or a soft hyphen as its character,
     and others as they are. So is an ampersand that would become the beginning of another reference.
     """
-    character = unescape(content[event.begin : event.finish])
+    character = unescape(content[begin:finish])
     is_shown = len(character) == 1 and (character.isalpha() or unicodedata.category(character) in _SHOWN)
-    is_shown = is_shown and not (character == "&" and _REFERENCE_END.match(content, event.finish))
-    if is_space(content[event.begin : event.finish]):
-        builder.line_break(event.begin, event.finish)
+    is_shown = is_shown and not (character == "&" and _REFERENCE_END.match(content, finish))
+    if is_space(content[begin:finish]):
+        builder.line_break(begin, finish)
     elif is_shown or character == _SOFT_HYPHEN:
-        builder.instead(event.begin, event.finish, character)
+        builder.instead(begin, finish, character)
     else:
-        builder.text(event.begin, event.finish)
+        builder.text(begin, finish)
 
 
 def _attributes(content: str, event: Event) -> Iterator[Segment]:
@@ -204,7 +215,7 @@ def _attributes(content: str, event: Event) -> Iterator[Segment]:
     for found in _ATTRIBUTE.finditer(content, event.begin, event.finish):
         group = 1 if found[1] is not None else 2
         builder = SegmentBuilder(content)
-        _add_text(builder, content, *found.span(group))
+        add_escaped(builder, content, *found.span(group))
         quote = "\"'"[group - 1]
         segment = builder.build(Layout(escape=partial(_escape_value, quote)))
         if segment is not None:

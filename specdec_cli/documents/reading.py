@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import STDIO, UNREADABLE, open_binary, raw_stdin, read_some, remedy
+from specdec_cli.text.lines import STDIO, UNREADABLE, no_such_file, open_binary, raw_stdin, read_some, remedy
 
 MAX_BYTES = 2**26
 """The largest size of a document, after decompression; a document is held in memory completely."""
@@ -21,7 +21,7 @@ def read_bytes(path: Path) -> bytes:
     if path == STDIO:
         return _read(raw_stdin(), "stdin")
     if not path.exists():
-        raise InputError(f"{path}: no such file")
+        raise InputError(no_such_file(str(path)))
     try:
         if path.is_file() and path.stat().st_size > MAX_BYTES:
             raise _too_large(str(path))

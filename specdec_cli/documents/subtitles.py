@@ -5,13 +5,15 @@ The reader is our own because pysubs2 writes files anew, without what it does no
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby, islice
 
 from specdec_cli.documents.builder import SegmentBuilder
-from specdec_cli.documents.cues import Passage, passages, read_cues
+from specdec_cli.documents.cues import Passage, is_webvtt, passages, read_cues
 from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.html_text import add_escaped, escape_text
 from specdec_cli.documents.reading import decode, marked_encoding
-from specdec_cli.documents.segments import STAND_IN, Change, Segment
+from specdec_cli.documents.segments import Change, Layout, Segment
 from specdec_cli.text.paragraphs import wrap_words
 from specdec_cli.text.sentences import split_sentences
 
@@ -52,11 +54,10 @@ class Subtitles(TextDocument):
             for words, part in zip(texts, split_by_shares(output.split(" "), shares), strict=True):
                 words += part
         begin, finish = segments[0].begin, segments[-1].finish
-        marks = {name: self.content[slice(*place)] for segment in segments for name, place in segment.layout.marks.items()}
         ending = "\r\n" if "\r\n" in self.content else "\n"
         for lines, words in zip(cues, texts, strict=True):
-            expanded = [_expanded(word, marks) for word in words]
-            text = ending.join(fold(expanded, len(lines), self._width))
+            written = [segments[0].layout.write(word, lambda start, end: self.content[start:end]) for word in words]
+            text = ending.join(fold(written, len(lines), self._width))
             yield Change(max(begin, lines[0][0]), min(finish, lines[-1][1]), text)
 
 
@@ -107,16 +108,17 @@ def fold(words: Sequence[str], lines: int, width: int) -> list[str]:
 
 def _segments(content: str, passage: Passage) -> Iterator[Segment]:
     builder = SegmentBuilder(content)
+    add_text = partial(add_escaped, builder, content) if is_webvtt(content) else builder.text
     for number, (begin, end) in enumerate(passage.lines):
         if number:
             builder.gap(passage.lines[number - 1][1], begin)
         for tag in _TAG.finditer(content, begin, end):
-            builder.text(begin, tag.start())
+            add_text(begin, tag.start())
             add = builder.void if tag.group()[1] in "\\0123456789" else builder.close if tag.group()[1] == "/" else builder.open
             add(*tag.span())
             begin = tag.end()
-        builder.text(begin, end)
-    found = builder.build()
+        add_text(begin, end)
+    found = builder.build(Layout(escape=escape_text if is_webvtt(content) else str))
     if found is None or passage.cues[0] == passage.cues[-1]:
         yield from filter(None, [found])
         return
@@ -139,7 +141,3 @@ def _distance(words: Sequence[str], place: int, whole: int, share: float) -> flo
     # A cue that ends with an abbreviation would be read as the end of a sentence.
     preference = -1 if last == "." and (following[:1].islower() or following[:1].isdigit()) else int(pauses)
     return abs(sum(map(len, words[:place])) / whole - share) - _PAUSE_BONUS * preference
-
-
-def _expanded(word: str, marks: dict[str, str]) -> str:
-    return STAND_IN.sub(lambda found: marks.get(found.group(), found.group()), word)

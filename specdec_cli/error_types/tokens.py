@@ -1,6 +1,7 @@
 """Tokens of text as ERRANT has them: clitics (n't, 's) and hyphens are tokens of their own."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -51,6 +52,5 @@ def token_spans(before: Sequence[Token], after: Sequence[Token], edits: Sequence
 
 def _touched(tokens: Sequence[Token], start: int, end: int) -> tuple[int, int]:
     """The tokens of which a character is between two offsets; an edit inside a token or at its end touches that token."""
-    first = next((number for number, token in enumerate(tokens) if token.end > start), len(tokens))
-    last = next((number for number, token in enumerate(tokens) if token.start >= end), len(tokens))
-    return first, max(first, last)
+    first = bisect_right(tokens, start, key=lambda token: token.end)
+    return first, max(first, bisect_left(tokens, end, key=lambda token: token.start))

@@ -13,8 +13,8 @@ from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.edit_scores import score_edits
-from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.pipeline.edit_scores import adds_unknown_word, score_edits
+from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
 from specdec_cli.text.inline_tags import Bare, bare
@@ -124,7 +124,8 @@ class Corrector:
     in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
     Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
     characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
-    with `types`, the others have the types of their errors. Edits are scored with `ngrams` too, if the bundle has them.
+    with `types`, the others have the types of their errors. With `ngrams`, if the bundle has them, edits are scored with these too, and
+    none puts a word that they do not know in the place of known ones (see `adds_unknown_word`).
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
     punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
     """
@@ -213,12 +214,14 @@ class Corrector:
             return []
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams))
+        if self._ngrams is not None:
+            edits = [edit for edit in edits if not adds_unknown_word(edit, self._ngrams)]
         return self._filter.passing(edits)
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""
         spans = protected_spans(line, latin=self._latin) if edits else []
-        found = [edit for edit in edits if not any(_touches(edit, start, end) for start, end in spans)]
+        found = edits_outside(edits, spans, _touches)
         if found and self._types:
             from specdec_cli.error_types.annotation import with_types  # its tables are not needed for plain text
 

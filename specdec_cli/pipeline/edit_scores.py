@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.edits import Edit, apply_edits, split_words
 from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.tokenizer import Tokenizer
 
@@ -42,3 +42,9 @@ def score_edits(
         if ngrams is not None:
             score += _NGRAM_WEIGHT * ngrams.log_ratio(text, apply_edits(text, [edit]))
         yield replace(edit, score=score)
+
+
+def adds_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:
+    """Whether an edit replaces words that `ngrams` knows by one that it does not know, which is probably no word, such as "policys"."""
+    old, new = (filter(str.isalpha, split_words(text)) for text in (edit.source, edit.text))
+    return all(map(ngrams.knows, old)) and not all(map(ngrams.knows, new))

@@ -1,7 +1,8 @@
 """Edits that the user does not want: those of certain words, and those of certain categories of errors."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,15 +33,14 @@ class IgnoredEdits:
         known = {" ".join(word.split()) for word in (*words, *lines)}
         return cls(tuple(sorted(known - {""})), checked_names(categories))
 
-    def rejects(self, edit: Edit, spans: Sequence[tuple[int, int]]) -> bool:
-        """Whether an edit changes one of the `spans`, or all its types belong to the categories."""
-        of_category = bool(edit.types) and all(any(belongs_to(type, name) for name in self.categories) for type in edit.types)
-        return of_category or any(_changes(edit, start, end) for start, end in spans)
-
     def passing(self, text: str, edits: Sequence[Edit]) -> list[Edit]:
         """Return those of the `edits` of a text that are wanted."""
-        spans = list(self._spans(text)) if edits and self.words else []
-        return [edit for edit in edits if not self.rejects(edit, spans)]
+        spans = self._spans(text) if edits and self.words else ()
+        return [edit for edit in edits_outside(edits, spans, _changes) if not self._is_of_category(edit)]
+
+    def _is_of_category(self, edit: Edit) -> bool:
+        """Whether all types of an edit belong to the categories."""
+        return bool(edit.types) and all(any(belongs_to(type, name) for name in self.categories) for type in edit.types)
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield where the words that must not change begin and end in `text`; they may overlap."""
@@ -61,6 +61,17 @@ class IgnoredEdits:
     @cached_property
     def _lengths(self) -> frozenset[int]:
         return frozenset(map(len, self.words))
+
+
+def edits_outside(edits: Iterable[Edit], spans: Iterable[tuple[int, int]], changes: Callable[[Edit, int, int], bool]) -> list[Edit]:
+    """Return those of `edits` that change none of the `spans` (start, end) of their text.
+
+    `changes` says whether an edit changes a span; it is asked only about spans that are near an edit.
+    """
+    ordered = sorted(spans)
+    starts, longest = [start for start, _ in ordered], max((end - start for start, end in ordered), default=0)
+    near = ((edit, ordered[bisect_left(starts, edit.start - longest) : bisect_right(starts, edit.end)]) for edit in edits)
+    return [edit for edit, found in near if not any(changes(edit, *span) for span in found)]
 
 
 def _changes(edit: Edit, start: int, end: int) -> bool:

@@ -2,12 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.glossary import Match, Phrases, Term
 from specdec_cli.text.output_checks import output_warnings
+from specdec_cli.text.tokenizer import Tokenizer
 
 MOST_WORSE = 2.0
 """By how much, in nats a token, the words around the terms may be less likely than the usual translation."""
@@ -51,11 +52,10 @@ def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "_".join(text[before[1] : after[0]] for before, after in pairwise(edges))
 
 
-def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], decode: Callable[[Sequence[int]], str]) -> float:
+def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokenizer) -> float:
     """The mean log probability of the tokens of `hypothesis` that are in no target of `terms`."""
-    ids = hypothesis.ids
-    spans = Phrases(term.target for term in terms).find(decode(ids))
-    ends = [len(decode(ids[: number + 1])) for number in range(len(ids))]
+    spans = Phrases(term.target for term in terms).find(tokenizer.decode(hypothesis.ids))
+    ends = tokenizer.ends(hypothesis.ids)
     around = [
         score
         for start, end, score in zip([0, *ends], ends, hypothesis.log_probabilities, strict=False)

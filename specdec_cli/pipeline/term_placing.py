@@ -133,7 +133,7 @@ class TermPlacer:
         for each in sorted((each for each in sentence.found if each.complete), key=lambda each: -each.score):
             if sentence.usual is None or is_all_terms(sentence.source, sentence.matches):
                 return each
-            if mean_around(each.hypothesis, sentence.terms, self._tokenizer.decode) >= sentence.usual - most_worse:
+            if mean_around(each.hypothesis, sentence.terms, self._tokenizer) >= sentence.usual - most_worse:
                 return each
         return None
 

@@ -7,9 +7,9 @@ from difflib import SequenceMatcher
 from typing import Protocol
 
 Span = tuple[int, int]
-# Characters of scripts without spaces between words; each counts as a word.
-_UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-_WORD = re.compile(rf"{_UNSPACED}|(?:(?!{_UNSPACED})\w)+(?:['’](?:(?!{_UNSPACED})\w)+)*|[^\w\s]")  # noqa: RUF001
+UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+"""A pattern for a character of a script without spaces between words; each counts as a word."""
+_WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+(?:['’](?:(?!{UNSPACED})\w)+)*|[^\w\s]")  # noqa: RUF001
 
 
 @dataclass(frozen=True)

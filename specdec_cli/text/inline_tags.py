@@ -64,16 +64,18 @@ class Untagged:
     def _after_space(self, edit: Edit) -> Edit:
         """Return `edit`. If it deletes a space before a tag and the first words after it, it then deletes the space after these instead."""
         start, end = edit.start + 1, edit.end + 1
-        is_before_tag = any(tag.place == start and not tag.closes for tag in self.tags)
-        if edit.text or not (is_before_tag and self.text[edit.start] == self.text[edit.end : end] == " "):
+        if edit.text or not self.text[edit.start : start] == self.text[edit.end : end] == " ":
+            return edit
+        if not any(tag.place == start and not tag.closes for tag in self.tags):
             return edit
         return replace(edit, start=start, end=end, source=self.text[start:end])
 
     def _empties(self, edit: Edit) -> bool:
         """Whether `edit` deletes all text between a tag that opens and one that closes."""
-        kept = [tag for tag in self.tags if tag.kept]
-        pairs = (pair for pair in pairwise(kept) if not pair[0].closes and pair[1].closes)
-        return not edit.text.strip() and any(edit.start <= first.place < last.place <= edit.end for first, last in pairs)
+        if edit.text.strip():
+            return False
+        pairs = (pair for pair in pairwise(tag for tag in self.tags if tag.kept) if not pair[0].closes and pair[1].closes)
+        return any(edit.start <= first.place < last.place <= edit.end for first, last in pairs)
 
     def _parts(self, edit: Edit, places: Sequence[int]) -> Iterator[Edit]:
         among = self.tags[bisect_right(places, edit.start) : bisect_left(places, edit.end)]

@@ -48,11 +48,17 @@ def name_of(path: Path) -> str:
     return "stdin" if path == STDIO else str(path)
 
 
+def no_such_file(name: str) -> str:
+    """The message about a file that does not exist; for what may be a text instead of a name, it says how text is given."""
+    hint = "; text is read from standard input, as in: echo 'TEXT' | specdec translate" if " " in name and "/" not in name else ""
+    return f"{name}: no such file{hint}"
+
+
 def check_files(paths: Sequence[Path]) -> None:
     """Raise InputError for a path that does not exist or is a folder. `-` is stdin, which is not checked."""
     for path in paths:
         if path != STDIO and not path.exists():
-            raise InputError(f"{path}: no such file")
+            raise InputError(no_such_file(str(path)))
         if path != STDIO and path.is_dir():
             raise InputError(f"{path}: is a folder")
 
@@ -163,17 +169,17 @@ def _split(stream: Any, max_bytes: int) -> Iterator[bytes]:
         first, *others = chunk.split(b"\n")
         begun += first
         for following in others:
-            yield _checked(begun, max_bytes)
+            _check_length(begun, max_bytes)
+            yield bytes(begun)
             begun = bytearray(following)
-        _checked(begun, max_bytes)
+        _check_length(begun, max_bytes)
     if begun:
         yield bytes(begun)
 
 
-def _checked(line: bytearray, max_bytes: int) -> bytes:
+def _check_length(line: bytearray, max_bytes: int) -> None:
     if len(line) > max_bytes:
         raise LineTooLong(f"longer than {max_bytes} bytes")
-    return bytes(line)
 
 
 def read_some(stream: Any) -> bytes:

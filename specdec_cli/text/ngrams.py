@@ -81,6 +81,10 @@ class NgramModel:
         rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
         return self._log_probability(new, same, len(new) - rest) - self._log_probability(old, same, len(old) - rest)
 
+    def knows(self, word: str) -> bool:
+        """Whether `word`, or the same in lower case, was counted; one of about 300 words that were not counts as known."""
+        return any(self._count([_hash(_DIGIT.sub("0", each))]) > 0 for each in (word, word.lower()))
+
     def _log_probability(self, words: Sequence[int], start: int, end: int) -> float:
         """The sum of the log probabilities of `words`, hashes, from `start` to `end` and of those with one of them in the context."""
         places = range(max(start, ORDER - 1), min(end + ORDER - 1, len(words)))

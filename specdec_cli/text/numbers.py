@@ -9,12 +9,15 @@ from specdec_cli.text.parallel import Pair
 NUMBER = re.compile(r"\d+(?:[.,:'\u2009\u00a0\u202f]\d+)*")
 """A number in digits, with separators."""
 _LETTERS = re.compile(r"\w+")
-_AFTERNOON, _MORNING = (re.compile(rf"\s*{letter}\.?\s?m\b", re.IGNORECASE) for letter in "pa")
+_RANGE = r"(?:\s*(?:to|and|or|until|till|[-\u2013])\s*\d{1,2}(?:[:.]\d\d)?)?"
+"""The end of a range of times, for whose beginning p.m. counts, too: 7 to 8 p.m."""
+_AFTERNOON, _MORNING = (re.compile(rf"{_RANGE}\s*{letter}\.?\s?m\b", re.IGNORECASE) for letter in "pa")
 _OCLOCK = re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
-_NEAR = 16
+_NOON = 12
+_NEAR = 20
 """How many characters after a number can say that it is a time."""
 _NUMERALS = {
-    "0": "null zero z\u00e9ro cero nul",
+    "0": "null zero z\u00e9ro cero nul mitternacht midnight",
     "1": "ein eine einen einem einer eines eins one once a an un une uno una um uma \u00e9\u00e9n een erste ersten erster erstes first",
     "2": "zwei two deux dos due twee dois duas beide zweite zweiten second",
     "3": "drei three trois tres tre drie tr\u00eas dritte dritten third",
@@ -54,7 +57,7 @@ def word_values(text: str) -> Counter[str]:
 
 
 def number_forms(text: str, number: re.Match[str]) -> set[str]:
-    """The accepted forms of a number of `text`; if it can be a time after noon, also those of the time on a 24-hour clock."""
+    """The accepted forms of a number of `text`; if it can be a time after noon or midnight, also those of the time on a 24-hour clock."""
     return {form for clock in _clocks(text, number, re.findall(r"\d+", number.group())) for form in written_forms(clock)}
 
 
@@ -65,9 +68,12 @@ def written_forms(parts: Sequence[str]) -> set[str]:
 
 
 def _clocks(source: str, number: re.Match[str], parts: list[str]) -> list[list[str]]:
-    """The parts of a number and, if it can be a time after noon, those of the time on a 24-hour clock."""
+    """The parts of a number and, if it can be a time after noon or midnight, those of the time on a 24-hour clock."""
     before, after = source[max(number.start() - 4, 0) : number.start()], source[number.end() : number.end() + _NEAR]
     is_time = ":" in number.group() or re.search(r"\bat $", before) or _OCLOCK.match(after)
-    if len(parts[0]) > 2 or int(parts[0]) > 12 or not (is_time or _AFTERNOON.match(after)) or _MORNING.match(after):
-        return [parts]
-    return [parts, [str(int(parts[0]) + 12), *parts[1:]]]
+    hour = int(parts[0]) if len(parts[0]) <= 2 else _NOON + 1
+    if _MORNING.match(after):
+        hours = [0, 2 * _NOON] if hour == _NOON else []
+    else:
+        hours = [hour + _NOON] if hour <= _NOON and (is_time or _AFTERNOON.match(after)) else []
+    return [parts, *([str(each), *parts[1:]] for each in hours)]

@@ -17,7 +17,7 @@ flags of tag sequences too.
 _KINDS = (
     r"(?<!`)`[^`\s]+`(?!`)",  # code without spaces in backquotes, also in a word, as in the plural of a name
     r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])",  # code in backquotes, not apostrophes that were meant
-    r"\]\([^()\s]*(?:\([^()\s]*\))?[^()\s]*\)",  # the address of a Markdown link
+    r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)",  # the address of a Markdown link
     r"!?\[(?=[^][]{1,200}\]\()",  # the beginning of a Markdown link
     # Web addresses, without the stop after them.
     r"(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*(?:\([^\s<>\"()]*\)|[^\s<>\"().,;:!?\]}'])",
@@ -28,7 +28,7 @@ _KINDS = (
     r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|[$#%]?\{[^\s{}]*\}",  # {name}, {0:.2f}, ${HOME}, {{ user.name }}
     r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs
     r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",  # $HOME, %PATH%
-    r"(?<![\d%])%(?:\(\w+\)|\d+\$)?[-+#0]*(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|q|j|z|t)?[diouxefgcrsa@](?![a-z])",  # %s, %(name)d, %-5.2f
+    r"(?<![\d%])%(?:\(\w+\)|\d+\$)?[-+#0]*+(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|q|j|z|t)?[diouxefgcrsa@](?![a-z])",  # %s, %(name)d, %-5.2f
     r"(?<![\w%])%\d{1,2}(?![\w%])|(?<!%)%%(?!%)",  # %1
     r"(?<![\w\\])[a-z]:\\[^\s<>\"|?*]*[\w\\]",  # C:\folder
     r"\\(?:begin|end|cite\w*|\w*ref|label|url|input|includegraphics)\*?(?:\[[^][]*\])?\{[^{}]*\}|\\[nrt\"\\](?![a-z])|\\n(?-i:(?=[A-Z]))|\\[a-z]+\*?\{?"
@@ -49,7 +49,7 @@ _KINDS = (
     r"(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])|(?<!\w)0x[0-9a-f]+(?!\w)",
     r"(?<!\w)(?-i:(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,64})(?!\w)",  # digests
     r"(?<![\w-])(?-i:(?=[A-Z0-9-]{0,32}\d)(?=[A-Z0-9-]{0,32}[A-Z])[A-Z0-9][A-Z0-9-]{4,32}[A-Z0-9])(?![\w-])",  # AB-12345
-    r"(?<![\w.,])\d{5,}(?![\w.,]*\w)",
+    r"(?<![\w.,])\d{5,}+(?![\w.,]*\w)",
     r"\w{0,32}(?:(?<!~)~\w{1,16}~(?!~)|\^\w{1,16}\^)\w{0,32}",  # H~2~O, x^2^
     r"\*\*|~~|[{}]",  # emphasis; braces that are left over
     EMOJI,

@@ -6,8 +6,10 @@ spaces are left out.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate
 
 from specdec_cli.text.edits import Edit
@@ -48,9 +50,9 @@ class Readable:
     def places(self, places: Sequence[int]) -> list[int]:
         """The offsets in `text` of offsets in `source`. An offset inside a part that was left out becomes the offset of this part."""
         tags = self.bare.tags
-        starts = [*(tag.start for tag in tags), len(self.source)]
+        starts, ends = [*(tag.start for tag in tags), len(self.source)], [tag.end for tag in tags]
         removed = [0, *accumulate(tag.end - tag.start for tag in tags)]
-        counts = [sum(tag.end <= place for tag in tags) for place in places]
+        counts = [bisect_right(ends, place) for place in places]
         return [min(place, starts[count]) - removed[count] for place, count in zip(places, counts, strict=True)]
 
     def _in_own_characters(self, edit: Edit) -> Edit | None:
@@ -59,8 +61,13 @@ class Readable:
             return None
         text = _with_words(own, edit.source, edit.text) if own != edit.source else edit.text
         for mark in _MARKS:
-            text = None if text is None else _with_marks(self._originals(mark, edit.start, edit.end), self._originals(mark), mark, text)
+            text = None if text is None else _with_marks(self._originals(mark, edit.start, edit.end), self._everywhere[mark], mark, text)
         return None if text is None else replace(edit, source=own, text=text)
+
+    @cached_property
+    def _everywhere(self) -> Mapping[str, str]:
+        """For each of _MARKS, the characters of the whole text that are written as it."""
+        return {mark: self._originals(mark) for mark in _MARKS}
 
     def _originals(self, mark: str, start: int = 0, end: int | None = None) -> str:
         """The characters that are written as `mark` from `start` to `end`."""

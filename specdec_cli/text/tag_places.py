@@ -89,14 +89,24 @@ def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _
 
 
 def _outside(items: Sequence[_Item], voids: Iterable[_Item]) -> list[_Item]:
-    """The void items, of which those inside one of `items`, or before one that they follow in the source, are moved to its end."""
+    """The void items, of which those inside one of `items`, or before one that they follow in the source, are moved to its end.
+
+    A void item is moved to the beginning of an item that follows it in the source, has another void item, and would be before it.
+    """
     found = []
     for void in voids:
         around = next((each for each in items if _is_inside(void, each)), None)
-        if around is not None:
+        following = next((each for each in items if void.order < each.order and each.begin < void.begin <= each.finish), None)
+        if following is not None and _has_void(following):
+            void.begin = void.finish = following.begin
+        elif around is not None:
             void.begin = void.finish = around.finish
         found.append(void)
     return found
+
+
+def _has_void(item: _Item) -> bool:
+    return any(each.is_void or _has_void(each) for each in item.inner)
 
 
 def _is_inside(void: _Item, item: _Item) -> bool:

@@ -97,14 +97,16 @@ def distributed(plain: Untagged, segments: Segments) -> TaggedSegments:
     lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
     edges = list(pairwise(accumulate(lengths, initial=0)))
     places = [tag.place for tag in plain.tags]
+    void_places = [void.place for void in plain.voids]
     counterparts = {tag.start: pair for pair in _pairs(plain) or [] for tag in pair}
     inner, taken, placed = [], set[int](), set[int]()
     for start, end in edges[1:-1:2]:
         tags = plain.tags[bisect_right(places, start) : bisect_left(places, end)]
         pairs = sorted({counterparts[tag.start] for tag in tags}, key=_begin)
         taken |= {tag.start for pair in pairs for tag in pair if start <= tag.place <= end}
-        voids = dict(_voids(plain, pairs, start, end))
-        placed |= voids.keys()
+        near = range(bisect_left(void_places, start), bisect_right(void_places, end))
+        voids = dict(_voids(plain, near, pairs, start, end))
+        placed.update(voids)
         inner.append(InlineTags(tuple(_clipped(plain, pair, start, end) for pair in pairs), tuple(voids.values())))
     left = _left(plain, taken, placed)
     gaps = tuple(_with_items(plain.text, left, *edge) for edge in edges[::2])
@@ -127,9 +129,10 @@ def _whole(source: str) -> TaggedSegments:
     return distributed(plain, whole_line(plain.text) if plain.text.strip() else Segments((plain.text,), ("", "")))
 
 
-def _voids(plain: Untagged, pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
-    """The void items, with their numbers, that are in the text from `first` to `last`, or at its ends in one of its `pairs`."""
-    for number, (void, mark) in enumerate(zip(plain.voids, plain.marks, strict=True)):
+def _voids(plain: Untagged, numbers: Sequence[int], pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
+    """Those void items with these `numbers` that are in the text from `first` to `last`, or at its ends in one of its `pairs`."""
+    for number in numbers:
+        void, mark = plain.voids[number], plain.marks[number]
         start, end = void.place, void.place + void.width
         owners = [index for index, (opening, closing) in enumerate(pairs) if opening.start < mark < closing.end]
         if (first < start and end < last) or (owners and first <= start and end <= last):

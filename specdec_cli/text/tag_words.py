@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
+from specdec_cli.text.edits import UNSPACED
 from specdec_cli.text.protected import protected_spans
 
-# Characters of scripts without spaces between words; each counts as a word.
-_UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-_LETTER = rf"(?:(?!{_UNSPACED})\w)"
-_WORD = re.compile(rf"{_UNSPACED}|{_LETTER}+(?:['\u2019.,-]{_LETTER}+)*")
+_LETTER = rf"(?:(?!{UNSPACED})\w)"
+_WORD = re.compile(rf"{UNSPACED}|{_LETTER}+(?:['\u2019.,-]{_LETTER}+)*")
 Run = tuple[int, int]
 COPIED = 3.0
 """The gain of a word that is the same in the source and the translation; see `copied_gains`."""

@@ -204,6 +204,18 @@ def test_an_ampersand_is_read_unless_it_would_begin_a_reference() -> None:
     assert translated(text, "html", lambda each: each.replace("and", "und")) == "<p>R&amp;D und &amp; but not &amp;lt; or AT&amp;T;</p>"
 
 
+def test_references_in_attributes_are_read_as_in_text() -> None:
+    text = """<img alt="Cats &amp; dogs &quot;here&quot;&nbsp;now" title='It&#39;s red &lt; blue'>"""
+    assert texts(parse(text, "html")) == ['Cats & dogs "here"<n1/>now', "It's red &lt; blue"]
+    assert translated(text, "html") == ("""<img alt="CATS &amp; DOGS &#34;HERE&#34;&nbsp;NOW" title='IT&#39;S RED &lt; BLUE'>""")
+    assert corrected(text, "html", lambda each: each.replace("dogs", "a dog")) == text.replace("dogs", "a dog")
+
+
+def test_a_long_run_of_spaces_takes_little_time() -> None:
+    text = f"<p>One{' ' * 200_000}two</p>"
+    assert texts(parse(text, "html")) == [text[3:-4]]
+
+
 def test_soft_hyphens_are_read_as_characters() -> None:
     text = "<p>The gar&shy;den and the wa&#173;ter</p>"
     assert texts(parse(text, "html")) == ["The gar\u00adden and the wa\u00adter"]

@@ -88,6 +88,25 @@ def test_edits_keep_cues_and_lines() -> None:
     )
 
 
+def test_references_are_characters_in_webvtt_alone() -> None:
+    cue = "00:00:01.000 --> 00:00:02.000\nI am fine, &amp; you? &quot;AT&amp;T&quot; has 5&nbsp;<b>dogs</b> & 6 &lt; 7.\n"
+    text = f"WEBVTT\n\n{cue}"
+    assert texts(parse(text, "vtt")) == ['I am fine, & you? "AT&T" has 5<n1/><g2>dogs</g2> & 6 &lt; 7.']
+    assert translated(text, "vtt").endswith('I AM FINE, &amp; YOU? "AT&amp;T" HAS 5&nbsp;<b>DOGS</b> &amp; 6 &lt; 7.\n')
+    assert corrected(text, "vtt", lambda each: each.replace("has", "had")) == text.replace("has", "had")
+    assert "& you &quot;" in texts(parse(f"1\n{cue.replace('&amp; you?', '& you')}", "srt"))[0]
+
+
+def test_a_sentence_that_ends_with_a_reference_does_not_go_on() -> None:
+    text = "WEBVTT\n\n00:01.000 --> 00:02.000\nHe said &quot;no.&quot;\n\n00:02.000 --> 00:03.000\nit is here.\n"
+    assert texts(parse(text, "vtt")) == ['He said "no."', "it is here."]
+
+
+def test_a_long_run_of_spaces_takes_little_time() -> None:
+    text = f"1\n00:00:01,000 --> 00:00:02,000\nOne{' ' * 100_000}two\n"
+    assert texts(parse(text, "srt")) == [text.splitlines()[2]]
+
+
 def test_a_bad_time_is_an_error_with_its_line() -> None:
     with pytest.raises(InputError, match=r"a\.srt, line 2: not a time"):
         parse("1\n00:00:61 --> 00:00:02,000\nHello\n", "srt")

@@ -13,6 +13,7 @@ from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.settings import Settings
+from specdec_cli.text.ngram_counting import count_ngrams
 from specdec_cli.text.subwords import EOS, Subwords
 
 
@@ -65,6 +66,25 @@ def test_improbable_edits_are_rejected(tokenizer: Subwords) -> None:
     assert len(scores) == len(everything) == 2
     kept = corrected(tokenizer, "He go home .", TABLE, EditFilter(max(scores)))
     assert [edit.score for edit in kept.edits] == [max(scores)]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "kept"),
+    [
+        ("The policy is good.", "The policys is good.", False),
+        ("The policy is good.", "The policies is good.", True),
+        ("The policy is good.", "Policies is good.", True),
+        ("The polici is good.", "The policys is good.", True),
+        ("The good policy is good.", "The policy is good.", True),
+        ("The policy is good.", "The policy isn't good.", True),
+        ("The policy is good.", "The bad policy is good.", False),
+    ],
+)
+def test_a_known_word_is_not_replaced_by_an_unknown_one(tokenizer: Subwords, source: str, output: str, kept: bool) -> None:
+    ngrams = count_ngrams(["The policy is good.", "The policies is good.", "the"] * 2)
+    engine = cast(SentenceDecoder, Rewriter(tokenizer, {source: output}))
+    (correction,) = Corrector(engine, tokenizer, GENTLE, ngrams=ngrams).correct([source])
+    assert correction.text == (output if kept else source)
 
 
 def test_an_improbable_edit_passes_beside_a_probable_one(tokenizer: Subwords) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from specdec_cli.error_types.annotation import with_types
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-from specdec_cli.text.edits import apply_edits, find_edits
+from specdec_cli.text.edits import Edit, apply_edits, find_edits
 
 WORDS = st.lists(st.sampled_from(["specdec", "Specdec", "SPEC", "dec", "go", "goes", ",", "C++"]), max_size=8).map(" ".join)
 
@@ -38,6 +38,13 @@ def test_the_words_of_the_source_remain(source: str, changed: str) -> None:
     ignored = IgnoredEdits.of(["specdec", "C++"])
     text = corrected(ignored, source, changed)
     assert text.lower().count("specdec") >= source.lower().count("specdec") and text.count("C++") >= source.count("C++")
+
+
+def test_a_long_line_takes_little_time() -> None:
+    source = "She have a dog. " * 20_000
+    edits = [Edit(place + 4, place + 8, "have", "has") for place in range(0, len(source), 16)]
+    assert IgnoredEdits.of(["dog"]).passing(source, edits) == edits
+    assert IgnoredEdits.of(["have"]).passing(source, edits) == []
 
 
 def test_categories_reject_edits_whose_errors_are_all_of_them() -> None:

@@ -60,3 +60,8 @@ def test_the_parts_join_to_the_line(line: str) -> None:
 def test_long_lines_take_little_time(text: str) -> None:
     line = text * 20_000
     assert "".join(split_marks(line)) == line
+
+
+@pytest.mark.parametrize("line", [f"[{'12, ' * 100_000}3]", "[" + "1" * 400_000, f'x="{"word " * 100_000}" more words'])
+def test_long_lists_and_values_take_little_time(line: str) -> None:
+    assert split_marks(line) == ("", line, "")

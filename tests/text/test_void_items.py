@@ -74,6 +74,7 @@ def test_items_between_sentences_are_in_the_gaps() -> None:
 
 
 @example(["red", "<b>", "<br>", "</b>", "<br/>", "red"], [])
+@example(["red", "red", "<br>", "<b>", "<br/>", "red", "</b>"], ["rote"])
 @given(
     st.lists(st.sampled_from(["red", "house", " ", " ", ". ", ", ", "(", "<b>", "</b>", *ITEMS]), max_size=20),
     st.lists(st.sampled_from(["rote", "Haus", " ", " ", ". ", ", ", "\u201e"]), max_size=12),
@@ -91,3 +92,10 @@ def test_each_item_is_there_once_and_in_order(parts: list[str], output: list[str
         place = begin + len(item)
     if "<" not in plain.text:
         assert re.sub(r"\s|</?b>", "", "".join([*rest, found[place:]])) == re.sub(r"\s", "", text)
+
+
+def test_many_items_in_a_line_take_little_time() -> None:
+    source = "How are you<br>now? " * 5_000
+    plain = without_tags(source)
+    found = distributed(plain, split_sentences(plain.text))
+    assert [len(tags.voids) for tags in found.inner] == [1] * 5_000
