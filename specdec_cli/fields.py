@@ -33,17 +33,27 @@ def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
 
     Raises ModelError naming an unknown or missing key, or a key whose value has another type or is out of its range.
     """
-    known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
-    unknown = sorted(set(values) - known)
-    if unknown:
-        raise ModelError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+    checked = checked_values(kind, values)
     for f in fields(kind):  # type: ignore[arg-type]
         if f.name not in values and f.default is MISSING and f.default_factory is MISSING:
             raise ModelError(f"{f.name} is missing")
+    return kind(**checked)
+
+
+def checked_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Check values of some fields of a configuration dataclass of type `kind`, each alone, and return them; lists become tuples where
+    fields are tuples.
+
+    Raises ModelError naming an unknown key, or a key whose value has another type or is out of its range.
+    """
+    known = {f.name for f in fields(kind)}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ModelError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
     hints = get_type_hints(kind, include_extras=True)
     checked = {name: _plain(value, hints[name]) for name, value in values.items()}
     _check(checked, hints)
-    return kind(**checked)
+    return checked
 
 
 def check_fields(configuration: Any) -> None:

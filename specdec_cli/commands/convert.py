@@ -71,8 +71,8 @@ NgramsOption = Annotated[
         show_default=False,
     ),
 ]
-SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="As the model names it.")]
-TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="As the model names it.")]
+SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="Source language, as the model names it.")]
+TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="Target language, as the model names it.")]
 DecoderLayersOption = Annotated[
     str | None, _source_option("--decoder-layers", metavar="A,B,...", help="Keep only these layers of the decoder, from 0.")
 ]
@@ -118,6 +118,8 @@ def convert(
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
+    if lost := [name for name in ("checkpoint.pt", "metrics.csv") if (output / name).exists()]:
+        raise UsageError(f"{output}: has {' and '.join(lost)} of a training run, which would be lost; name another OUTPUT")
     _check_number_formats(target_format, quantization, storage)
     if (ordered or counted) and target_format != "bundle":
         raise UsageError(f"{'--order-vocabulary' if ordered else '--ngrams'} is for bundles, not for --to ctranslate2")

@@ -56,9 +56,9 @@ def corrupt(
 ) -> None:
     """Put artificial errors into correct text, to train a corrector.
 
-    Writes lines of corrupted TAB correct text, in the order of the input. The errors are those of learners and careless
-    writers of English; the recipe gives their number and kinds. The recipe zh-gec-corrupt is for Chinese. FILE and the output
-    file may be compressed (.gz, .xz). The output file is created when it is complete.
+    Writes lines of corrupted TAB correct text, in the order of the input, without blank lines. The errors are those of learners and
+    careless writers of English; the recipe gives their number and kinds. The recipe zh-gec-corrupt is for Chinese. FILE and the
+    output file may be compressed (.gz, .xz). The output file is created when it is complete.
 
     Needs the extra `gec` of the package. The misspellings are from codespell's dictionary, which derives from Wikipedia
     (CC BY-SA 3.0).
@@ -153,6 +153,8 @@ def _print_tally(tally: "Tally") -> None:
     table.add_row("all", f"{errors:,}", "", style="bold")
     table.add_section()
     table.add_row("lines read", f"{tally.lines:,}", "")
+    if tally.blank:
+        table.add_row("blank lines, left out", f"{tally.blank:,}", "")
     table.add_row("pairs", f"{tally.pairs:,}", "")
     table.add_row("clean pairs", f"{tally.clean:,}", f"{tally.clean / max(tally.pairs, 1):.1%}")
     table.add_row("errors a pair", f"{errors / max(tally.pairs, 1):.2f}", "")

@@ -37,8 +37,12 @@ FilesOption = list[Path] | None
 def prepare(
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the result.", show_default=False)],
     tsv: Annotated[FilesOption, typer.Argument(metavar="TSV", help="Lines of source TAB target, or domain TAB source TAB target.")] = None,
-    source: Annotated[FilesOption, typer.Option("--source", metavar="FILE", help="Source lines; one for each --target.")] = None,
-    target: Annotated[FilesOption, typer.Option("--target", metavar="FILE", help="Target lines, one for each source line.")] = None,
+    source: Annotated[
+        FilesOption, typer.Option("--source", metavar="FILE", help="Source lines, instead of TSV; with --target. Repeatable.")
+    ] = None,
+    target: Annotated[
+        FilesOption, typer.Option("--target", metavar="FILE", help="Target lines, one for each line of --source. Repeatable.")
+    ] = None,
     vocabulary_size: Annotated[
         int | None,
         typer.Option("--vocabulary-size", metavar="N", min=300, help="Subwords to train.", show_default="8000, or as many as the text has"),
@@ -204,7 +208,7 @@ def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table("pairs", "", title=str(output / "train.tsv"), title_justify="left")
+    table = Table("pairs", "")
     table.columns[1].justify = "right"
     table.add_row("read", f"{report.read:,}")
     for reason, count in report.dropped.most_common():
@@ -215,5 +219,6 @@ def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
     if report.written != report.kept:
         table.add_row("written, with repetitions", f"{report.written:,}")
     console = Console(stderr=True)
+    console.print(str(output / "train.tsv"), markup=False, highlight=False, soft_wrap=True)
     console.print(table)
     console.print(f"Vocabulary: {pieces:,} subwords", highlight=False)

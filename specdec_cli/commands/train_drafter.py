@@ -9,7 +9,7 @@ import typer
 
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
-from specdec_cli.commands.train_verifier import DevicesOption, DevOption, OutputArgument, RecipeOption, SetOption
+from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
 from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import ModelError, UsageError
 
@@ -25,6 +25,10 @@ ModelOption = Annotated[
     str,
     typer.Option("--model", "-m", "--verifier", metavar="BUNDLE", help="The verifier to draft for: a bundle, or another toolkit's model."),
 ]
+DevOption = Annotated[
+    list[Path],
+    typer.Option("--dev", metavar="FILE", help="Held-out source text, or TSV with it, that selects the best state. Repeatable."),
+]
 DataOption = Annotated[
     list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
 ]
@@ -36,7 +40,8 @@ SourceOption = Annotated[
     typer.Option("--source", metavar="FILE", help="Source text, instead of --data; the verifier decodes it first. Repeatable."),
 ]
 SimulateOption = Annotated[
-    bool, typer.Option("--simulate", help="Do not train; print tokens per round and ms a line of OUTPUT for every block size.")
+    bool,
+    typer.Option("--simulate", help="Do not train; print tokens per round and ms a line of the bundle in OUTPUT for every block size."),
 ]
 
 
@@ -173,11 +178,11 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit
 
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.pipeline.building import bundle_verifier
-    from specdec_cli.training.data import check_lengths
+    from specdec_cli.training.data import check_left, longer_than
 
     longest = bundle_verifier(bundle).longest_source
     texts = islice(filter(str.strip, read_sources([path])), limit)
     sources = [bundle.tokenizer.add_special_tokens(ids) for ids in bundle.tokenizer.encode_batch(list(texts))]
     fitting = [source for source in sources if len(source) <= longest]
-    check_lengths(path, "lines", len(fitting), len(sources), longest, tell)
+    check_left(path, "lines", len(fitting), len(sources), longer_than(longest), tell)
     return fitting

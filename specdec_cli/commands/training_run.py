@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import MissingLibraryError
 from specdec_cli.folder_lock import locked, rank
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def require_training() -> None:
     try:
         import lightning_fabric  # noqa: F401
     except ImportError as error:
-        raise UsageError("training needs lightning-fabric: pip install 'specdec[training]'") from error
+        raise MissingLibraryError("training needs lightning-fabric", "training") from error
 
 
 def teller(quiet: bool) -> Callable[[str], None]:
@@ -49,7 +49,8 @@ def train(
 ) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
-    `operations` counts the floating-point operations of the whole run up to a progress; if it is given, they are printed at the end.
+    If `output` has no bundle yet, the initial model is saved there, until an evaluation chooses a better one. `operations` counts the
+    floating-point operations of the whole run up to a progress; if it is given, they are printed at the end.
 
     A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
     """
@@ -57,15 +58,19 @@ def train(
 
     from specdec_cli.commands.training_view import TrainingView
     from specdec_cli.training.loop import Trainer
+    from specdec_cli.training.recipe import update_settings
 
     tell = teller(quiet or not fabric.is_global_zero)
     output.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(task, plan.run, plan.optimizer, output, fabric)
+    trainer = Trainer(task, plan.run, plan.optimizer, output, fabric, update_settings(plan))
     done = trainer.progress.update
     if done:
         tell(f"{trainer.checkpoint}: resuming after update {done:,} of {plan.run.max_updates:,}")
-    if trainer.has_other_batches:
-        tell(f"warning: {output}: its run began with other data or batches; to train from the start, name another folder")
+    different = trainer.changed_settings + ["other data or batches"] * trainer.has_other_batches
+    if different:
+        tell(f"warning: {output}: its run began with {', '.join(different)}; to train from the start, name another folder")
+    if fabric.is_global_zero and not (output / "bundle.json").exists():
+        task.save(output)
     try:
         if fabric.is_global_zero:
             with TrainingView(output, plan.run, Console(stderr=True), done=done, quiet=quiet) as view:
@@ -78,7 +83,8 @@ def train(
     if operations is not None:
         tell(f"update {trainer.progress.update:,}: {operations(trainer.progress):.2e} floating-point operations")
     if trainer.stopped:
-        tell(f"stopped after update {trainer.progress.update:,}; the same command resumes there")
+        early = "" if trainer.progress.best is not None else ", before the first evaluation"
+        tell(f"stopped after update {trainer.progress.update:,}{early}; the same command resumes there")
         raise typer.Exit(128 + trainer.stopped)
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import MissingLibraryError, UsageError
 
 # A letter three times, or a doubled first letter: a typing error, not a misspelling.
 _TYPO = re.compile(r"(.)\1\1|^([^aelo])\2")
@@ -54,7 +54,7 @@ def _is_plain(word: str) -> bool:
 def _dictionary() -> Path:
     spec = find_spec("codespell_lib")
     if spec is None or not spec.submodule_search_locations:
-        raise UsageError("corrupt needs codespell's dictionary: pip install 'specdec[gec]'")
+        raise MissingLibraryError("corrupt needs codespell's dictionary", "gec")
     path = Path(spec.submodule_search_locations[0], "data", "dictionary.txt")
     if not path.exists():
         raise UsageError(f"{path}: codespell's dictionary does not exist; install codespell again")

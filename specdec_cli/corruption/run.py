@@ -31,9 +31,12 @@ class Plan:
 
 @dataclass
 class Tally:
-    """Counts: lines read, pairs made of them, pairs without errors (`clean`), words in all pairs, and errors by name of the kind."""
+    """Counts: lines read, `blank` ones among them, of which no pairs are made, pairs made of the others, pairs without errors (`clean`),
+    words in all pairs, and errors by name of the kind.
+    """
 
     lines: int = 0
+    blank: int = 0
     pairs: int = 0
     clean: int = 0
     words: int = 0
@@ -42,6 +45,7 @@ class Tally:
     def add(self, other: "Tally") -> None:
         """Add the counts of `other` to these, in place."""
         self.lines += other.lines
+        self.blank += other.blank
         self.pairs += other.pairs
         self.clean += other.clean
         self.words += other.words
@@ -50,10 +54,18 @@ class Tally:
 
 @dataclass(frozen=True)
 class Chunk:
-    """The pairs (corrupted line, original line) of up to 500 consecutive lines, in order, and their counts."""
+    """The pairs (corrupted line, original line) of each of up to 500 consecutive lines, in order, and their counts.
 
-    pairs: list[tuple[str, str]]
+    A blank line has no pairs.
+    """
+
+    by_line: list[list[tuple[str, str]]]
     tally: Tally
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The pairs of all lines."""
+        return list(chain.from_iterable(self.by_line))
 
 
 def corrupt_lines(texts: Iterable[str], plan: Plan, processes: int = 1) -> Iterator[Chunk]:
@@ -127,13 +139,19 @@ def _end_with_parent() -> None:
 def corrupt_chunk(plan: Plan, first: int, texts: Sequence[str]) -> Chunk:
     """Corrupt consecutive lines, the first of which has the number `first` (from 1) in the whole input."""
     corrupter = Corrupter(plan.recipe, plan.seed)
-    pairs, tally = [], Tally(lines=len(texts))
+    by_line: list[list[tuple[str, str]]] = []
+    tally = Tally(lines=len(texts))
     for number, text in enumerate(texts, start=first):
+        pairs: list[tuple[str, str]] = []
+        by_line.append(pairs)
+        if not text.strip():
+            tally.blank += 1
+            continue
         for copy in range(plan.copies):
             corruption = corrupter.corrupt(text, number, copy)
             pairs.append((corruption.text, text))
-            tally.pairs += 1
             tally.clean += not corruption.errors
             tally.words += corruption.words
             tally.errors.update(corruption.errors)
-    return Chunk(pairs, tally)
+        tally.pairs += len(pairs)
+    return Chunk(by_line, tally)

@@ -48,28 +48,37 @@ def encode_pairs(pairs: Sequence[Pair], tokenizer: Tokenizer, eos: int) -> list[
 def load_pairs(
     data: Sequence[DataSource], tokenizer: Tokenizer, config: TransformerConfig, warn: Callable[[str], None]
 ) -> list[SentencePair]:
-    """Read and encode all pairs of `data` that are not longer than `config.max_positions`; repeat each file `times` times.
+    """Read and encode all pairs of `data` without a blank side that are not longer than `config.max_positions`; repeat each file
+    `times` times.
 
     Calls `warn` with a message for each file of which pairs are left out. Raises InputError for a file that is malformed,
-    empty, or has only pairs that are too long.
+    empty, or has only pairs that are left out.
     """
     loaded: list[SentencePair] = []
     for source in data:
-        pairs = encode_pairs(list(read_tsv(source.path)), tokenizer, config.eos)
-        if not pairs:
+        read = list(read_tsv(source.path))
+        if not read:
             raise InputError(f"{source.path}: empty")
+        filled = [pair for pair in read if pair.source.strip() and pair.target.strip()]
+        check_left(source.path, "pairs", len(filled), len(read), "blank on one side or both", warn)
+        pairs = encode_pairs(filled, tokenizer, config.eos)
         fitting = [pair for pair in pairs if max(len(pair.source), len(pair.target)) <= config.max_positions]
-        check_lengths(source.path, "pairs", len(fitting), len(pairs), config.max_positions, warn)
+        check_left(source.path, "pairs", len(fitting), len(pairs), longer_than(config.max_positions), warn)
         loaded += fitting * source.times
     return loaded
 
 
-def check_lengths(path: Path, unit: str, fitting: int, count: int, max_length: int, warn: Callable[[str], None]) -> None:
-    """Call `warn` with a message if only `fitting` of the `count` pairs or lines of the file `path` are short enough.
+def check_left(path: Path, unit: str, left: int, count: int, reason: str, warn: Callable[[str], None]) -> None:
+    """Call `warn` with a message if only `left` of the `count` pairs or lines of the file `path` remain.
 
-    `unit` ("pairs" or "lines") and `max_length`, the limit in tokens, are for the message. Raises InputError if `fitting` is 0.
+    `unit` ("pairs" or "lines") and `reason`, what is wrong with the others, are for the message. Raises InputError if `left` is 0.
     """
-    if not fitting:
-        raise InputError(f"{path}: all {count:,} {unit} are longer than the model's {max_length:,} positions")
-    if fitting < count:
-        warn(f"{path}: {count - fitting:,} of {count:,} {unit} are left out, longer than the model's {max_length:,} positions")
+    if not left:
+        raise InputError(f"{path}: all {count:,} {unit} are {reason}")
+    if left < count:
+        warn(f"{path}: {count - left:,} of {count:,} {unit} are left out, {reason}")
+
+
+def longer_than(positions: int) -> str:
+    """The reason for leaving out a pair or line of more than `positions` tokens, for `check_left`."""
+    return f"longer than the model's {positions:,} positions"

@@ -62,7 +62,7 @@ def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
     if run.sharded and local * nodes > 1:
         strategy = ModelParallelStrategy(_shard, data_parallel_size=local * nodes, tensor_parallel_size=1)
     precision: Any = run.precision
-    if precision == "auto":
+    if precision == "auto" or (precision == "16-mixed" and device == "cpu"):
         precision = "bf16-mixed" if has_bfloat16_products(device) else "32-true"
     fabric = Fabric(accelerator=device, devices=local, num_nodes=nodes, strategy=strategy, precision=precision)
     if nodes == 1 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":

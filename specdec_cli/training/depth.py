@@ -1,13 +1,12 @@
 """Initialisation of a Transformer from a trained one with another number of layers."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from torch import nn
 
 from specdec_cli.errors import UsageError
-from specdec_cli.fields import config_from_dict
+from specdec_cli.fields import checked_values, config_from_dict
 from specdec_cli.model.config import PRESET_SIZES, TransformerConfig, preset
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer
 from specdec_cli.model.transformer import Transformer
@@ -20,12 +19,12 @@ def changed_depth(config: TransformerConfig, changes: Mapping[str, Any]) -> Tran
 
     Raises UsageError if `changes` has another value than `config` for any other key, and ModelError for an unknown key.
     """
-    wanted = config_from_dict(TransformerConfig, config.to_dict() | dict(changes))
-    shape = replace(wanted, **{name: getattr(config, name) for name in _LAYER_COUNTS})
-    different = [f"{key} {getattr(config, key)}" for key in changes if getattr(shape, key) != getattr(config, key)]
+    wanted = checked_values(TransformerConfig, changes)
+    different = [key for key, value in wanted.items() if key not in _LAYER_COUNTS and value != getattr(config, key)]
     if different:
-        raise UsageError(f"the initial model has {', '.join(different)}; only encoder_layers and decoder_layers may differ from it")
-    return wanted
+        told = ", ".join(f"{key} {getattr(config, key)}, not {wanted[key]}" for key in different)
+        raise UsageError(f"the initial model has {told}; only encoder_layers and decoder_layers may differ from it")
+    return config_from_dict(TransformerConfig, config.to_dict() | wanted)
 
 
 def check_preset(config: TransformerConfig, name: str, changes: Mapping[str, Any]) -> None:

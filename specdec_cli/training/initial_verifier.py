@@ -1,6 +1,6 @@
 """The model that the training of a verifier starts from."""
 
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import preset
 from specdec_cli.model.transformer import Transformer
@@ -15,11 +15,16 @@ def initial_verifier(plan: VerifierRecipe, first: Bundle | None, tokenizer: Toke
     """A new model of the shape in `plan` or, if `first` is given, a copy of its verifier.
 
     The copy gets the vocabulary of `tokenizer`, the generation order and numbers of layers in `plan`, and random decoder layers if
-    `plan` says so. Raises UsageError if
-    another size in `plan` differs from that of `first`, and for an order that the tokenizer does not allow.
+    `plan` says so. Raises UsageError for a shape that a new model cannot have, if another size in `plan` differs from that of `first`,
+    and for an order that the tokenizer does not allow.
     """
     if first is None:
-        model = Transformer(preset(plan.preset or "small", len(tokenizer), **plan.model), plan.run.dropout)
+        name = plan.preset or "small"
+        try:
+            shape = preset(name, len(tokenizer), **plan.model)
+        except ModelError as error:
+            raise UsageError(f"preset {name} with the recipe's [model]: {error}") from error
+        model = Transformer(shape, plan.run.dropout)
     else:
         if plan.preset is not None:
             check_preset(first.verifier.config, plan.preset, plan.model)

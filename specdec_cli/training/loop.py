@@ -1,5 +1,6 @@
 """The training loop: updates, evaluation, selection of the best state, checkpoints that training resumes from."""
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from specdec_cli.errors import InputError, ModelError
+from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.files import write_atomically
 from specdec_cli.training.allocator import keep_freed_memory
 from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_processes
@@ -48,14 +49,26 @@ class TrainingTask(Protocol):
 class Trainer:
     """Trains a TrainingTask, with checkpoints in `folder`; resumes from the checkpoint that is already there.
 
-    `checkpoint.pt` holds weights, optimiser state, progress and random state. `task.save` is called after each evaluation that is
-    better than all before. After SIGINT or SIGTERM the current update is finished, a checkpoint is saved, and the run ends; a second
-    signal more than a second later interrupts at once. Raises ModelError for a checkpoint that is damaged or of another model.
+    `checkpoint.pt` holds weights, optimiser state, progress, random state, and `settings`: the values of settings by name, to compare
+    with those of a run that resumes. `task.save` is called after each evaluation that is better than all before. After SIGINT or
+    SIGTERM the current update is finished, a checkpoint is saved, and the run ends; a second signal more than a second later interrupts
+    at once. Raises ModelError for a checkpoint that is damaged or of another model, and UsageError for one without initial weights if
+    `run.keep_start` needs them.
     """
 
-    def __init__(self, task: TrainingTask, run: RunSettings, optimizer: OptimizerSettings, folder: Path, fabric: Fabric) -> None:
+    def __init__(
+        self,
+        task: TrainingTask,
+        run: RunSettings,
+        optimizer: OptimizerSettings,
+        folder: Path,
+        fabric: Fabric,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
         keep_freed_memory()
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
+        self.settings = dict(settings or {})
+        self.changed_settings: list[str] = []
         self.progress = Progress()
         self._stop_signal = StopSignal()
         self._trained = TrainedModule(task.objective, optimizer, fabric, run.sharded and fabric.world_size > 1)
@@ -189,6 +202,7 @@ class Trainer:
             "random": torch.get_rng_state(),
             "snapshots": self._snapshots,
             "start": self._start,
+            "settings": self.settings,
         }
         try:
             write_atomically(self.checkpoint, lambda partial: torch.save(state, partial))
@@ -210,9 +224,14 @@ class Trainer:
             self._snapshots, self._start = state["snapshots"], state["start"]
             torch.set_rng_state(state["random"])
             self._seed_process()
+            before = state.get("settings", {})  # checkpoints of older versions have none
+            changed = [(name, before[name], value) for name, value in self.settings.items() if before.get(name, value) != value]
+            self.changed_settings = [f"{name}={json.dumps(old)} (now {json.dumps(new)})" for name, old, new in changed]
         except (OSError, RuntimeError, ValueError, TypeError, KeyError, EOFError, UnpicklingError) as error:
             # torch.load raises any of these for a damaged file, load_state_dict RuntimeError for other shapes.
             raise ModelError(f"{self.checkpoint}: damaged, or of another model ({_first_line(error)}); delete it to start again") from error
+        if self.run.keep_start and not self._start:
+            raise UsageError(f"run.keep_start: {self.checkpoint} has no initial weights, because its run began with run.keep_start=0")
 
 
 def _first_line(error: Exception) -> str:

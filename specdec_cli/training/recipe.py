@@ -1,12 +1,12 @@
 """Recipes: the settings of a training run of a verifier or drafter."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal
 
 from specdec_cli.errors import ModelError
-from specdec_cli.fields import Between
-from specdec_cli.model.config import LARGEST_VOCABULARY, preset
+from specdec_cli.fields import Between, checked_values
+from specdec_cli.model.config import LARGEST_VOCABULARY, TransformerConfig, preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.heads_config import HeadsConfig
@@ -19,6 +19,8 @@ CountOrNone = Annotated[int, Between(0, 10**9)]
 DecayRate = Annotated[float, Between(0, 0.999999)]
 SET_BY_TOKENIZER = ("vocabulary_size", "source_vocabulary_size", "padding", "eos", "decoder_start", "mask")
 """The fields of a model's shape whose values are those of its tokenizer."""
+_OF_LENGTH = ("max_updates", "max_epochs", "patience", "checkpoint_minutes", "evaluate_every", "sharded")
+"""The fields of RunSettings that a resumed run may well change: what an update computes does not follow from them."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class RunSettings:
     - `dropout`: the dropout rate.
     - `smoothing`: the label smoothing, the probability mass that is spread over the vocabulary.
     - `precision`: number format of the arithmetic, as Lightning Fabric names it, or "auto": "bf16-mixed" on a device with
-      instructions for bfloat16, "32-true" on others, where bfloat16 would be many times slower.
+      instructions for bfloat16, "32-true" on others, where bfloat16 would be many times slower. "16-mixed" needs a GPU; on a CPU it
+      is the same as "auto".
     - `seed`: seed of all random numbers.
     - `checkpoint_minutes`: minutes between checkpoints.
     - `evaluate_every`: updates between evaluations.
@@ -98,6 +101,8 @@ class RunSettings:
 class VerifierRecipe:
     """Recipe of a verifier or teacher. Raises ModelError for a shape that a model cannot have.
 
+    Without a preset, each field of the shape is checked alone: the others are those of an initial model, which is not known here.
+
     - `preset`: a named shape ("small" if there is neither a preset nor an initial model).
     - `model`: fields of the shape that differ from the preset.
     - `decoder`: the weights that the layers of the decoder begin with: those of the initial model, or "random" ones.
@@ -115,7 +120,10 @@ class VerifierRecipe:
         for name in SET_BY_TOKENIZER:
             if name in self.model:
                 raise ModelError(f"{name} is that of the tokenizer and cannot be set")
-        preset(self.preset or "small", LARGEST_VOCABULARY, **{**self.model, **order_fields(self.model.get("order"))})
+        if self.preset is None:
+            checked_values(TransformerConfig, self.model)
+        else:
+            preset(self.preset, LARGEST_VOCABULARY, **{**self.model, **order_fields(self.model.get("order"))})
 
 
 @dataclass(frozen=True)
@@ -151,3 +159,15 @@ class DrafterRecipe:
             raise ModelError("glancing is for block drafters: heads have no mask tokens")
         if self.verifier == "fine-tuned" and not heads:
             raise ModelError('verifier "fine-tuned" is for heads: a block drafter has layers of its own')
+
+
+def update_settings(recipe: VerifierRecipe | DrafterRecipe) -> dict[str, Any]:
+    """The settings from which it follows what the updates of a run compute, by names such as run.seed."""
+    return {name: value for name, value in _by_name(asdict(recipe)).items() if name not in {f"run.{each}" for each in _OF_LENGTH}}
+
+
+def _by_name(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for key, value in values.items():
+        named |= _by_name(value, f"{prefix}{key}.") if isinstance(value, Mapping) else {f"{prefix}{key}": value}
+    return named

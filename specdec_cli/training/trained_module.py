@@ -24,7 +24,7 @@ class TrainedModule:
     """
 
     def __init__(self, module: nn.Module, settings: OptimizerSettings, fabric: Fabric, sharded: bool) -> None:
-        self._module, self._sharded = module, sharded
+        self._module, self._settings, self._sharded = module, settings, sharded
         self._raw = copy.deepcopy(module) if sharded else module
         if sharded:
             fabric.to_device(module)
@@ -47,13 +47,18 @@ class TrainedModule:
         return self._adam.state_dict()
 
     def load(self, weights: Mapping[str, Tensor], optimizer: Mapping[str, Any]) -> None:
-        """Load weights and the state of the optimiser. Raises RuntimeError, ValueError or KeyError if they are of another module."""
+        """Load weights and the state of the optimiser, without its settings.
+
+        Raises RuntimeError, ValueError or KeyError if they are of another module.
+        """
         self._module.load_state_dict(weights)
         if self._sharded:
             self._load_shards(weights)
             set_optimizer_state_dict(self._raw, self._adam, dict(optimizer), options=_FROM_FIRST)
         else:
             self._adam.load_state_dict(dict(optimizer))
+        for group in self._adam.param_groups:
+            group |= _arguments(self._settings)
 
     @torch.no_grad()
     def _load_shards(self, weights: Mapping[str, Tensor]) -> None:
@@ -64,4 +69,9 @@ class TrainedModule:
 
 def _adam(module: nn.Module, settings: OptimizerSettings) -> torch.optim.AdamW:
     weights = [p for p in module.parameters() if p.requires_grad]
-    return torch.optim.AdamW(weights, lr=1e-9, betas=settings.betas, eps=settings.epsilon, weight_decay=settings.weight_decay, fused=True)
+    return torch.optim.AdamW(weights, lr=1e-9, fused=True, **_arguments(settings))
+
+
+def _arguments(settings: OptimizerSettings) -> dict[str, Any]:
+    """The arguments of AdamW that are constant over a run."""
+    return {"betas": settings.betas, "eps": settings.epsilon, "weight_decay": settings.weight_decay}

@@ -8,14 +8,12 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Request
 from specdec_cli.tuning.cached_costs import cached_costs, final_costs
-from specdec_cli.tuning.round_costs import ROWS, Costs
+from specdec_cli.tuning.round_costs import ROWS, Costs, made_up_sources
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
 OPTIMISTIC = 0.8
 """Probability that a drafted token is accepted, given that all before it were, in the judgement whether drafts can pay at all."""
-_SOURCE = 14
-"""Tokens of a made-up source."""
 _ROUNDS = 6
 """Rounds with a draft of full size in each session; the first ones are slower."""
 _SESSIONS = {1: 4, ROWS: 1}
@@ -97,10 +95,7 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Cost
 
 def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:
     """The least milliseconds of drafting and of the rest of a round; 0 for what was not measured."""
-    config = model.config
-    first = min(8, config.source_size - 1)
-    some = config.source_size - first
-    sources = [[*(first + (31 * row + 7 * place) % some for place in range(_SOURCE)), config.eos] for row in range(rows)]
+    sources = made_up_sources(rows, model.config.source_size, model.config.eos)
     decoding = "specdec" if size else "greedy"
     used = threads if rows == 1 else 1
     return model.times(sources, Request(decoding, block_size=size, batch=rows, threads=used, max_length=_ROUNDS + size))

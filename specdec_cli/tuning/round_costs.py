@@ -8,6 +8,9 @@ from typing import Any
 ROWS = 8
 """Rows of the larger of the two measured batches; the smaller one has 1 row."""
 
+_SOURCE = 14
+"""Tokens of a made-up source, without EOS."""
+
 Times = tuple[float, float]
 """Milliseconds for the shorter and for the longer of two draft sizes."""
 
@@ -91,3 +94,13 @@ def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> f
     """The value at a place on the line through two points. The slope is at least 0: costs that fall are measuring errors."""
     slope = max(values[1] - values[0], 0.0) / max(places[1] - places[0], 1)
     return max(values[0] + slope * (place - places[0]), 0.0)
+
+
+def made_up_sources(rows: int, vocabulary: int, eos: int) -> list[list[int]]:
+    """Sources of `rows` sentences, as ids that end with `eos`, for a source vocabulary of `vocabulary` tokens.
+
+    Without EOS, they have the ids from 8 on, below which special tokens are, or the last id of a smaller vocabulary.
+    """
+    first = min(8, vocabulary - 1)
+    some = vocabulary - first
+    return [[*(first + (31 * row + 7 * place) % some for place in range(_SOURCE)), eos] for row in range(rows)]

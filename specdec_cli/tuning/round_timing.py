@@ -18,7 +18,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.tuning.cached_costs import cached_costs
-from specdec_cli.tuning.round_costs import ROWS, Costs
+from specdec_cli.tuning.round_costs import ROWS, Costs, made_up_sources
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
@@ -26,10 +26,8 @@ UNKNOWN = 1.0
 """Cost in milliseconds that is assumed for rounds that could not be measured, because the model ends every sentence
 at once.
 """
-_SOURCE = 14
-"""Tokens of a made-up source."""
 _TOKENS = 8
-"""Tokens decoded of each."""
+"""Tokens decoded of each made-up source."""
 _REPETITIONS = 3
 _ENOUGH = 2.0
 """Seconds after which no further repetition starts."""
@@ -94,9 +92,8 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
 
 def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> list[float]:
     """Milliseconds of each round of a batch of `rows`."""
-    some = verifier.model.config.source_size - 8
-    sources = [[8 + (31 * row + 7 * place) % some for place in range(_SOURCE)] for row in range(rows)]
-    sentences = [Sentence(row, [*source, verifier.model.config.eos]) for row, source in enumerate(sources)]
+    config = verifier.model.config
+    sentences = [Sentence(row, source) for row, source in enumerate(made_up_sources(rows, config.source_size, config.eos))]
     clock = _Clock()
     list(decode(verifier, drafter, sentences, LoopOptions(Exact(), rows, _TOKENS), clock))
     return clock.milliseconds

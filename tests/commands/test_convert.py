@@ -1,5 +1,6 @@
 """`specdec convert`: the result, its check, and refused input."""
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -116,6 +117,18 @@ def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> 
     (tmp_path / "counts" / NGRAMS).unlink()
     with pytest.raises(ModelError, match=NGRAMS):
         load_bundle(tmp_path / "counts")
+
+
+@pytest.mark.parametrize("file", ["checkpoint.pt", "metrics.csv"])
+def test_a_folder_of_a_training_run_is_not_replaced(file: str, bundle_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(bundle_folder, tmp_path / "run")
+    (folder / file).write_bytes(b"of a run")
+    result = run(folder, folder, "--force")
+    assert isinstance(result.exception, UsageError)
+    assert f"has {file} of a training run, which would be lost" in str(result.exception)
+    assert (folder / file).read_bytes() == b"of a run"
+    (folder / file).unlink()
+    assert run(folder, folder, "--force").exit_code == 0
 
 
 def test_folders_of_other_kinds_are_refused(tmp_path: Path) -> None:

@@ -2,12 +2,17 @@
 
 import gzip
 import lzma
+import re
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.commands.cluster.corrupting import CorruptJob
+from specdec_cli.corruption.recipe import CorruptionRecipe
+from specdec_cli.corruption.run import Plan
+from specdec_cli.text.lines import Line
 
 LINES = [
     "The students have written several interesting letters to their teachers.",
@@ -15,6 +20,7 @@ LINES = [
     "She doesn't know where the children went yesterday, because nobody told her.",
     'In 1990, "many" people read http://example.org/a?b=c  twice.',
 ]
+FILLED = [line for line in LINES if line]
 
 
 def run(*arguments: object, text: str | bytes | None = None) -> Result:
@@ -36,8 +42,8 @@ def test_corrupt_reads_stdin_and_writes_pairs() -> None:
     result = run(text="".join(line + "\r\n" for line in LINES))
     assert result.exit_code == 0, result.output
     made = pairs(result.stdout)
-    assert [clean for _, clean in made] == LINES
-    assert made[1] == ("", "")
+    assert [clean for _, clean in made] == FILLED
+    assert re.search(r"blank lines, left out │ +1 ", result.stderr)
     assert any(corrupted != clean for corrupted, clean in made)
     assert "clean pairs" in result.stderr
     assert run("-", "--quiet", text="\n".join(LINES)).stdout == result.stdout
@@ -47,7 +53,7 @@ def test_seed_recipe_and_copies_determine_the_output(plain: Path) -> None:
     result = run(plain, "--copies", 3, "--seed", 4, "--quiet")
     assert (result.exit_code, result.stderr) == (0, "")
     made = pairs(result.stdout)
-    assert [clean for _, clean in made] == [line for line in LINES for _ in range(3)]
+    assert [clean for _, clean in made] == [line for line in FILLED for _ in range(3)]
     assert pairs(run(plain, "--seed", 4).stdout) == made[::3]
     assert run(plain, "--seed", 5, "--copies", 3).stdout != result.stdout
     assert all(corrupted == clean for corrupted, clean in pairs(run(plain, "--set", "clean=1").stdout))
@@ -56,11 +62,19 @@ def test_seed_recipe_and_copies_determine_the_output(plain: Path) -> None:
 def test_corrupt_reads_a_column(tmp_path: Path) -> None:
     path = tmp_path / "clean.tsv.xz"
     path.write_bytes(lzma.compress("".join(f"web\tnone\t{line}\n" for line in LINES).encode()))
-    assert [clean for _, clean in pairs(run(path).stdout)] == LINES
+    assert [clean for _, clean in pairs(run(path).stdout)] == FILLED
     assert [clean for _, clean in pairs(run(path, "--column", 2).stdout)] == ["none"] * 4
     result = run(path, "--column", 4)
     assert result.exit_code == 3
     assert f"{path}, line 1: 3 tab-separated fields" in result.stderr
+
+
+def test_workers_of_a_cluster_make_no_pairs_of_blank_lines() -> None:
+    lines = [Line(number, text, "\n", f"line {number}") for number, text in enumerate(LINES, start=1)]
+    with CorruptJob(Plan(CorruptionRecipe(), copies=2), None).open() as work:
+        output = work(lines, 1)
+    assert [[clean for _, clean in pairs(text)] if text else [] for text in output.texts] == [[line] * 2 if line else [] for line in LINES]
+    assert (output.counts["pairs"], output.counts["blank"]) == (6, 1)
 
 
 @pytest.mark.parametrize("suffix", ["", ".gz", ".xz"])

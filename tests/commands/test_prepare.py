@@ -43,6 +43,11 @@ def test_prepare_writes_data_vocabulary_and_manifest(tmp_path: Path, tsv: Path) 
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["prepare.json", "tokenizer.model", "train.tsv"]
 
 
+def test_the_path_of_the_pairs_is_shown_whole(tmp_path: Path, tsv: Path) -> None:
+    folder = tmp_path / "a folder with a long name, [v1] of the text"
+    assert f"{folder}/train.tsv\n" in run(folder, tsv, "--vocabulary-size", 320).stderr
+
+
 def test_numbers_vary_on_request(tmp_path: Path, tsv: Path) -> None:
     result = run(tmp_path / "out", tsv, "--same-numbers", "--vary", 1, "--vocabulary-size", 320)
     assert result.exit_code == 0, result.output

@@ -101,10 +101,10 @@ def _runs(process: int) -> bool:
 def test_counts_are_sums_over_chunks() -> None:
     tally = Tally()
     made = []
-    for chunk in corrupt_lines([*LINES, ""], PLAN):
+    for chunk in corrupt_lines([LINES[0], " ", *LINES[1:], ""], PLAN):
         tally.add(chunk.tally)
         made += chunk.pairs
-    assert (tally.lines, tally.pairs) == (24, 48)
+    assert (tally.lines, tally.blank, tally.pairs, len(made)) == (25, 2, 46, 46)
     assert tally.clean == sum(corrupted == clean for corrupted, clean in made)
     assert tally.words == 2 * 23 * 15
     assert tally.errors.total() >= tally.pairs - tally.clean

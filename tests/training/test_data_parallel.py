@@ -26,7 +26,15 @@ def test_shares_hold_each_batch_once(count: int, accumulation: int, processes: i
 
 
 @pytest.mark.parametrize(
-    ("asked", "fast", "used"), [("auto", True, "bf16-mixed"), ("auto", False, "32-true"), ("bf16-mixed", False, "bf16-mixed")]
+    ("asked", "fast", "used"),
+    [
+        ("auto", True, "bf16-mixed"),
+        ("auto", False, "32-true"),
+        ("bf16-mixed", False, "bf16-mixed"),
+        # Lightning Fabric would warn, and compute in bfloat16 in any case.
+        ("16-mixed", True, "bf16-mixed"),
+        ("16-mixed", False, "32-true"),
+    ],
 )
 def test_automatic_precision_is_bfloat16_only_where_it_is_fast(asked: Precision, fast: bool, used: str) -> None:
     with patch.object(data_parallel, "has_bfloat16_products", return_value=fast):

@@ -48,8 +48,10 @@ def test_the_decoder_can_begin_with_random_weights(bundle: Bundle) -> None:
 def test_only_numbers_of_layers_can_change(bundle: Bundle) -> None:
     config = bundle.verifier.config
     assert changed_depth(config, {"decoder_layers": 5, "width": config.width}) == replace(config, decoder_layers=5)
-    with pytest.raises(UsageError, match=f"width {config.width}"):
+    with pytest.raises(UsageError, match=f"width {config.width}, not {2 * config.width};"):
         changed_depth(config, {"width": 2 * config.width, "decoder_layers": 5})
+    with pytest.raises(UsageError, match=f"the initial model has heads {config.heads}, not 7;"):
+        changed_depth(config, {"heads": 7})
     with pytest.raises(ModelError, match="'depth'"):
         changed_depth(config, {"depth": 5})
 

@@ -10,7 +10,7 @@ from specdec_cli.model.config import preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.recipe import load_recipe
 from specdec_cli.training.order import order_fields
-from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
+from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe, update_settings
 
 SHIPPED = sorted((Path(__file__).parents[2] / "specdec_cli" / "recipes").glob("*.toml"))
 
@@ -71,6 +71,18 @@ def test_errors_in_a_file_are_named_with_the_file(file: Path, text: str, words: 
         with pytest.raises(ModelError, match=words) as caught:
             load_recipe(VerifierRecipe, file, changes)
         assert str(caught.value).startswith(str(file))
+
+
+def test_sizes_are_checked_together_only_with_a_preset() -> None:
+    assert load_recipe(VerifierRecipe, None, ["model.width=64"]).model == {"width": 64}
+    with pytest.raises(UsageError, match="multiple of 6 heads"):
+        load_recipe(VerifierRecipe, None, ["model.width=64", "preset=small"])
+
+
+def test_settings_of_updates_have_names_and_no_length() -> None:
+    named = update_settings(load_recipe(DrafterRecipe, None, ["run.seed=2", "drafter.max_block=3", "glancing=[0.5, 0.3]"]))
+    assert (named["run.seed"], named["drafter.max_block"], named["glancing"]) == (2, 3, (0.5, 0.3))
+    assert not {"run.max_updates", "run.max_epochs", "run.evaluate_every", "run"} & named.keys()
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from specdec_cli.training.loop import Trainer
 from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import RunSettings
 from specdec_cli.training.verifier import VerifierTask
-from tests.training.conftest import RUN, make_pairs, train
+from tests.training.conftest import OPTIMIZER, RUN, make_pairs, train
 
 
 def stop_at(update: int, number: signal.Signals = signal.SIGTERM) -> Callable[[Report], None]:
@@ -166,6 +166,15 @@ def test_a_finished_run_is_not_continued(tmp_path: Path) -> None:
     again, weights = follow(task, tmp_path)
     assert (weights, task.saved, again.progress) == ([], [], first.progress)
     assert follow(Toy([]), tmp_path, max_updates=8)[0].progress.update == 8
+
+
+def test_a_resumed_run_has_its_own_optimizer_settings(tmp_path: Path) -> None:
+    follow(Toy([]), tmp_path, max_updates=2)
+    changed = replace(OPTIMIZER, betas=(0.5, 0.6), epsilon=0.25, weight_decay=0.5)
+    trainer = Trainer(Toy([]), replace(RUN, max_updates=4), changed, tmp_path, Fabric(accelerator="cpu", precision="32-true"))
+    assert trainer.progress.update == 2
+    (group,) = trainer.adam.param_groups
+    assert (group["betas"], group["eps"], group["weight_decay"]) == ((0.5, 0.6), 0.25, 0.5)
 
 
 def test_sigterm_writes_a_checkpoint_and_ends_the_run(tmp_path: Path) -> None:

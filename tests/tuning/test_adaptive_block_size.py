@@ -13,7 +13,7 @@ from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.subwords import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
-from specdec_cli.tuning.round_costs import Costs
+from specdec_cli.tuning.round_costs import Costs, made_up_sources
 from specdec_cli.tuning.round_timing import UNKNOWN, measure_costs
 from tests.fake_drafters import FakeDrafter, right, wrong
 from tests.fakes import make_sentences, tiny_transformer
@@ -114,6 +114,19 @@ def test_costs_of_a_model_with_empty_outputs_are_measured() -> None:
     costs = measure_costs(Verifier(model), FakeDrafter(dict.fromkeys(range(8), TARGET), 5, right), 5)
     assert costs.without(1) == costs.without(8) == UNKNOWN
     assert costs.with_draft(1, 3, 3) >= UNKNOWN
+
+
+@pytest.mark.parametrize("vocabulary", [8, 5, 1, 40])
+def test_made_up_sources_are_within_the_vocabulary(vocabulary: int) -> None:
+    sources = made_up_sources(8, vocabulary, EOS)
+    assert len(sources) == 8
+    assert all(0 <= token < vocabulary for source in sources for token in source[:-1])
+    assert all(source[-1] == EOS for source in sources)
+
+
+def test_costs_of_a_model_with_eight_source_tokens_are_measured() -> None:
+    model = tiny_transformer(source_vocabulary_size=8, shared_embeddings=False, output_bias=False)
+    assert measure_costs(Verifier(model), FakeDrafter(dict.fromkeys(range(8), TARGET), 5, right), 5).without(1) > 0
 
 
 class Silent:

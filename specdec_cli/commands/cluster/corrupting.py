@@ -37,11 +37,9 @@ class CorruptJob:
 
     def _run(self, lines: Sequence[Line], first: int) -> Output:
         chunk = corrupt_chunk(self.plan, first, [text_column(line, self.column) for line in lines])
-        written = [f"{corrupted}\t{clean}\n" for corrupted, clean in chunk.pairs]
-        copies = self.plan.copies
-        texts = tuple("".join(written[start : start + copies]) for start in range(0, len(written), copies))
+        texts = tuple("".join(f"{corrupted}\t{clean}\n" for corrupted, clean in pairs) for pairs in chunk.by_line)
         tally = chunk.tally
-        counts = Counter({"pairs": tally.pairs, "clean": tally.clean, "words": tally.words})
+        counts = Counter({"blank": tally.blank, "pairs": tally.pairs, "clean": tally.clean, "words": tally.words})
         return Output(texts, counts + Counter({f"{_ERRORS}{kind}": number for kind, number in tally.errors.items()}))
 
 
@@ -64,4 +62,4 @@ def corrupt_on_cluster(
     destination = Destination.of(output)
     counts = write_shards(inputs, inputs.read(), lambda _: CorruptJob(plan, column), settings, destination, cluster, quiet=quiet)
     errors = Counter({name.removeprefix(_ERRORS): number for name, number in counts.items() if name.startswith(_ERRORS)})
-    return Tally(counts[LINES], counts["pairs"], counts["clean"], counts["words"], errors)
+    return Tally(counts[LINES], counts["blank"], counts["pairs"], counts["clean"], counts["words"], errors)

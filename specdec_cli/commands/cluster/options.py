@@ -23,8 +23,9 @@ RayOption = Annotated[
     _cluster_option(
         "--ray",
         metavar="[HOST:PORT]",
-        help="Process the input in shards with workers of the Ray cluster whose head is at HOST:PORT; without it, with the processors "
-        "of this machine. A worker with a model has --threads threads (1 unless given), or a GPU. Repeat a stopped run to resume it.",
+        help="Process the input in shards with workers of the Ray cluster whose head is at HOST:PORT; with auto, of one that runs on "
+        "this machine; without an address, of one that is started here. A worker with a model has --threads threads (1 unless given), "
+        "or a GPU. Repeat a stopped run to resume it.",
         show_default=False,
     ),
 ]

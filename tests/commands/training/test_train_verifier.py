@@ -82,12 +82,47 @@ def test_ctrl_c_stores_a_checkpoint_and_names_the_way_to_resume(
     assert "warning" not in resumed.stderr
 
 
+def test_a_run_that_stops_before_its_first_evaluation_leaves_a_bundle(
+    text: Path, tokenizer: Subwords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TrainingView, "__call__", lambda *_: signal.raise_signal(signal.SIGINT))
+    stopped = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=20")
+    assert stopped.exit_code == 130
+    assert "stopped after update 1, before the first evaluation; the same command resumes there" in stopped.stderr
+    assert run("translate", "-m", tmp_path / "run", text, "--max-length", 4).exit_code == 0
+
+
+def test_a_run_keeps_an_earlier_bundle_until_it_is_evaluated(
+    trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = shutil.copytree(trained, tmp_path / "run", ignore=shutil.ignore_patterns("checkpoint.pt"))
+    before = (folder / "verifier" / "model.safetensors").read_bytes()
+    monkeypatch.setattr(TrainingView, "__call__", lambda *_: signal.raise_signal(signal.SIGINT))
+    assert train_verifier(folder, text, tokenizer, "run.max_updates=20").exit_code == 130
+    assert (folder / "verifier" / "model.safetensors").read_bytes() == before
+
+
 def test_a_run_that_continues_with_other_data_says_so(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     folder = shutil.copytree(trained, tmp_path / "run")
     (other := tmp_path / "other.tsv").write_text(text.read_text(encoding="utf-8") * 3, encoding="utf-8")
     result = train_verifier(folder, other, tokenizer, "run.max_updates=8")
     assert result.exit_code == 0
     assert f"warning: {folder}: its run began with other data or batches" in result.stderr
+
+
+def test_a_run_that_continues_with_other_settings_names_them(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    folder = shutil.copytree(trained, tmp_path / "run")
+    result = train_verifier(folder, text, tokenizer, "run.max_updates=6", "run.seed=3", "run.dropout=0.2", "optimizer.betas=[0.8, 0.9]")
+    assert result.exit_code == 0, result.output
+    (warning,) = [line for line in result.stderr.splitlines() if "warning" in line]
+    changes = "optimizer.betas=[0.9, 0.98] (now [0.8, 0.9]), run.dropout=0.1 (now 0.2), run.seed=1 (now 3)"
+    assert warning == f"specdec: warning: {folder}: its run began with {changes}; to train from the start, name another folder"
+
+
+def test_the_initial_weights_cannot_be_kept_later(trained: Path, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    folder = shutil.copytree(trained, tmp_path / "run")
+    result = train_verifier(folder, text, tokenizer, "run.max_updates=6", "run.keep_start=0.3")
+    assert (result.exit_code, "because its run began with run.keep_start=0" in result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("file", ["verifier/model.safetensors", "checkpoint.pt"])
@@ -109,6 +144,17 @@ def test_pairs_beyond_the_positions_are_counted(text: Path, tokenizer: Subwords,
     result = train_verifier(tmp_path / "some", mixed, tokenizer, *shape)
     assert result.exit_code == 0, result.output
     assert re.search(r"mixed\.tsv: \d+ of 26 pairs are left out, longer than the model's 16 positions", result.stderr)
+
+
+def test_pairs_with_a_blank_side_are_left_out_and_counted(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    mixed, half = tmp_path / "mixed.tsv", tmp_path / "half.tsv"
+    mixed.write_text(text.read_text(encoding="utf-8") + "\tka lo\nka lo\t \n\t\n", encoding="utf-8")
+    half.write_text("ka lo\t\n", encoding="utf-8")
+    result = train_verifier(tmp_path / "some", mixed, tokenizer, "run.max_updates=2")
+    assert result.exit_code == 0, result.output
+    assert "mixed.tsv: 3 of 27 pairs are left out, blank on one side or both" in result.stderr
+    none = train_verifier(tmp_path / "none", half, tokenizer, "run.max_updates=2")
+    assert (none.exit_code, "half.tsv: all 1 pairs are blank on one side or both" in none.stderr) == (3, True)
 
 
 def test_a_dev_set_without_a_usable_pair_is_named(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
@@ -168,6 +214,20 @@ def test_a_preset_that_contradicts_the_initial_model_is_named(text: Path, traine
     arguments = ["--data", text, "--dev", text, "--threads", 1, "--init", trained]
     result = run("train-verifier", tmp_path / "run", *arguments, *settings(*RUN, "preset=big", "run.max_updates=1"))
     assert (result.exit_code, "preset big is not the shape of the initial model (width 32, not 1024" in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("width", "words"), [(32, ""), (128, "the initial model has width 32, not 128; only encoder_layers")])
+def test_a_shape_is_compared_with_that_of_the_initial_model(width: int, words: str, text: Path, trained: Path, tmp_path: Path) -> None:
+    arguments = ["--data", text, "--dev", text, "--threads", 1, "--device", "cpu", "--init", trained]
+    result = run("train-verifier", tmp_path / "run", *arguments, *settings(*RUN, f"model.width={width}", "run.max_updates=1"))
+    assert (result.exit_code, words in result.stderr) == (2 if words else 0, True)
+
+
+def test_a_shape_without_preset_and_initial_model_is_that_of_the_preset_small(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    arguments = ["--data", text, "--dev", text, "--tokenizer", tokenizer.path, "--threads", 1, "--device", "cpu"]
+    result = run("train-verifier", tmp_path / "run", *arguments, *settings(*RUN, "model.width=64"))
+    assert (result.exit_code, "preset small" in result.stderr, "multiple of 6 heads" in result.stderr) == (2, True, True)
+    assert not (tmp_path / "run").exists()
 
 
 def test_masked_models_are_refused_as_verifier_and_teacher(make_bundle: Callable[..., Bundle], text: Path, tmp_path: Path) -> None:
