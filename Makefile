@@ -25,7 +25,7 @@ demo: .venv/native ## Translate and correct a few lines, show the drafts of one,
 	$(BIN)/specdec correct --diff tests/data/demo.learner
 	tail -n 1 tests/data/demo.en | $(BIN)/specdec translate --trace
 	head -n 1 tests/data/demo.learner | $(BIN)/specdec correct --trace
-	$(BIN)/specdec bench --row greedy --row auto --row specdec
+	$(BIN)/specdec bench --row greedy --row auto --row specdec < /dev/null
 
 test: .venv/native ## Run all tests; at the end, say what was skipped and why
 	$(BIN)/pytest -rs
@@ -87,7 +87,7 @@ golden: .venv/installed ## Write the help texts that the tests compare with anew
 install: ## Install the command, its completions and man pages for this user (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec
 	@echo "Installing into $(PREFIX)/share/specdec: a minute or more, most of it for torch"
-	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) .
+	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) '.[documents]'
 	mkdir -p $(PREFIX)/bin $(BASH) $(ZSH) $(FISH)
 	ln -sf $(PREFIX)/share/specdec/bin/specdec $(PREFIX)/bin/specdec
 	cp completions/specdec.bash $(BASH)/specdec

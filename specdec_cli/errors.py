@@ -1,6 +1,8 @@
 """The errors that a user can cause, each with its exit code."""
 
 import re
+import shlex
+import sys
 
 _NO_MEMORY = re.compile("out of memory|can't allocate memory|not enough memory|bad_alloc", re.IGNORECASE)
 
@@ -19,6 +21,13 @@ class UsageError(SpecdecError):
     """
 
     exit_code = 2
+
+
+class MissingLibraryError(UsageError):
+    """An error: a library is not installed; the message ends with the command that adds those of `extra` beside this program."""
+
+    def __init__(self, problem: str, extra: str) -> None:
+        super().__init__(f"{problem}: {shlex.quote(sys.executable or 'python3')} -m pip install 'specdec[{extra}]'")
 
 
 class InputError(SpecdecError):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from specdec_cli.benchmark.comparison import baseline, milliseconds_per_sentence
 from specdec_cli.benchmark.records import RowRuns
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.files import write_atomically
 from specdec_cli.text.edits import word_edit_ratio
 
@@ -71,7 +71,7 @@ def check_plot(path: Path) -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise UsageError("a plot needs matplotlib: pip install 'specdec[plot]'") from error
+        raise MissingLibraryError("a plot needs matplotlib", "plot") from error
 
 
 def draw(points: Mapping[str, Sequence[Point]], path: Path, title: str) -> None:

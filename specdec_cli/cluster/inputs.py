@@ -8,7 +8,7 @@ from pathlib import Path
 
 from specdec_cli.cluster.remote import is_pattern, read_url, remote_files, url_of
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.text.lines import COMPRESSED, MAX_LINE_BYTES, STDIO, Line, read_lines
+from specdec_cli.text.lines import COMPRESSED, MAX_LINE_BYTES, STDIO, Line, no_such_file, read_lines
 
 _FILE_URL = re.compile(r"file:/+(?P<path>.+)")
 # An argument after --ray that is no address is read as an input file.
@@ -74,8 +74,9 @@ def _missing(name: str) -> str:
     """The message about a name that stands for no file."""
     if is_pattern(name):
         return f"{name}: no file matches"
-    hint = "; an address for --ray is HOST:PORT" if _HOST.fullmatch(name) else ""
-    return f"{name}: no such file{hint}"
+    if _HOST.fullmatch(name):
+        return f"{name}: no such file; an address for --ray is HOST:PORT"
+    return no_such_file(name)
 
 
 def _local_files(name: Path) -> list[tuple[Path, int | None]]:

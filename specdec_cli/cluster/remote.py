@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, cast
 
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, MissingLibraryError, UsageError
 from specdec_cli.text.lines import Line, lines_of_stream
 
 # A Path holds one slash after the scheme: Path("s3://bucket/x") is "s3:/bucket/x".
@@ -69,7 +69,7 @@ def _file_system(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError as error:
-        raise UsageError(f"{url}: needs fsspec: pip install 'specdec[cluster]'") from error
+        raise MissingLibraryError(f"{url}: needs fsspec", "cluster") from error
     try:
         return cast(tuple[Any, str], fsspec.core.url_to_fs(url))
     except (ImportError, ValueError) as error:  # a package for this kind of URL is missing, or no package knows it

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdo
 from pathlib import Path
 from typing import Any, TextIO
 
-from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.errors import MissingLibraryError, ModelError, UsageError
 from specdec_cli.files import is_process
 
 LOCAL = "local"
@@ -37,7 +37,7 @@ def require_ray(address: str) -> None:
     try:
         import ray  # noqa: F401
     except ImportError as error:
-        raise UsageError("runs on a cluster need Ray: pip install 'specdec[cluster]'") from error
+        raise MissingLibraryError("runs on a cluster need Ray", "cluster") from error
 
 
 class Session:

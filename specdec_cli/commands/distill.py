@@ -51,7 +51,7 @@ NearestOption = Annotated[
     ),
 ]
 KeepCopiesOption = Annotated[
-    bool, output_option("--keep-copies", help="Keep output that equals its source; a bundle for correction always does.")
+    bool, output_option("--keep-copies", help="Keep output that equals its source; that of a corrector is always kept.")
 ]
 ShardLinesOption = Annotated[
     int, output_option("--shard-lines", metavar="N", min=1, help="Sources in a shard; a stopped run loses at most one shard.")

@@ -19,7 +19,7 @@ from specdec_cli.commands.options.ignoring import IgnoreOptions
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.values import decoding_option
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.text.languages import short_code
 
@@ -79,14 +79,14 @@ def serve(
     decoding: DecodingOptions,
     machine: MachineOptions,
 ) -> None:
-    """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and on a page at /.
+    """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and for browsers.
 
     Requests of many clients are decoded together. Logs are JSON lines on stderr; they hold no text. SIGTERM or Ctrl-C
     finishes the requests in progress and stops.
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise UsageError(f"{' and '.join(missing)} is missing; install the extra: pip install 'specdec[server]'")
+        raise MissingLibraryError(f"{' and '.join(missing)} is missing", "server")
 
     from specdec_cli.commands.server_words import check_words, read_words
     from specdec_cli.server.application import make_application

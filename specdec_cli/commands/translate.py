@@ -126,7 +126,7 @@ def translate(
     """Translate text line by line, and documents.
 
     Markdown, subtitles, PO, XLIFF, HTML and Word documents keep their structure. Lines are translated as they arrive, with --previous
-    once all were read. The sentences of a line are translated one by one and joined again; a model that summarises decodes a line as
+    after all were read. The sentences of a line are translated one by one and joined again; a model that summarises decodes a line as
     one text.
     """
     started = time.perf_counter()

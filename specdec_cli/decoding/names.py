@@ -33,7 +33,7 @@ class DecodingOption:
 MATCH = DecodingOption(
     "match",
     "Where input-guided continues to copy after a change: after the only occurrence of the output's end in the source, of any length "
-    "(unique, Algorithm 1 of the report) or of up to 3 tokens (unique-3, its code); or at the nearest occurrence of the new "
+    "(unique: Algorithm 1 of Ge et al. 2022) or of up to 3 tokens (unique-3: its code); or at the nearest occurrence of the new "
     "token (nearest).",
     choices=("unique", "unique-3", "nearest"),
     default="nearest",
@@ -52,7 +52,7 @@ STOP = DecodingOption(
 JACOBI_LENGTH = DecodingOption(
     "jacobi_length",
     "Length of the output, in tokens, up to which jacobi and hybrid-jacobi draft; after it, hybrid-jacobi decodes token by token "
-    "(h of HGJ in the paper, where it is max).",
+    "(the h of HGJ, Santilli et al. 2023, which is max there).",
     choices=("max",),
     numeric=True,
     shown_default="the expected length and a tenth",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, MissingLibraryError
 from specdec_cli.text.languages import short_code
 from specdec_cli.text.lines import UNREADABLE, open_binary
 from specdec_cli.text.parallel import Pair
@@ -31,7 +31,7 @@ def read_po(path: Path, target: str = "") -> Iterator[Pair]:
     try:
         import polib
     except ImportError:
-        raise UsageError("PO files are read by polib: pip install 'specdec[documents]'") from None
+        raise MissingLibraryError("PO files are read by polib", "documents") from None
     try:
         # The line end keeps polib from taking the content for the name of a file.
         content = _content(path)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import MissingLibraryError
 
 
 def load_rapidfuzz() -> tuple[Callable[..., Any], Callable[..., float]]:
@@ -11,5 +11,5 @@ def load_rapidfuzz() -> tuple[Callable[..., Any], Callable[..., float]]:
     try:
         from rapidfuzz import fuzz, process
     except ImportError:
-        raise UsageError("similar sentences are found by RapidFuzz: pip install 'specdec[documents]'") from None
+        raise MissingLibraryError("similar sentences are found by RapidFuzz", "documents") from None
     return process.extractOne, fuzz.ratio

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, MissingLibraryError
 from specdec_cli.memories.features import WITHOUT_SPACES
 from specdec_cli.text.languages import short_code
 from specdec_cli.text.lines import UNREADABLE, open_binary
@@ -33,7 +33,7 @@ def read_tmx(path: Path, source: str, target: str) -> Iterator[Pair]:
     try:
         from lxml import etree
     except ImportError:
-        raise UsageError("TMX files are read by lxml: pip install 'specdec[documents]'") from None
+        raise MissingLibraryError("TMX files are read by lxml", "documents") from None
     safe = {"resolve_entities": False, "no_network": True, "load_dtd": False, "huge_tree": False}
     with open_binary(path) as stream:
         try:

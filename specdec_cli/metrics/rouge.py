@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from importlib.util import find_spec
 
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import MissingLibraryError
 from specdec_cli.metrics.scoring import Score
 from specdec_cli.text.sentences import split_sentences
 
@@ -13,7 +13,7 @@ METRICS = ("rouge1", "rouge2", "rougeLsum")
 def check_rouge() -> None:
     """Raise UsageError if rouge-score is not installed."""
     if find_spec("rouge_score") is None:
-        raise UsageError("summaries are scored by rouge-score: pip install 'specdec[summarisation]'")
+        raise MissingLibraryError("summaries are scored by rouge-score", "summarisation")
 
 
 def rouge(hypotheses: Sequence[str], references: Sequence[str]) -> Score:

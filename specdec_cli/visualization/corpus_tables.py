@@ -34,7 +34,7 @@ class Table:
 def headline(corpus: Corpus) -> str:
     """One line with the numbers of tokens, sentences and iterations of a corpus, and its tokens per iteration."""
     tokens, iterations = len(corpus.tokens), corpus.iterations
-    what = f"{tokens:,} tokens of {len(corpus.sentences):,} sentences"
+    what = f"{tokens:,} tokens of {len(corpus.sentences):,} sentence{'s' if len(corpus.sentences) > 1 else ''}"
     return f"jacobi: {what} in {iterations:,} iterations, {tokens / iterations:.2f} tokens each"
 
 

@@ -39,7 +39,8 @@ def print_picture(picture: Picture, console: Console) -> None:
             line.append(f"{cell.piece}{sign}", style=_STYLES[cell.mark])
             line.append(" ")
         console.print(line, soft_wrap=True, highlight=False)
-    legend = Text("  ").join(Text(f"{SIGNS[mark]} {MEANINGS[mark]}", style=_STYLES[mark]) for mark in picture.marks)
+    signs = SIGNS if console.color_system else {**SIGNS, "known": "without a sign:"}
+    legend = Text("  ").join(Text(f"{signs[mark]} {MEANINGS[mark]}", style=_STYLES[mark]) for mark in picture.marks)
     console.print(legend, soft_wrap=True, highlight=False)
     if picture.edges:
         dependencies: dict[int, list[str]] = {}

@@ -14,6 +14,7 @@ from specdec_cli.decoding.names import DECODINGS
 GENERATED = generated()
 _MEASURED = re.compile(r"\d(?:\.\d+)?(?:x\b| (?:BLEU|chrF|GLEU|SARI|F0\.5|tokens/s|tokens per round|times (?:as )?fast))")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+_SECTION = re.compile(r"\]\((?!https?:)([^)#]*)#([^)]+)\)")
 
 
 @pytest.mark.parametrize("path", GENERATED, ids=lambda path: path.name)
@@ -30,6 +31,18 @@ def test_measured_numbers_come_from_stored_results(page: Path) -> None:
 def test_links_have_existing_targets(page: Path) -> None:
     links = _LINK.findall(page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def _sections(page: Path) -> set[str]:
+    """The names of the headings of a page, as links to them have them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+def test_links_to_sections_have_existing_headings(page: Path) -> None:
+    links = [(page.parent / name if name else page, section) for name, section in _SECTION.findall(page.read_text(encoding="utf-8"))]
+    assert [link for link in links if link[1] not in _sections(link[0])] == []
 
 
 def test_every_decoding_is_described() -> None:

@@ -145,7 +145,7 @@ def test_the_terminal_shows_both_ends_of_bidirectional_outputs() -> None:
         "   1 \u2581We● … .● ",
         "   2 \u2581We \u2581go● … \u2581Tokyo● . ",
         "   3 \u2581We \u2581go \u2581to● \u2581Tokyo . </s>● ",
-        "● the verifier's own token  · from an earlier row",
+        "● the verifier's own token  without a sign: from an earlier row",
     ]
 
 

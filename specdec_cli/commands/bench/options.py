@@ -21,7 +21,9 @@ _compared_option = partial(typer.Option, rich_help_panel="What is compared")
 FileArgument = Annotated[
     Path | None,
     typer.Argument(
-        metavar="FILE", help="TSV: source and reference. Else stdin, else a built-in sample. For correction also M2.", show_default=False
+        metavar="FILE",
+        help="TSV: source and reference, or M2 for correction. Without it stdin; at a terminal, or if that is empty, a built-in sample.",
+        show_default=False,
     ),
 ]
 SourceOption = Annotated[Path | None, output_option("--input", metavar="FILE", help="Source lines, instead of TSV.")]
@@ -73,7 +75,7 @@ OracleLengthOption = Annotated[
     bool,
     _compared_option(
         "--oracle-length",
-        help="Give jacobi and gs-jacobi the length of greedy's output beforehand, as the paper does for PJ and PGJ; that is not timed.",
+        help="Give jacobi and gs-jacobi the length of greedy's output beforehand, as Santilli et al. 2023 do; that is not timed.",
     ),
 ]
 RepetitionsOption = Annotated[

@@ -77,7 +77,7 @@ RowLengthPenaltyOption = Annotated[
     float | None, _length_penalty(help="Rows of beam search divide the score of a hypothesis by its length to this power.")
 ]
 _max_length = partial(
-    decoding_option, "--max-length", metavar="N", min=1, help="Most tokens emitted for a sentence, the end of sentence included."
+    decoding_option, "--max-length", metavar="N", min=1, help="Largest number of tokens emitted for a sentence, EOS included."
 )
 MaxLengthOption = Annotated[int | None, _max_length(show_default="the bundle's, else about three times the source's")]
 TeacherLengthOption = Annotated[int | None, _max_length(show_default="the teacher's longest")]

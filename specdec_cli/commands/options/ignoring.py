@@ -31,7 +31,7 @@ IgnoreCategoryOption = Annotated[
     _edits_option(
         "--ignore-category",
         metavar="NAME",
-        help="Make no edits whose errors are all of this type, such as PUNCT, VERB or R:VERB:SVA (of ERRANT). Repeatable.",
+        help="Make no edits whose errors are all of this type of ERRANT, such as PUNCT, VERB or R:VERB:SVA. Repeatable.",
     ),
 ]
 

@@ -17,7 +17,7 @@ from specdec_cli.text.lines import STDIO, Line, read_lines
 from specdec_cli.text.paragraphs import join_paragraphs, join_wrapped
 
 FilesArgument = Annotated[
-    list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin without any.")
+    list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")
 ]
 FormatOption = Annotated[
     Format | None,
@@ -56,7 +56,7 @@ TraceOption = Annotated[
     bool,
     output_option(
         "--trace",
-        help="Print each round to stderr: draft, accepted tokens, bifurcation. Always drafts, even where greedy decoding is faster.",
+        help="Print each round to stderr: draft, accepted tokens, first disagreement. Always drafts, even where greedy decoding is faster.",
     ),
 ]
 QuietOption = Annotated[bool, output_option("--quiet", "-q", help="Print only errors to stderr.")]
