@@ -156,8 +156,14 @@ class Segment:
         return offset + len(rest) - len(rest.lstrip())
 
     def change(self, content: str, edit: Edit) -> Change:
-        """The one change of the document `content` that makes an edit of the text, which must be one that is `fitted`; gaps are kept."""
+        """The one change of the document `content` that makes an edit of the text; gaps in it are kept.
+
+        It is empty for an edit that is not made, such as a deletion of all words of a line (see `fitted`).
+        """
         made = sorted(self.edited([edit]))
+        if not made:
+            place = self.position(edit.start)
+            return Change(place, place, "")
         begin, finish = made[0].start, made[-1].end
         inner = [Change(each.start - begin, each.end - begin, each.text) for each in made]
         return Change(begin, finish, apply_edits(content[begin:finish], inner))
