@@ -86,7 +86,7 @@ def serve(
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise MissingLibraryError(f"{' and '.join(missing)} is missing", "server")
+        raise MissingLibraryError(f"serve needs {', '.join(missing)}", "server")
 
     from specdec_cli.commands.server_words import check_words, read_words
     from specdec_cli.server.application import make_application

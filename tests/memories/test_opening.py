@@ -67,7 +67,7 @@ def test_a_missing_library_is_reported_before_the_file_is_read(tmp_path: Path, m
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
     monkeypatch.setattr(opening, "build_index", lambda _: pytest.fail("the index was built"))
     path = written(tmp_path / "a.tsv", TSV)
-    with pytest.raises(UsageError, match="RapidFuzz: .* -m pip install"):
+    with pytest.raises(UsageError, match=r"RapidFuzz: .* -m pip install"):
         open_memory(path, "en", "de", 70)
 
 

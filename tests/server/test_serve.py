@@ -74,7 +74,7 @@ def test_words_are_checked_against_the_models_that_use_them(tmp_path: Path) -> N
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specdec_cli.commands.serve.find_spec", lambda name: None if name == "uvicorn" else object())
     code, said = fails()
-    assert code == 2 and "uvicorn is missing" in said and "specdec[server]" in said
+    assert code == 2 and "serve needs uvicorn: " in said and "specdec[server]" in said
 
 
 def test_addresses_of_this_machine() -> None:
