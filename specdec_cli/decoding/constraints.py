@@ -149,8 +149,8 @@ def _exclude(scores: Tensor, prefixes: Prefixes, size: int, text: Tensor, ends: 
 
 
 def _exclude_tokens(scores: Tensor, tokens: Tensor, where: Tensor) -> None:
-    """Exclude those `tokens` (B, Q or 1, T) that are marked in `where` (B, Q, T). Ids beyond the target vocabulary, which a source may
-    have, are ignored.
+    """Set the scores of the `tokens` (B, Q or 1, T) to EXCLUDED where `where` (B, Q, T) is true. Source ids that the target
+    vocabulary does not have are ignored.
     """
     vocabulary = scores.shape[2]
     tokens = torch.where(where, tokens, vocabulary).clamp_max(vocabulary)
@@ -170,7 +170,7 @@ def _completes_copy(forms: Tensor, copies: int) -> Tensor:
 
     The token that repeats the text with the period n is the one n places before the end. The text is given as the `forms` of its last
     tokens (..., (copies + 1) * LONGEST_COPY), with 0 before the first token. The result (..., LONGEST_COPY) has a value for each n from 1
-    to LONGEST_COPY. The last copy is complete without the tokens at its end that have no letter, such as a comma.
+    to LONGEST_COPY. The last copy counts even if tokens without letters at its end, such as a comma, are still missing.
     """
     width, sizes = forms.shape[-1], steps(LONGEST_COPY, forms.device)[:, None] + 1
     within = steps(LONGEST_COPY - 1, forms.device) + 1

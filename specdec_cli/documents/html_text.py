@@ -73,7 +73,7 @@ _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _REFERENCE = re.compile(r"&#?\w{1,32};")
 _REFERENCE_END = re.compile(r"#?\w{1,32};")
-"""What follows the ampersand of a reference."""
+"""The part of a character reference after its ampersand, such as amp; or #160;."""
 _MARKUP = re.compile(r"&(?!#?\w{1,32};)|<(?=[A-Za-z/!?])")
 
 

@@ -158,7 +158,7 @@ class Segment:
     def change(self, content: str, edit: Edit) -> Change:
         """The one change of the document `content` that makes an edit of the text; gaps in it are kept.
 
-        It is empty for an edit that is not made, such as a deletion of all words of a line (see `fitted`).
+        If the edit would break the document's layout (see `fitted`), nothing is changed, and an empty change is returned.
         """
         made = sorted(self.edited([edit]))
         if not made:

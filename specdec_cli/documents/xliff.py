@@ -94,7 +94,7 @@ class Xliff(TextDocument):
                 yield Unit(unit.start, unit.kept, {"source": own[name], "target": other, "around": target}), own[name]
 
     def _marks(self, element: Range | None) -> dict[str, Range]:
-        """The marks of segments in an element of XLIFF 1.2, by their names."""
+        """The `mrk` elements of segments in an element of XLIFF 1.2, by their identifiers (`mid`)."""
         found: dict[str, Range] = {}
         for index in range(*element) if element else ():
             event = self.events[index]

@@ -83,14 +83,19 @@ def end_of(events: Sequence[XmlEvent], index: int) -> int:
 
 
 def _is_boundary(events: Sequence[XmlEvent], index: int) -> bool:
-    """Whether a part is the start or end of the mark of a segment, or the tag of a paragraph or the like."""
+    """Whether a text ends at this part: it starts or ends an `mrk` element of a segment, or is the tag of a block such as a paragraph."""
     event = events[index]
     if event.name == "x":
         return _BLOCK.fullmatch(event.attributes.get("id", "")) is not None
     if event.name != "mrk":
         return False
-    start = event if event.kind == "start" else next(e for e in reversed(events[:index]) if e.kind == "start" and e.depth == event.depth)
+    start = event if event.kind == "start" else _start_of(events, index)
     return start.attributes.get("mtype") == "seg"
+
+
+def _start_of(events: Sequence[XmlEvent], index: int) -> XmlEvent:
+    """The start of the element that ends at `index`."""
+    return next(events[i] for i in reversed(range(index)) if events[i].kind == "start" and events[i].depth == events[index].depth)
 
 
 def _lines(content: str, event: XmlEvent, forms: FormReader) -> Iterator[tuple[int, int, int]]:

@@ -69,8 +69,8 @@ static int32_t form_at(const struct counted *counted, int64_t place) {
 }
 
 // The token `size` places before the end of the first `length` tokens is the one that continues a repetition with the period `size`. Returns
-// whether this token, appended, would complete `copies` + 1 copies in succession of an n-gram of `size` tokens. The last copy is complete
-// without the tokens at its end that have no letter, such as a comma.
+// whether this token, appended, would complete `copies` + 1 copies in succession of an n-gram of `size` tokens. The last copy counts
+// even if tokens without letters at its end, such as a comma, are still missing.
 static int completes_copy(const struct counted *counted, int64_t length, int64_t size, int64_t copies) {
     if (length < size || form_at(counted, length - size) <= 0) return 0;
     int64_t missing = 0;

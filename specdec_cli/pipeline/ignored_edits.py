@@ -64,7 +64,7 @@ class IgnoredEdits:
 
 
 def edits_outside(edits: Iterable[Edit], spans: Iterable[tuple[int, int]], changes: Callable[[Edit, int, int], bool]) -> list[Edit]:
-    """Return those of `edits` that change none of the `spans` (start, end) of their text.
+    """Return the `edits` that leave all `spans` (start, end) of their text unchanged.
 
     `changes` says whether an edit changes a span; it is asked only about spans that are near an edit.
     """

@@ -54,8 +54,7 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
-        fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
-        self._limit = min(engine.settings.longest_sentence or fitting, fitting)
+        self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[DecodedLine]:
         """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts.
@@ -89,6 +88,14 @@ class LineDecoder:
             while pending and pending[0].finished:
                 yield pending.popleft()
         yield from pending
+
+    @property
+    def _limit(self) -> int:
+        """The most tokens of a sentence that is not cut. With `drafts`, only the model's positions limit it: earlier translations are
+        those of whole sentences.
+        """
+        longest = self._engine.settings.longest_sentence
+        return min(longest, self._fitting) if longest and self.drafts is None else self._fitting
 
     def segments(self, line: str, count: Count) -> Segments:
         """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens

@@ -17,7 +17,7 @@ def forms_of(vocabulary: Sequence[str], starts_word: Callable[[str], bool]) -> b
     """
     numbers: dict[str, int] = {}
     forms = array("i")
-    # The letters of byte-level BPE stand for bytes, which have no case.
+    # In byte-level BPE each character stands for a byte, so changing its case would give another byte.
     is_byte_level = any(piece.startswith(BYTE_SPACE) and starts_word(piece) for piece in vocabulary)
     for piece in vocabulary:
         marked = piece.startswith((SPACE, BYTE_SPACE)) and starts_word(piece)

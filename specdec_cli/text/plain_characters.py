@@ -82,7 +82,7 @@ def _with_fixed_spaces(source: str, output: str) -> str:
 
 
 def _with_double_quotes(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """`text` with double quotation marks in the place of single ones around words; those in the protected `spans` stay."""
+    """Return `text` with the single quotation marks around words replaced by double ones, except inside the protected `spans`."""
     shown = list(text)
     for start, end in spans:
         shown[start:end] = "x" * (end - start)

@@ -73,5 +73,5 @@ def _adam(module: nn.Module, settings: OptimizerSettings) -> torch.optim.AdamW:
 
 
 def _arguments(settings: OptimizerSettings) -> dict[str, Any]:
-    """The arguments of AdamW that are constant over a run."""
+    """The keyword arguments of AdamW that stay the same for the whole run; the learning rate does not."""
     return {"betas": settings.betas, "eps": settings.epsilon, "weight_decay": settings.weight_decay}

@@ -99,7 +99,7 @@ def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> f
 def made_up_sources(rows: int, vocabulary: int, eos: int) -> list[list[int]]:
     """Sources of `rows` sentences, as ids that end with `eos`, for a source vocabulary of `vocabulary` tokens.
 
-    Without EOS, they have the ids from 8 on, below which special tokens are, or the last id of a smaller vocabulary.
+    Ids below 8 are not used, because they may be special tokens. If the vocabulary has no others, the last id is used.
     """
     first = min(8, vocabulary - 1)
     some = vocabulary - first

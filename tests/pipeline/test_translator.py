@@ -179,3 +179,11 @@ def test_the_stored_tags_of_equal_sources_are_copied(bundle: Bundle, line: str, 
     finder = Memory(build_index(entries), 100)
     translator.use_drafts(Drafts(finder, DraftGate(1), copy_exact=True))
     assert [found.text for found in translator.translate([line])] == [expected]
+
+
+def test_a_sentence_is_not_cut_where_earlier_translations_are_looked_up(bundle: Bundle) -> None:
+    entries = list(sentence_pairs([Pair("ka lo mi, re su ta.", "ta su re.")]))
+    translator = Translator(Engine(bundle, replace(GREEDY, longest_sentence=4)), bundle.tokenizer)
+    assert len(next(translator.translate(["ka lo mi, re su ta."])).sentences) > 1
+    translator.use_drafts(Drafts(Memory(build_index(entries), 100), DraftGate(1), copy_exact=True))
+    assert next(translator.translate(["ka lo mi, re su ta."])).text == "ta su re."
