@@ -69,7 +69,7 @@ complete -c specdec -n '__fish_seen_subcommand_from correct' -s m -l model -x -a
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l diff -d 'Mark the edits in the line, word by word'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l m2 -d 'Write edits in M2 format'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l check -d 'Report each edit, with its place and reason, as --format says'
-complete -c specdec -n '__fish_seen_subcommand_from correct' -l mode -x -a 'careful balanced thorough' -d 'How many edits to accept: only sure ones, those that are probably right, or nearly all that the model proposes'
+complete -c specdec -n '__fish_seen_subcommand_from correct' -l mode -x -a 'careful balanced thorough' -d 'How many edits to make: only sure ones, those that are probably right, or doubtful ones too'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l min-score -x -d 'Reject edits whose score is below X, such as -0.5'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l max-edit-ratio -x -d 'Leave a sentence unchanged if more than this share of its words would change'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l ignore -x -d 'Leave this word as it is'

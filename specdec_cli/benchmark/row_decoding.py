@@ -6,8 +6,8 @@ from typing import Any
 
 from specdec_cli.benchmark.records import Output
 from specdec_cli.benchmark.rows import Row, variant_option
-from specdec_cli.decoding.acceptance_rules import Tolerant
-from specdec_cli.decoding.names import LONGEST_DRAFT, METHODS, REWRITING, SEARCHES, TOLERANT
+from specdec_cli.decoding.acceptance_rules import Reluctant, Tolerant
+from specdec_cli.decoding.names import DEFAULT_MODE, LONGEST_DRAFT, METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
 from specdec_cli.pipeline.decoder import SentenceDecoder
@@ -34,6 +34,7 @@ def request_of(row: Row, info: BundleInfo) -> DecodingRequest:
         batch_size=row.batch_size,
         with_scores=_edit_filter(row, info).minimum is not None,
         whole=True,
+        mode="" if row.min_score is not None else row.mode or DEFAULT_MODE,
     )
 
 
@@ -68,6 +69,8 @@ def describe_settings(row: Row, settings: Settings, engine: SentenceDecoder, inf
         described |= {"min_score": min_score} | ({"mode": row.mode} if row.mode else {})
     if isinstance(settings.rule, Tolerant):
         described |= {"top_beta": settings.rule.top_beta, "tolerance": settings.rule.tolerance}
+    if isinstance(settings.rule, Reluctant):
+        described |= {"margin": settings.rule.margin}
     if settings.decoding in SEARCHES:
         described |= {"beam_size": settings.beam_size, "length_penalty": settings.length_penalty}
     described |= {"max_length": settings.max_length, "batch_size": settings.batch_size, "threads": row.threads}

@@ -18,6 +18,7 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import ModelOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
+from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.text.line_ends import is_unfinished
 from specdec_cli.text.lines import Line
@@ -69,7 +70,8 @@ class Correcting:
         from specdec_cli.commands.stream import Stream
         from specdec_cli.pipeline.corrector import Corrector, EditFilter
 
-        request = self.decoding.request(machine, with_scores=True, trace=self.text.trace)
+        mode = "" if self.edits.min_score is not None else self.edits.mode or DEFAULT_MODE
+        request = self.decoding.request(machine, with_scores=True, trace=self.text.trace, mode=mode)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         bundle, info = stream.bundle, stream.bundle.info
         self._check_task(info)

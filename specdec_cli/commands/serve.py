@@ -19,6 +19,7 @@ from specdec_cli.commands.options.ignoring import IgnoreOptions
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.values import decoding_option
+from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.text.languages import short_code
@@ -133,7 +134,7 @@ def _load(
     from specdec_cli.server.showing import Showing
 
     threads = usable_processors() if options.threads is None else options.threads
-    request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False)
+    request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False, mode=DEFAULT_MODE)
     opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
     engine = opened.engine
     if isinstance(engine, NativeEngine):

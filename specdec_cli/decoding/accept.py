@@ -5,6 +5,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.acceptance_rules import Exact as Exact
 from specdec_cli.decoding.acceptance_rules import FixedPoint as FixedPoint
+from specdec_cli.decoding.acceptance_rules import Reluctant as Reluctant
 from specdec_cli.decoding.acceptance_rules import Rule as Rule
 from specdec_cli.decoding.acceptance_rules import Tolerant as Tolerant
 from specdec_cli.decoding.state import Accepted, Draft, State
@@ -21,16 +22,19 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
     The ids of a prefix count as the verifier's choices. With FixedPoint, a draft that does not pass as a whole adds
     nothing. `choices` computes the highest logits.
     """
+    drafted = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
     predictions = choices.first(logits)
+    if isinstance(rule, Reluctant):
+        reluctant = _reluctant(draft.ids, logits[:, :-1], rule, choices)
+        predictions = torch.cat([torch.where(drafted, reluctant, predictions[:, :-1]), predictions[:, -1:]], dim=1)
     if draft.prefix is not None:
         own = steps(draft.ids.shape[1], logits.device) < draft.prefix[:, None]
         predictions = torch.cat([torch.where(own, draft.ids, predictions[:, :-1]), predictions[:, -1:]], dim=1)
     if draft.ids.shape[1] == 0:
         return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions, draft.counts)
-    drafted = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
     bifurcation = (_passing(draft.ids, predictions, logits, rule) & drafted).cumprod(1).sum(1)
     ids = predictions
-    if not isinstance(rule, Exact | FixedPoint):  # an accepted token may differ from the prediction
+    if isinstance(rule, Tolerant):  # an accepted token may differ from the prediction
         widened = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
         ids = torch.where(steps(widened.shape[1], logits.device) < bifurcation[:, None], widened, predictions)
     return Accepted(ids, _counts(bifurcation, draft.counts, rule), bifurcation, predictions, draft.counts)
@@ -54,8 +58,17 @@ def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:
     return bifurcation + 1
 
 
+def _reluctant(ids: Tensor, logits: Tensor, rule: Reluctant, choices: Choices) -> Tensor:
+    """The drafted `ids` (B, k) where their `logits` (B, k, V) exceed all others by the margin, elsewhere the best other tokens."""
+    own = logits.gather(2, ids[..., None])
+    others = logits.scatter(2, ids[..., None], -torch.inf)
+    best = choices.first(others)
+    lead = own[..., 0] - others.gather(2, best[..., None])[..., 0]
+    return torch.where(lead >= rule.margin, ids, best)
+
+
 def _passing(ids: Tensor, predictions: Tensor, logits: Tensor, rule: Rule) -> Tensor:
-    if isinstance(rule, Exact | FixedPoint):
+    if not isinstance(rule, Tolerant):
         return ids == predictions[:, :-1]
     scores = logits[:, :-1]
     drafted = scores.gather(2, ids[..., None])[..., 0]

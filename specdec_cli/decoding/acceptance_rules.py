@@ -31,4 +31,16 @@ class FixedPoint:
     """
 
 
-Rule = Exact | Tolerant | FixedPoint
+@dataclass(frozen=True)
+class Reluctant:
+    """Accept a drafted token if its logit is at least `margin` nats above that of every other token; else the verifier takes the best
+    other token in its place.
+
+    For drafts that copy the source, this makes edits more frequent, as a negative bias on keeping a word does for taggers of edits
+    (Omelianchuk et al. 2020, "GECToR", section 5: there the bias is positive). The output depends on which tokens are drafted.
+    """
+
+    margin: float
+
+
+Rule = Exact | Tolerant | FixedPoint | Reluctant

@@ -147,7 +147,8 @@ DRAFTS_OF: Mapping[DrafterKind, str] = {
 REWRITING = ("correct", "simplify")
 """Tasks of bundles whose output repeats most of its source, in one language."""
 MODES = ("careful", "balanced", "thorough")
-"""How many edits a rewriting bundle accepts, from few to many; "balanced" is the default."""
+"""How many edits a rewriting bundle accepts, from few to many."""
+DEFAULT_MODE = "balanced"
 SHORT_DRAFT = 3
 """Tokens of a draft of the n-gram memory, if no block size is given."""
 UNTRAINED = "lookup,ngram-memory,gs-jacobi"

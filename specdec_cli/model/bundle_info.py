@@ -22,6 +22,7 @@ Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_0
 """Top-beta, and tolerance in nats."""
 EditScores = tuple[Score, Score]
 """The least score of an accepted edit, and of one in a sentence where another edit is accepted."""
+Margin = Annotated[float, Between(0, 100)]
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamOptions` says what each means."""
 DIGEST = "tokenizer_digest"
@@ -56,6 +57,8 @@ class BundleInfo:
     - `licence`: the licence of the model.
     - `modes`: in rewriting tasks, the least scores of accepted edits in each mode: careful, balanced, thorough (not given: all edits
       are accepted).
+    - `margins`: in these modes, a word is kept only if the verifier's logit for it is as much above all others (see `Reluctant`; not
+      given: 0).
     - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
     - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
       language (not given: no sentence is).
@@ -83,6 +86,7 @@ class BundleInfo:
     training_data: str = ""
     licence: str = ""
     modes: dict[str, EditScores] = field(default_factory=dict)
+    margins: dict[str, Margin] = field(default_factory=dict)
     ngrams: bool = False
     max_pieces: Annotated[float, Between(0, 1_000_000)] | None = None
     meant_for: str = "cpu"

@@ -41,6 +41,7 @@ int options_fit(const struct specdec_options *options, const struct specdec_shap
            !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
            options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
            !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths && !options->top_beta)) &&
+           options->margin >= 0 && !(options->margin > 0 && !copies) &&
            !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
            !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
 }

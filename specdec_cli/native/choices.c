@@ -57,3 +57,14 @@ int is_tolerated(const struct logits *logits, int64_t i, int32_t id, int32_t top
     }
     return larger < top_beta;
 }
+
+int32_t reluctant_choice(const struct logits *logits, int64_t i, int32_t id, float margin) {
+    const float *own = logits->values + i * logits->size;
+    int64_t best = -1;
+    for (int64_t tile = 0; tile < tiles_of(logits); tile++) {
+        if (best >= 0 && !(logits->tops[tile * logits->count + i] > own[best])) continue;
+        for (int64_t place = tile * TILE; place < end_of(logits, tile); place++)
+            if (place != id && (best < 0 || own[place] > own[best])) best = place;
+    }
+    return best < 0 || own[id] - own[best] >= margin ? id : (int32_t)best;
+}

@@ -22,3 +22,6 @@ void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_
 
 // Whether a token is among the `top_beta` best of position i, ties included, and at most `tolerance` below the best.
 int is_tolerated(const struct logits *logits, int64_t i, int32_t id, int32_t top_beta, float tolerance);
+
+// The token `id` if its logit at position i is at least `margin` above all others, else the first of the largest others.
+int32_t reluctant_choice(const struct logits *logits, int64_t i, int32_t id, float margin);

@@ -37,6 +37,7 @@ class Request:
     word_starts: bytes = b""
     top_beta: int = 0
     tolerance: float = 0.0
+    margin: float = 0.0
     adaptive: ctypes.c_void_p | None = None
     memory: ctypes.c_void_p | None = None
     drafts: Sequence[Sequence[int]] = ()
@@ -122,6 +123,7 @@ def options_of(request: Request) -> Options:
         request.shared_vocabulary,
         request.top_beta,
         request.tolerance,
+        request.margin,
         0,  # with_rounds
         request.beam_size,
         request.n_best,

@@ -36,7 +36,7 @@ class Options(ctypes.Structure):
     _fields_ = (
         *((name, _int32) for name in ("decoding", "match", "block_size", "batch", "threads", "max_length", "forced")),
         *((name, _int32) for name in ("with_scores", "shared_vocabulary", "top_beta")),
-        ("tolerance", ctypes.c_float),
+        *((name, ctypes.c_float) for name in ("tolerance", "margin")),
         *((name, _int32) for name in ("with_rounds", "beam_size", "n_best", "stop")),
         *((name, _int32) for name in ("min_length", "no_repeat_ngram_size", "source_ngram_size", "forced_end", "most_copies")),
         ("repetition_penalty", ctypes.c_float),

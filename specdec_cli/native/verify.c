@@ -30,6 +30,7 @@ static int32_t choose_token(const struct call *call, const struct logits *logits
     if (own->forced >= 0) return own->forced;
     if (own->next >= 0 && own->place < own->row->prefix) return own->next;
     const struct specdec_options *options = call->options;
+    if (options->margin > 0 && own->next >= 0) return reluctant_choice(logits, i, own->next, options->margin);
     const int tolerated = options->top_beta && own->next >= 0 && is_tolerated(logits, i, own->next, options->top_beta, options->tolerance);
     return tolerated ? own->next : first_choice(logits, i);
 }

@@ -7,6 +7,7 @@ from functools import partial
 from math import inf
 from typing import Self
 
+from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
@@ -61,7 +62,7 @@ class EditFilter:
         if mode is not None and mode not in info.modes:
             known = f"it has {', '.join(info.modes)}" if info.modes else "it has none"
             raise UsageError(f"mode {mode}: the bundle has no such mode; {known}")
-        scores = info.modes.get(mode or "balanced", (None, None))
+        scores = info.modes.get(mode or DEFAULT_MODE, (None, None))
         least, least_beside_others = scores if minimum is None else (minimum, None)
         return cls(
             least,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from specdec_cli.decoding.acceptance_rules import Exact, Tolerant
+from specdec_cli.decoding.acceptance_rules import Exact, Reluctant, Tolerant
 from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.names import LONGEST_DRAFT, SHORT_DRAFT
 from specdec_cli.errors import UsageError
@@ -36,7 +36,7 @@ class NativeDecoding:
     """How the native engine decodes: the name of its decoding, the largest number of drafted tokens, and the
     acceptance rule.
 
-    `top_beta` 0 stands for the exact rule. `drafter` is the configuration of the network that drafts, None without
+    `top_beta` 0 and `margin` 0 stand for the exact rule. `drafter` is the configuration of the network that drafts, None without
     one. With `adaptive`, the number of drafted tokens is chosen in each round, up to `block_size`; with `may_skip`,
     nothing is drafted where that is faster. `first_draft` bounds the first copy of a source, in tokens (0: no bound);
     later ones grow while they are accepted as a whole.
@@ -50,6 +50,7 @@ class NativeDecoding:
     adaptive: bool = False
     may_skip: bool = False
     first_draft: int = 0
+    margin: float = 0.0
 
 
 def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> NativeDecoding:
@@ -77,6 +78,8 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
             raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
     if decoding in _EXACT and settings.rule == Exact():
         return NativeDecoding(decoding, settings.block_size or _EXACT[decoding])
+    if decoding == "input-guided" and isinstance(settings.rule, Reluctant):
+        return NativeDecoding(decoding, settings.block_size, margin=settings.rule.margin)
     if decoding == "input-guided" and isinstance(settings.rule, Exact | Tolerant):
         first = FIRST_COPY if settings.adaptive_length else 0
         return NativeDecoding(decoding, settings.block_size, *_rule(settings), first_draft=first)

@@ -175,6 +175,7 @@ class NativeEngine:
                 first_drafts=[way.first_draft] * len(sentences) if way.first_draft else (),
                 top_beta=min(way.top_beta, self._shape.vocabulary_size),
                 tolerance=way.tolerance,
+                margin=way.margin,
                 adaptive=None if sizes is None else sizes.address,
                 memory=None if self._memory is None else self._memory.address,
             )

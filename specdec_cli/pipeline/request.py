@@ -31,7 +31,7 @@ class DecodingRequest:
     `max_length` is the largest number of tokens of an output (None: the bundle's, or what fits the model). `memory`
     limits the size of batches, in bytes (0: no limit). `with_scores` asks for log probabilities. `always_draft`
     keeps drafts of the full block size even where they make decoding slower, so that they can be shown. With `whole`, sentences are
-    not cut because of the bundle's `longest_sentence`.
+    not cut because of the bundle's `longest_sentence`. `mode` is the mode of a correction, which may have a margin ("": none).
     """
 
     decoding: str = "auto"
@@ -49,6 +49,7 @@ class DecodingRequest:
     with_scores: bool = False
     always_draft: bool = False
     whole: bool = False
+    mode: str = ""
 
     @property
     def tolerant(self) -> bool:

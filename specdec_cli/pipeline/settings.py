@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from specdec_cli.decoding.acceptance_rules import Exact, FixedPoint, Rule, Tolerant
+from specdec_cli.decoding.acceptance_rules import Exact, FixedPoint, Reluctant, Rule, Tolerant
 from specdec_cli.decoding.names import (
     BEAM_SIZE,
     DECODINGS,
@@ -186,7 +186,8 @@ def _resolve_rule(decoding: str, request: DecodingRequest, bundle: Described) ->
     if request.options.get(STOP.name) == "fixed-point":
         return FixedPoint()
     if request.preset == "exact" or not (request.tolerant or decoding == "specdec++"):
-        return Exact()
+        margin = bundle.info.margins.get(request.mode, 0.0) if decoding == "input-guided" else 0.0
+        return Reluctant(margin) if margin else Exact()
     name = request.preset or "high-quality"
     presets = PRESETS | bundle.info.presets
     if name not in presets:

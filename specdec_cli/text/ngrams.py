@@ -5,7 +5,6 @@ import mmap
 import re
 import struct
 from bisect import bisect_left
-from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -55,6 +54,7 @@ class NgramModel:
         if self._starts[0] or self._starts[buckets] != ngrams:
             raise ModelError(f"{name}: damaged (its buckets do not hold its {ngrams} n-grams)")
         self._bucket_shift = HASH_BITS - buckets.bit_length() + 1
+        self._count = lru_cache(2**10)(self._looked_up)  # each n-gram is needed as the context of the next word too
 
     @classmethod
     def read(cls, path: Path) -> "NgramModel":
@@ -83,14 +83,14 @@ class NgramModel:
 
     def knows(self, word: str) -> bool:
         """Whether `word`, or the same in lower case, was counted; one of about 300 words that were not counts as known."""
-        return any(self._count([_hash(_DIGIT.sub("0", each))]) > 0 for each in (word, word.lower()))
+        return any(self._count((_hash(_DIGIT.sub("0", each)),)) > 0 for each in (word, word.lower()))
 
-    def _log_probability(self, words: Sequence[int], start: int, end: int) -> float:
+    def _log_probability(self, words: tuple[int, ...], start: int, end: int) -> float:
         """The sum of the log probabilities of `words`, hashes, from `start` to `end` and of those with one of them in the context."""
         places = range(max(start, ORDER - 1), min(end + ORDER - 1, len(words)))
         return sum(math.log(self._probability(words[place - ORDER + 1 : place + 1])) for place in places)
 
-    def _probability(self, words: Sequence[int]) -> float:
+    def _probability(self, words: tuple[int, ...]) -> float:
         """The probability of the last of `words`, hashes, after the others."""
         probability, context_count = _UNKNOWN, float(self._words)
         for first in reversed(range(len(words))):
@@ -101,7 +101,7 @@ class NgramModel:
             probability = (count + _CONTEXT_WEIGHT * probability) / (max(count, context_count) + _CONTEXT_WEIGHT)
         return probability
 
-    def _count(self, words: Sequence[int]) -> float:
+    def _looked_up(self, words: tuple[int, ...]) -> float:
         """The approximate count of an n-gram of `words`, hashes; 0 for one that was counted less than twice."""
         key = 0
         for word in words:
@@ -116,9 +116,9 @@ class NgramModel:
 
 
 @lru_cache(8)  # a source is compared with the text after each of its edits
-def word_hashes(sentence: str) -> Sequence[int]:
+def word_hashes(sentence: str) -> tuple[int, ...]:
     """Hashes of 64 bits of the words of a sentence, between those of two signs for its start and one for its end; all digits are equal."""
-    return [_hash("<s>")] * (ORDER - 1) + [_hash(word) for word in split_words(_DIGIT.sub("0", sentence))] + [_hash("</s>")]
+    return (*[_hash("<s>")] * (ORDER - 1), *map(_hash, split_words(_DIGIT.sub("0", sentence))), _hash("</s>"))
 
 
 @lru_cache(2**16)

@@ -94,6 +94,8 @@ def without_tags(source: str) -> Untagged:
 
 def distributed(plain: Untagged, segments: Segments) -> TaggedSegments:
     """Distribute the tags and void items of a line over its `segments`, whose texts have none and are not empty."""
+    if not plain.tags and not plain.voids:
+        return TaggedSegments(segments, segments, (NO_TAGS,) * len(segments.texts))
     lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
     edges = list(pairwise(accumulate(lengths, initial=0)))
     places = [tag.place for tag in plain.tags]

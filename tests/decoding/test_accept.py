@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant, accept
+from specdec_cli.decoding.accept import Exact, FixedPoint, Reluctant, Rule, Tolerant, accept
 from specdec_cli.decoding.state import Draft
 
 WORDS = 7
@@ -79,6 +79,23 @@ def test_exact_rejects_a_token_that_ties_with_the_first_choice() -> None:
     exact = accept(draft, logits, Exact())
     assert int(exact.bifurcation) == 0
     assert int(exact.ids[0, 0]) == 2
+
+
+@settings(deadline=None)
+@given(rounds(), st.floats(0.1, 3))
+def test_reluctance_keeps_drafted_tokens_that_lead_by_the_margin(drafted: tuple[Draft, Tensor], margin: float) -> None:
+    draft, logits = drafted
+    accepted = accept(draft, logits, Reluctant(margin))
+    for row, meant in enumerate(draft.counts.tolist()):
+        own = []
+        for slot in range(meant):
+            others = {token: float(logit) for token, logit in enumerate(logits[row, slot]) if token != draft.ids[row, slot]}
+            leads = float(logits[row, slot, draft.ids[row, slot]]) - max(others.values()) >= margin
+            own.append(int(draft.ids[row, slot]) if leads else max(others, key=lambda token: (others[token], -token)))
+        own.append(int(logits[row, meant].argmax()))
+        first = next((slot for slot in range(meant) if own[slot] != draft.ids[row, slot]), meant)
+        assert int(accepted.bifurcation[row]) == first
+        assert accepted.ids[row, : first + 1].tolist() == own[: first + 1]
 
 
 @settings(deadline=None)

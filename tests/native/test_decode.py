@@ -1,6 +1,7 @@
 """The native engine against the reference: ids, rounds and log probabilities are the same, to the bit."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,19 @@ def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any) -> 
     }
 
 
+@pytest.mark.parametrize(("margin", "size"), [(0.3, 0), (1.0, 0), (1.0, 4)])
+def test_copies_that_need_a_margin(pair: tuple[Bundle, Path], margin: float, size: int) -> None:
+    bundle, path = pair
+    sources = sources_of(len(bundle.tokenizer), 9, 20)
+    reluctant = replace(bundle, info=replace(bundle.info, margins={"thorough": margin}))
+    asked = DecodingRequest(decoding="input-guided", mode="thorough", block_size=size or None, with_scores=True)
+    expected = reference(reluctant, sources, asked)
+    model = NativeModel(bundle.verifier.config, path)
+    for batch, threads in ((1, 1), (1, 2), (4, 2)):
+        request = Request("input-guided", "nearest", size, batch, threads, with_scores=True, margin=margin)
+        assert native(model, sources, replace(request, word_starts=bytes(bundle.tokenizer.word_starts()))) == expected
+
+
 def test_a_first_token_that_is_forced(pair: tuple[Bundle, Path]) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 3, 9)
@@ -77,6 +91,8 @@ def test_what_is_out_of_range_is_refused(pair: tuple[Bundle, Path]) -> None:
         ([[8, 3]], Request(threads=2000), "option"),
         ([[8, 3]], Request(forced=size), "option"),
         ([[8, 3]], Request("input-guided"), "option"),  # without word starts
+        ([[8, 3]], Request(margin=1.0), "option"),  # nothing is copied
+        ([[8, 3]], Request("input-guided", word_starts=bytes(size), margin=float("nan")), "option"),
     ):
         with pytest.raises(NativeError, match=message):
             list(model.decode(sources, request))
@@ -100,3 +116,8 @@ def test_shipped_bundles_say_the_same(name: str, data: Path) -> None:
         for batch, threads in ((1, 1), (1, 2), (8, 3)):
             request = Request(decoding, "nearest", size, batch, threads, with_scores=True, word_starts=word_starts)
             assert native(model, sources, request) == expected
+    if name == "en-gec":
+        expected = reference(bundle, sources, DecodingRequest(decoding="input-guided", mode="thorough", with_scores=True))
+        request = Request("input-guided", batch=8, threads=2, with_scores=True, word_starts=word_starts)
+        assert native(model, sources, replace(request, margin=bundle.info.margins["thorough"])) == expected
+        assert native(model, sources, request) != expected

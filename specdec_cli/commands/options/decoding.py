@@ -137,8 +137,11 @@ class DecodingOptions(OptionGroup):
             return self.decoding
         return None if self.beam_size is None and self.length_penalty is None else "beam"
 
-    def request(self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1) -> "DecodingRequest":
-        """These options and those of `machine` as a request to the engine; `with_scores`: the tokens get log probabilities.
+    def request(
+        self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1, mode: str = ""
+    ) -> "DecodingRequest":
+        """These options and those of `machine` as a request to the engine; `with_scores`: the tokens get log probabilities; `mode`:
+        that of a correction.
 
         With `trace`, sentences are decoded one by one, and always with drafts.
         """
@@ -159,4 +162,5 @@ class DecodingOptions(OptionGroup):
             memory=machine.batch_memory,
             with_scores=with_scores,
             always_draft=trace,
+            mode=mode,
         )

@@ -39,7 +39,7 @@ ModeOption = Annotated[
     Literal["careful", "balanced", "thorough"] | None,
     _edits_option(
         "--mode",
-        help="How many edits to accept: only sure ones, those that are probably right, or nearly all that the model proposes.",
+        help="How many edits to make: only sure ones, those that are probably right, or doubtful ones too.",
         show_default="balanced",
     ),
 ]
