@@ -82,6 +82,7 @@ static int open_drafting(struct worker *worker, const struct specdec_session *se
     if (!has_drafter(session)) return 1;
     room->previous = take(worker, product_of(batch, width), sizeof(float));
     room->before = take(worker, product_of(batch, link->width), sizeof(float));
+    room->blocks = take(worker, session->model->drafter.mark ? product_of(positions, width) : 0, sizeof(float));
     room->narrow = take(worker, product_of(positions, link->width), sizeof(float));
     room->linked = take(worker, product_of(positions, link->width), sizeof(float));
     room->best = take(worker, product_of(positions, larger(link->candidates, 1)), sizeof *room->best);
@@ -90,7 +91,7 @@ static int open_drafting(struct worker *worker, const struct specdec_session *se
         worker->rows[i].states = take(worker, product_of(session->longest_draft + 1, width), sizeof(float));
         if (!worker->rows[i].states) return 0;
     }
-    return room->previous && room->before && room->narrow && room->linked && room->best && room->fresh;
+    return room->previous && room->before && room->blocks && room->narrow && room->linked && room->best && room->fresh;
 }
 
 static int open_room(struct worker *worker, const struct specdec_session *session, int64_t threads) {

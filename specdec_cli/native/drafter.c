@@ -1,4 +1,4 @@
-// Drafts by a network: one pass over a block for each row, after the verifier's states.
+// Drafts by a network: one pass over a block for each row, after the verifier's states or after its own of the prefix.
 
 #include <string.h>
 
@@ -9,7 +9,8 @@ struct call {
     struct pass pass;
     struct worker *worker;
     const struct specdec_model *model;
-    int64_t block, fresh; // positions of a block; fresh states of all rows
+    int64_t block, fresh, slots; // positions of a block; fresh states of all rows; slots of all blocks
+    float *states;               // (slots, W)
 };
 _Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
 
@@ -35,14 +36,25 @@ static void read_states(struct member *member, const struct call *call) {
     run_linear(member, &previous);
 }
 
-static void embed_slot(const struct call *call, int64_t i) {
+// Embeds what the prefix of a row has new, for a drafter that reads it itself, and the row's block.
+static void embed_row(const struct call *call, int64_t number) {
     const struct specdec_model *model = call->model;
-    const int64_t width = model->target.width, of_row = i / call->block, slot = i % call->block;
-    const struct row *row = call->worker->chosen[of_row];
-    float *to = call->pass.x + i * width;
-    embed_token(model->kernels, &model->target, slot ? model->shape.mask : row->tokens[row->length - 1], call->pass.places[i], to);
-    model->kernels->add_rows(to, model->drafter.slots + slot * width, width);
-    model->kernels->add_rows(to, call->pass.room->mixed + of_row * width, width);
+    const struct drafter *drafter = &model->drafter;
+    const struct row *row = call->worker->chosen[number];
+    const int64_t width = model->target.width, block = call->pass.starts[number + 1] - call->block;
+    for (int64_t i = call->pass.starts[number]; i < call->pass.starts[number + 1]; i++) {
+        const int64_t place = call->pass.places[i], slot = i - block;
+        float *to = call->pass.x + i * width;
+        embed_token(model->kernels, &model->target, slot > 0 ? model->shape.mask : row->tokens[slot ? place : row->length - 1], place, to);
+        model->kernels->add_rows(to, slot < 0 ? drafter->mark : drafter->slots + slot * width, width);
+        if (!drafter->mark) model->kernels->add_rows(to, call->pass.room->mixed + number * width, width);
+    }
+}
+
+// Puts the states of all blocks one after the other.
+static void gather_states(const struct call *call, int64_t number) {
+    const int64_t size = call->block * call->model->target.width, block = call->pass.starts[number + 1] - call->block;
+    memcpy(call->states + number * size, call->pass.x + block * call->model->target.width, (size_t)size * sizeof(float));
 }
 
 // Embeddings (rows, W) of the last tokens, without positions, in `previous`; then what the link makes of them, in `before`.
@@ -66,24 +78,24 @@ static void link_states(struct member *member, const struct call *call) {
     const struct kernels *kernels = call->model->kernels;
     const struct drafting_room *own = &call->worker->drafting;
     read_last_tokens(member, call);
-    const struct linear_call narrow = {kernels, &link->from_state, call->pass.x, 0, call->pass.positions, own->narrow, 0, call->pass.room};
+    const struct linear_call narrow = {kernels, &link->from_state, call->states, 0, call->slots, own->narrow, 0, call->pass.room};
     run_linear(member, &narrow);
-    SHARED_FOR (member, i, call->pass.positions) {
+    SHARED_FOR (member, i, call->slots) {
         const float *state = own->narrow + i * link->width, *token = i % call->block ? link->unknown : own->before + i / call->block * link->width;
         float *to = own->linked + i * link->width;
         for (int64_t k = 0; k < link->width; k++) to[k] = state[k] + token[k] > 0.0f ? state[k] + token[k] : 0.0f;
     }
-    const struct linear_call output = {kernels, &link->output, own->linked, call->pass.x, call->pass.positions, call->pass.room->mixed, 0, call->pass.room};
+    const struct linear_call output = {kernels, &link->output, own->linked, call->states, call->slots, call->pass.room->mixed, 0, call->pass.room};
     run_linear(member, &output);
 }
 
-// The best tokens of all positions by `states` (positions, W): as many as the link chooses from, or one.
+// The best tokens of all slots by `states` (slots, W): as many as the link chooses from, or one.
 static void find_candidates(struct member *member, const struct call *call, const float *states) {
     const struct worker *worker = call->worker;
     const struct linear *output = &call->model->drafter.output;
     const int64_t wanted = call->model->drafter.link.width ? call->model->drafter.link.candidates : 1;
-    for (int64_t first = 0; first < call->pass.positions; first += AT_ONCE) {
-        const int64_t left = call->pass.positions - first, count = left < AT_ONCE ? left : AT_ONCE;
+    for (int64_t first = 0; first < call->slots; first += AT_ONCE) {
+        const int64_t left = call->slots - first, count = left < AT_ONCE ? left : AT_ONCE;
         const struct linear_call product = {call->model->kernels, output, states + first * output->inputs, 0, count, worker->logits, worker->tops, call->pass.room};
         run_linear(member, &product);
         const struct logits logits = {worker->logits, worker->tops, output->outputs, count};
@@ -96,10 +108,10 @@ static void choose(struct member *member, const struct call *call) {
     const struct worker *worker = call->worker;
     const struct drafting_room *own = &worker->drafting;
     if (link->width) link_states(member, call);
-    find_candidates(member, call, link->width ? call->pass.room->mixed : call->pass.x);
+    find_candidates(member, call, link->width ? call->pass.room->mixed : call->states);
     SHARED_FOR (member, i, call->pass.rows) {
         const int64_t first = i * call->block;
-        const struct walk walk = {call->model, call->pass.x + first * call->model->target.width, own->narrow + first * link->width,
+        const struct walk walk = {call->model, call->states + first * call->model->target.width, own->narrow + first * link->width,
                                   own->best + first * (link->width ? link->candidates : 1), call->block,
                                   call->pass.room->own + member->index * call->pass.room->own_size};
         walk_slots(&walk, worker->chosen[i]->ids);
@@ -108,15 +120,21 @@ static void choose(struct member *member, const struct call *call) {
 
 static void run(struct member *member, const void *argument) {
     const struct call *call = argument;
-    read_states(member, call);
-    SHARED_FOR (member, i, call->pass.positions) embed_slot(call, i);
+    const int reads_prefix = call->model->drafter.mark != 0;
+    if (!reads_prefix) read_states(member, call);
+    SHARED_FOR (member, i, call->pass.rows) embed_row(call, i);
     run_pass(member, &call->pass);
+    if (reads_prefix) {
+        SHARED_FOR (member, i, call->pass.rows) gather_states(call, i);
+    }
     choose(member, call);
 }
 
-// Chooses a row, its states from number `fresh` on and its block from position `first` on.
+// Chooses a row, its states from number `fresh` on, and its positions from `first` on: its block, after what its prefix has new if the
+// drafter reads that itself.
 static void place_row(struct worker *worker, struct row *row, int64_t number, int64_t first, int64_t fresh) {
-    const int64_t width = worker->session->model->target.width, last = row->capacity - 1;
+    const struct specdec_model *model = worker->session->model;
+    const int64_t width = model->target.width, last = row->capacity - 1, before = model->drafter.mark ? row->fresh : 0;
     float *previous = worker->drafting.previous + number * width;
     worker->chosen[number] = row;
     worker->own[number] = row->draft_own.start;
@@ -124,27 +142,27 @@ static void place_row(struct worker *worker, struct row *row, int64_t number, in
     worker->own_room[number] = row->room;
     worker->memory_room[number] = row->source_length;
     worker->drafting.fresh[number] = fresh;
-    worker->starts[number + 1] = first + worker->block_size;
+    worker->starts[number + 1] = first + before + worker->block_size;
     memcpy(worker->x + fresh * width, row->states, (size_t)(row->fresh * width) * sizeof(float));
     if (row->fresh) memcpy(previous, row->states + (row->fresh - 1) * width, (size_t)width * sizeof(float));
     else memset(previous, 0, (size_t)width * sizeof(float));
-    for (int64_t slot = 0; slot < worker->block_size; slot++) {
-        const int64_t place = row->length - 1 + slot, end = row->length - 1 + worker->block_size;
+    for (int64_t slot = -before; slot < worker->block_size; slot++) {
+        const int64_t place = row->length - 1 + slot, end = slot < 0 ? place + 1 : row->length - 1 + worker->block_size;
         // Slots beyond the row's room share its last place: none of their tokens is used.
-        worker->places[first + slot] = place < last ? place : last;
-        worker->ends[first + slot] = end < row->capacity ? end : row->capacity;
+        worker->places[first + before + slot] = place < last ? place : last;
+        worker->ends[first + before + slot] = end < row->capacity ? end : row->capacity;
     }
 }
 
 static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
     const struct specdec_model *model = worker->session->model;
     const struct call call = {
-        {model->kernels, &model->drafter.stack, rows, rows * worker->block_size, worker->starts, worker->x, worker->own, worker->own_room,
+        {model->kernels, &model->drafter.stack, rows, worker->starts[rows], worker->starts, worker->x, worker->own, worker->own_room,
          worker->places, worker->ends, 0, worker->memory, worker->memory_room, &worker->room, 0},
-        worker, model, worker->block_size, fresh};
+        worker, model, worker->block_size, fresh, rows * worker->block_size, model->drafter.mark ? worker->drafting.blocks : worker->x};
     const struct drafter *drafter = &model->drafter;
     const int64_t width = model->decoder.width, each = width * (drafter->output.outputs + 2 * drafter->link.width);
-    const int64_t work = call.pass.positions * each + fresh * width * drafter->prefix.outputs + rows * width * width;
+    const int64_t work = call.slots * each + fresh * width * drafter->prefix.outputs + rows * width * width;
     team_run(worker->team, multiplications_of(&drafter->stack, call.pass.positions) + work, run, &call, sizeof call);
     for (int64_t i = 0; i < rows; i++) {
         struct row *row = worker->chosen[i];
@@ -154,8 +172,13 @@ static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
     }
 }
 
+int64_t positions_of_row(const struct specdec_session *session) {
+    const int reads_prefix = session->options.decoding == SPECDEC_DRAFTER && session->model->drafter.mark;
+    return session->longest_draft + 1 + (reads_prefix ? session->longest_draft : 0);
+}
+
 void draft_rows(struct worker *worker) {
-    const int64_t most = worker->session->longest_draft + 1;
+    const int64_t most = positions_of_row(worker->session);
     int64_t rows = 0, fresh = 0;
     worker->starts[0] = 0;
     for (int64_t i = 0; i < worker->session->options.batch; i++) {
@@ -165,7 +188,7 @@ void draft_rows(struct worker *worker) {
             draft_chosen(worker, rows, fresh);
             rows = fresh = 0;
         }
-        place_row(worker, row, rows, rows * worker->block_size, fresh);
+        place_row(worker, row, rows, worker->starts[rows], fresh);
         fresh += row->fresh;
         rows++;
     }

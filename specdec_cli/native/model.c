@@ -20,7 +20,8 @@ static int drafter_fits(const struct specdec_shape *shape) {
     return between(shape->drafter_layers, 1, 1024) && between(shape->drafter_feed_forward, LANES, 1 << 18) &&
            shape->drafter_feed_forward % LANES == 0 && between(shape->max_block, 1, 4096) && between(shape->link_width, 0, 1 << 14) &&
            shape->link_width % LANES == 0 && between(shape->shortlist, 0, shape->vocabulary) &&
-           between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) && between(shape->mask, 0, shape->vocabulary - 1);
+           between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) && between(shape->mask, 0, shape->vocabulary - 1) &&
+           is_flag(shape->own_prefix);
 }
 
 static int shape_fits(const struct specdec_shape *shape) {
@@ -103,8 +104,12 @@ static void take_drafter(struct reader *reader, const struct specdec_shape *shap
     const int64_t width = shape->width, rank = shape->link_width;
     drafter->slots = take_table(reader, shape->max_block, width);
     take_stack(reader, shape, &drafter->stack, shape->drafter_layers, shape->drafter_feed_forward, 1, 1);
-    take_linear(reader, &drafter->prefix, width, 2 * width * shape->drafter_layers, 1, none, 0);
-    take_linear(reader, &drafter->previous, width, width, 1, none, 0);
+    if (shape->own_prefix) {
+        drafter->mark = take_vector(reader, width);
+    } else {
+        take_linear(reader, &drafter->prefix, width, 2 * width * shape->drafter_layers, 1, none, 0);
+        take_linear(reader, &drafter->previous, width, width, 1, none, 0);
+    }
     drafter->link.width = rank;
     drafter->link.candidates = shape->candidates;
     if (!rank) return;

@@ -44,9 +44,11 @@ struct link {
     int64_t width, candidates;
 };
 
-// A block drafter over the verifier's top states.
+// A block drafter. Its layers attend to what `prefix` makes of the verifier's top states, or, if there is a `mark`, to their own states
+// of the prefix.
 struct drafter {
     struct stack stack;
+    const float *mark;              // (width): added to the embeddings of the prefix
     struct linear prefix, previous; // states to keys and values of all layers, and the last state to the block
     struct linear output;           // the first outputs of the verifier's
     const float *slots;             // (max_block, width)

@@ -23,7 +23,7 @@ static void measure(struct specdec_session *session, const int64_t *starts) {
     session->longest_capacity = specdec_capacity(session->model, session->longest_source, session->options.min_length);
     session->longest_draft = longest_draft(session);
     session->beam = session->options.decoding == SPECDEC_BEAM ? session->options.beam_size : 1;
-    const int64_t positions = larger(larger(session->longest_source, session->longest_draft + 1), session->beam);
+    const int64_t positions = larger(larger(session->longest_source, positions_of_row(session)), session->beam);
     // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
     const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
     session->most_positions = of_all < CHUNK + positions ? of_all : CHUNK + positions;

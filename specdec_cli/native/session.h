@@ -33,8 +33,8 @@ struct row {
     // text at most. `prefix`: tokens at the start of a given text that are taken without being verified.
     const int32_t *text;
     int64_t text_length, copy_from, misses, longest, prefix;
-    // Of the drafter, if this row `has_drafter`: its keys and values, as above, and the verifier's states (fresh, W) at the last
-    // `fresh` places before the last token, of which it has none yet.
+    // Of the drafter, if this row `has_drafter`: its keys and values, as above, of all places before the last token but `fresh` ones, and
+    // the verifier's states (fresh, W) there.
     int has_drafter;
     struct pages draft_own, draft_memory;
     float *states;
@@ -55,9 +55,10 @@ struct position {
 };
 
 // Room for drafting: `previous` (batch, W) and `before` (batch, R), a vector for each row, where R is the width of the slot link;
-// `narrow` and `linked` (positions, R); `best` (positions, candidates); `fresh` (batch): the first of each row's fresh states.
+// `blocks` (positions, W): the states of the slots of all rows; `narrow` and `linked` (positions, R); `best` (positions, candidates);
+// `fresh` (batch): the first of each row's fresh states.
 struct drafting_room {
-    float *previous, *before, *narrow, *linked;
+    float *previous, *before, *blocks, *narrow, *linked;
     int32_t *best;
     int64_t *fresh;
 };
@@ -168,8 +169,9 @@ void begin_draft(const struct specdec_session *session, struct row *row);
 void propose_draft(const struct worker *worker, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
 
-// drafter.c: the drafts of all rows that have a drafter, of `worker->block_size` tokens; what it keeps of `count` tokens that a
-// round added.
+// drafter.c: positions of a row at most in a pass of the drafter or of a verification; the drafts of all rows that have a drafter, of
+// `worker->block_size` tokens; what it keeps of `count` tokens that a round added.
+int64_t positions_of_row(const struct specdec_session *session);
 void draft_rows(struct worker *worker);
 void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
 

@@ -62,14 +62,15 @@ enum specdec_match { SPECDEC_UNIQUE, SPECDEC_UNIQUE_3, SPECDEC_NEAREST };
 // When beam search ends for a sentence that has as many finished hypotheses as the beam: see searches/beam.py.
 enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEVER, SPECDEC_STOP_FAIRSEQ };
 
-// The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter over the verifier's
-// top states has `drafter_layers` > 0; it drafts the first `shortlist` tokens only, if that is not 0.
+// The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter has `drafter_layers` > 0; these
+// attend to the verifier's top states, or with `own_prefix` to their own states of the prefix. It drafts the first `shortlist` tokens
+// only, if that is not 0.
 struct specdec_shape {
     int32_t source_vocabulary, vocabulary, width, feed_forward, heads, encoder_layers, decoder_layers;
     int32_t pre_norm, activation, learned_positions, position_offset, max_positions;
     int32_t embedding_scale, embedding_norm, shared_embeddings, tied_output, output_bias;
     int32_t padding, eos, start;
-    int32_t drafter_layers, drafter_feed_forward, max_block, link_width, candidates, shortlist, mask;
+    int32_t drafter_layers, drafter_feed_forward, max_block, link_width, candidates, shortlist, mask, own_prefix;
 };
 
 // A matrix (rows, columns), or a vector of `rows` numbers with 1 column, in C order. A matrix of SPECDEC_INT8 has a scale for

@@ -34,16 +34,18 @@ def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
 
 
 def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterator[Named]:
-    """Yield the names and shapes of the tensors of a block drafter over the top states of a verifier of shape
-    `config`, in the order in which the library expects them.
+    """Yield the names and shapes of the tensors of a block drafter for a verifier of shape `config`, in the order in which the library expects them.
     """
     width = config.width
     yield "slots", (drafter.max_block, width)
     for number in range(drafter.layers):
         yield from _layer(f"layers.{number}.", config, drafter.feed_forward, decodes=True)
     yield from _norm("norm.", width)
-    yield from _linear("prefix_keys_values.", width, 2 * width * drafter.layers)
-    yield from _linear("previous_state.", width, width)
+    if drafter.prefix == "own":
+        yield "prefix_mark", (width,)
+    else:
+        yield from _linear("prefix_keys_values.", width, 2 * width * drafter.layers)
+        yield from _linear("previous_state.", width, width)
     if drafter.chain:
         yield from _linear("chain.from_state.", width, drafter.chain)
         yield "chain.from_token.weight", (drafter.chain, width)

@@ -110,7 +110,8 @@ def _problem(drafter: AnyDrafterConfig | None) -> str | None:
     if not isinstance(drafter, DrafterConfig):
         return "heads"
     unsupported = {
-        f'prefix "{drafter.prefix}"': drafter.prefix != "states",
+        f'attention "{drafter.attention}"': drafter.attention != "causal",
+        f'layout "{drafter.layout}"': drafter.layout != "shifted",
         "source_copy": drafter.source_copy,
         "an encoder of its own": drafter.encoder != "shared",
         "embeddings of its own": drafter.embeddings != "shared",

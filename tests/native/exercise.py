@@ -11,7 +11,12 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+import numpy as np
+from safetensors.numpy import save_file
 
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.names import GIVEN
@@ -22,6 +27,7 @@ from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.records import Request
+from specdec_cli.native.tensors import drafter_tensors
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
 
@@ -132,6 +138,18 @@ def drafting(bundle: BundleDescription) -> Iterator[list[Request]]:
         yield [Request("specdec", "nearest", size, *way, 20, with_scores=True, top_beta=beta, tolerance=tolerance) for way in WAYS]
 
 
+def drafting_by_own_prefix(bundle: BundleDescription) -> Iterator[list[Request]]:
+    """Requests with the drafter of `with_own_prefix`."""
+    return drafting(bundle)
+
+
+def with_own_prefix(bundle: BundleDescription, verifier: Path, folder: Path) -> tuple[BundleDescription, NativeModel]:
+    """The bundle and its model with a drafter that reads the prefix itself; its weights are random."""
+    config, file, generator = DrafterConfig(prefix="own", layers=2, max_block=5), folder / "drafter.safetensors", np.random.default_rng(0)
+    save_file({name: generator.normal(0, 0.1, shape).astype(np.float32) for name, shape in drafter_tensors(config, bundle.shape)}, file)
+    return replace(bundle, drafter_config=config), NativeModel(bundle.shape, verifier, config, file)
+
+
 def check_adaptive_sizes(model: NativeModel, sources: list[list[int]]) -> None:
     """Decode with adaptive sizes, and with drafts left out now and then; the output is that of greedy decoding."""
     expected = {each.number: each.ids for each in model.decode(sources, Request(max_length=20))}
@@ -194,6 +212,8 @@ def main() -> None:
             exercise(bundle, model, ways, expected)
             if name == "en-de":
                 exercise(bundle, model, searching, expected)
+                with TemporaryDirectory() as folder:
+                    exercise(*with_own_prefix(bundle, weights, Path(folder)), drafting_by_own_prefix, expected)
             del model
             gc.collect()
         print(f"{isa}: every way agrees", file=sys.stderr)

@@ -40,6 +40,8 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "odd sizes, no link": (ALIVE | ODD, {"chain": 0, "layers": 2, "shortlist": 64}),
     "apart, one candidate": (ALIVE | APART, {"chain": 32, "candidates": 1, "mask": 7, "max_block": 11}),
     "a wide link": (ALIVE, {"chain": 4096, "candidates": 4}),
+    "own prefix": (ALIVE, {"prefix": "own", "layers": 2, "chain": 16, "candidates": 4}),
+    "own prefix, post-norm, no link": (ALIVE | POST, {"prefix": "own", "chain": 0, "shortlist": 150, "max_block": 9}),
     "sinusoids": ({"output_bias": True}, {"chain": 64, "candidates": 3, "feed_forward": 16, "max_block": 9}),
 }
 
