@@ -43,6 +43,7 @@ COMPARISONS = (
     Comparison("speed-synthetic", "specdec", "ctranslate2-greedy", "base"),
     Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
     Comparison("speed-synthetic", "specdec", "greedy", "marian"),
+    Comparison("speed-synthetic", "specdec", "greedy", "marian-quick"),
 )
 WITHOUT_VNNI = (
     Comparison("avx2-cweb-g", "auto", "ctranslate2-greedy"),

@@ -24,9 +24,9 @@ _SOURCES = 8
 class Geometry:
     """A model shape of the synthetic benchmark, its decoding with drafts, and the CTranslate2 decodings it is compared with.
 
-    Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers and drafts
-    `block_size` tokens, which are among the first `shortlist` of the vocabulary (0: all). A block size of 0 means no drafter, and
-    drafts of the rest of the output, as in input-guided decoding.
+    Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers, over the verifier's states or
+    its own of the prefix (`drafter_prefix`), and drafts `block_size` tokens, which are among the first `shortlist` of the vocabulary
+    (0: all). A block size of 0 means no drafter, and drafts of the rest of the output, as in input-guided decoding.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Geometry:
     block_size: int = 0
     drafter_layers: int = 0
     shortlist: int = 0
+    drafter_prefix: Literal["states", "own"] = "states"
 
     @property
     def tokens_per_round(self) -> float:
@@ -97,6 +98,19 @@ GEOMETRIES = (
         block_size=3,
         drafter_layers=1,
         shortlist=8_000,
+    ),
+    # The same with a drafter of the recipe quick-drafter; the rounds are those of such a drafter on service dialogue.
+    Geometry(
+        "marian-quick",
+        preset("base", MARIAN_VOCABULARY, tied_output=False),
+        "specdec",
+        length=28,
+        rounds=11,
+        opponents=("ctranslate2-greedy",),
+        block_size=3,
+        drafter_layers=2,
+        shortlist=8_000,
+        drafter_prefix="own",
     ),
 )
 

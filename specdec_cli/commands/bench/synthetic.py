@@ -189,7 +189,9 @@ def _settings(one: RowRuns, geometry: Geometry, inspection: Inspection) -> dict[
 
 def _description(geometry: Geometry) -> str:
     shape = geometry.shape
-    drafter = f"a drafter of {geometry.drafter_layers} layers, blocks of {geometry.block_size}" if geometry.block_size else "no drafter"
+    reads = {"states": "the verifier's states", "own": "the prefix"}[geometry.drafter_prefix]
+    layers = f"{geometry.drafter_layers} layer{'' if geometry.drafter_layers == 1 else 's'} over {reads}"
+    drafter = f"a drafter of {layers}, blocks of {geometry.block_size}" if geometry.block_size else "no drafter"
     return (
         f"{geometry.name}: {shape.encoder_layers}+{shape.decoder_layers} layers, width {shape.width:,}, {shape.heads} heads, feed-forward "
         f"{shape.feed_forward:,}, vocabulary {shape.vocabulary_size:,}; {drafter}; {geometry.tokens_per_round:g} tokens a round accepted "

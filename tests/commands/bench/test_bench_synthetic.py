@@ -89,4 +89,5 @@ def test_the_measured_geometries_have_the_published_shapes() -> None:
         (512, 2048, 8, 32_000),
         (1024, 4096, 16, 32_000),
         (512, 2048, 8, 58_000),
+        (512, 2048, 8, 58_000),
     ]
