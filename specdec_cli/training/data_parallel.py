@@ -15,6 +15,7 @@ from torch._C._distributed_c10d import PrefixStore, TCPStore
 from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import fully_shard
 
+from specdec_cli.errors import UsageError
 from specdec_cli.training.recipe import RunSettings
 from specdec_cli.tuning.precision import has_bfloat16_products
 
@@ -52,7 +53,8 @@ def sum_over_processes(fabric: Fabric, *values: float) -> list[float]:
 def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
     """Launch Lightning Fabric with the run's precision and random seed: on `devices` devices of the kind `device` ("cpu", "cuda").
 
-    In a process that torchrun has started, the number of devices and machines is torchrun's.
+    In a process that torchrun has started, the number of devices and machines is torchrun's. Raises UsageError for precision "16-mixed"
+    with sharded weights on GPUs, since Fabric does not scale losses for these.
     """
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # no message about the precision
     local = int(os.environ.get("LOCAL_WORLD_SIZE", devices))
@@ -64,6 +66,8 @@ def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
     precision: Any = run.precision
     if precision == "auto" or (precision == "16-mixed" and device == "cpu"):
         precision = "bf16-mixed" if has_bfloat16_products(device) else "32-true"
+    if precision == "16-mixed" and isinstance(strategy, ModelParallelStrategy):
+        raise UsageError("run.sharded does not go with run.precision=16-mixed; give run.precision=bf16-mixed")
     fabric = Fabric(accelerator=device, devices=local, num_nodes=nodes, strategy=strategy, precision=precision)
     if nodes == 1 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         _join_attempt(device)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.errors import UsageError
 from specdec_cli.training import data_parallel
 from specdec_cli.training.data_parallel import shares
 from specdec_cli.training.recipe import Precision, RunSettings
@@ -40,3 +41,8 @@ def test_automatic_precision_is_bfloat16_only_where_it_is_fast(asked: Precision,
     with patch.object(data_parallel, "has_bfloat16_products", return_value=fast):
         fabric = data_parallel.launch_fabric(RunSettings(precision=asked), "cpu", 1)
     assert fabric._precision.precision == used
+
+
+def test_sharded_weights_in_half_precision_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"run\.sharded does not go with run\.precision=16-mixed"):
+        data_parallel.launch_fabric(RunSettings(precision="16-mixed", sharded=True), "cuda", 2)
