@@ -47,8 +47,8 @@ def random_bundle(geometry: Geometry) -> Bundle:
     drafter = None
     if geometry.block_size:
         layers, inner = geometry.drafter_layers, geometry.shape.feed_forward
-        drafted = {"max_block": geometry.block_size, "shortlist": geometry.shortlist}
-        shape = DrafterConfig(prefix=geometry.drafter_prefix, layers=layers, feed_forward=inner, **drafted)
+        prefix, size, shortlist = geometry.drafter_prefix, geometry.block_size, geometry.shortlist
+        shape = DrafterConfig(prefix=prefix, layers=layers, feed_forward=inner, max_block=size, shortlist=shortlist)
         drafter = BlockDrafter(shape, verifier).eval()
     tokenizer = _tokenizer(geometry.shape.vocabulary_size)
     return Bundle(BundleInfo(source_language="", target_language="", decoding="greedy"), tokenizer, verifier, drafter)

@@ -34,7 +34,8 @@ def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
 
 
 def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterator[Named]:
-    """Yield the names and shapes of the tensors of a block drafter for a verifier of shape `config`, in the order in which the library expects them.
+    """Yield the names and shapes of the tensors of a block drafter for a verifier of shape `config`, in the order in
+    which the library expects them.
     """
     width = config.width
     yield "slots", (drafter.max_block, width)

@@ -137,9 +137,7 @@ class DecodingOptions(OptionGroup):
             return self.decoding
         return None if self.beam_size is None and self.length_penalty is None else "beam"
 
-    def request(
-        self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1, mode: str = ""
-    ) -> "DecodingRequest":
+    def request(self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1, mode: str = "") -> "DecodingRequest":
         """These options and those of `machine` as a request to the engine; `with_scores`: the tokens get log probabilities; `mode`:
         that of a correction.
 
