@@ -68,9 +68,8 @@ class NativeEngine:
         self._sizes = SharedBlockSizes(costs, self._way.block_size, self._asked.batch_size, self._threads, may_skip=self._way.may_skip)
 
     def _measured(self) -> MeasuredModel:
-        way = self._way
-        assert way.drafter is not None
-        return MeasuredModel(self._model, way.drafter, way.block_size, self._threads if self.workers == 1 else 1)
+        assert self._way.drafter is not None
+        return MeasuredModel(self._model, self._way.drafter, self._way.block_size, self._threads if self.workers == 1 else 1)
 
     @property
     def settings(self) -> Settings:
