@@ -17,7 +17,7 @@ _BY_OPERATORS = Choices()
 
 def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPERATORS) -> Accepted:
     """Accept the longest prefix of `draft` (B, k) that passes `rule`, and one more token, the verifier's choice by
-    `logits` (B, k + 1, V).
+    `logits` (B, k + 1, V): the one with the largest logit, with Reluctant the best one that was not drafted.
 
     The ids of a prefix count as the verifier's choices. With FixedPoint, a draft that does not pass as a whole adds
     nothing. `choices` computes the highest logits.

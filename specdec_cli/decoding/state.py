@@ -70,7 +70,7 @@ class Accepted:
     """Tokens that a round adds to each row: the first `counts` (B,) of `ids` (B, k + 1).
 
     `bifurcation` (B,) is the number of drafted tokens that were accepted before the first that was not.
-    `predictions` (B, k + 1) are the verifier's own choices, also beyond the bifurcation. They are defined in the
+    `predictions` (B, k + 1) are the verifier's own choices by the rule, also beyond the bifurcation. They are defined in the
     first `drafted` + 1 slots, where `drafted` (B,) is the length of the row's draft.
     """
 

@@ -57,8 +57,8 @@ class BundleInfo:
     - `licence`: the licence of the model.
     - `modes`: in rewriting tasks, the least scores of accepted edits in each mode: careful, balanced, thorough (not given: all edits
       are accepted).
-    - `margins`: in these modes, a word is kept only if the verifier's logit for it is as much above all others (see `Reluctant`; not
-      given: 0).
+    - `margins`: in these modes, a token of the source is kept only if the verifier's logit for it is at least this much above all others
+      (see `Reluctant`; not given: 0).
     - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
     - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
       language (not given: no sentence is).
@@ -93,6 +93,8 @@ class BundleInfo:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        if unknown := sorted(set(self.margins) - set(self.modes)):
+            raise ModelError(f"margins: the bundle has no mode {unknown[0]!r}")
 
 
 def read_info(folder: Path) -> BundleInfo:

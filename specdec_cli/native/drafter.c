@@ -143,7 +143,7 @@ static void place_row(struct worker *worker, struct row *row, int64_t number, in
     worker->memory_room[number] = row->source_length;
     worker->drafting.fresh[number] = fresh;
     worker->starts[number + 1] = first + before + worker->block_size;
-    memcpy(worker->x + fresh * width, row->states, (size_t)(row->fresh * width) * sizeof(float));
+    if (!model->drafter.mark) memcpy(worker->x + fresh * width, row->states, (size_t)(row->fresh * width) * sizeof(float));
     if (row->fresh) memcpy(previous, row->states + (row->fresh - 1) * width, (size_t)width * sizeof(float));
     else memset(previous, 0, (size_t)width * sizeof(float));
     for (int64_t slot = -before; slot < worker->block_size; slot++) {

@@ -86,8 +86,8 @@ struct specdec_tensor {
 // `forced`: the token that every output begins with, or -1. `max_length`: tokens of an output at most, 0: the model's bound.
 // `block_size`: tokens of a draft at most, 0: no bound; a drafter's own is that, or less if `adaptive` chooses the number.
 // `top_beta` 0: a token is accepted if it is the first choice; else if it is among the `top_beta` best, and at most `tolerance`
-// nats below the best. `margin` above 0: a drafted token is accepted only if its logit is as much above all others; else the best of these
-// is taken. `shared_vocabulary`: whether ids of source and output mean the same
+// nats below the best. `margin` above 0: a drafted token is accepted only if its logit is at least this much above all others; else the
+// best of these is taken. `shared_vocabulary`: whether ids of source and output mean the same
 // tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session. Beam search keeps
 // `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
 // `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.

@@ -185,7 +185,9 @@ def _wants_adaptive_length(decoding: str, request: DecodingRequest) -> bool:
 def _resolve_rule(decoding: str, request: DecodingRequest, bundle: Described) -> Rule:
     if request.options.get(STOP.name) == "fixed-point":
         return FixedPoint()
-    if request.preset == "exact" or not (request.tolerant or decoding == "specdec++"):
+    if request.preset == "exact":
+        return Exact()
+    if not (request.tolerant or decoding == "specdec++"):
         margin = bundle.info.margins.get(request.mode, 0.0) if decoding == "input-guided" else 0.0
         return Reluctant(margin) if margin else Exact()
     name = request.preset or "high-quality"

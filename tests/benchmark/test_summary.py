@@ -59,6 +59,11 @@ def test_the_decoding_that_auto_chose_must_be_exact_if_it_says_so(chosen: str, c
     assert len(exactness_violations(summarise([measured("greedy", [1]), auto], lambda _: None))) == count
 
 
+def test_a_row_with_a_margin_need_not_be_exact() -> None:
+    own = replace(measured("input-guided", [1], (ONE, (7, 8, 3))), settings={"margin": 1.0})
+    assert exactness_violations(summarise([measured("greedy", [1]), own], lambda _: None)) == []
+
+
 def test_lines_are_identical_if_their_tokens_are_equal() -> None:
     rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
     greedy, specdec, beam = summarise(rows, no_score)

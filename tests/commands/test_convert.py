@@ -166,6 +166,7 @@ def test_a_bundle_to_average_is_found_by_name(name: str, words: str, bundle_fold
             "modes.careful must be a list of a number from -1000000 to 1000000 and a number from -1000000 to 1000000, not (0, nan)",
         ),
         ("modes.careful=low", "not 'low'"),
+        ("margins.careful=1", "margins: the bundle has no mode 'careful'"),
         ("foo=1", "changed settings: unknown key 'foo'"),
         ("max_length=-5", "max_length must be an integer from 0"),
         ("block_size=2147483648", "block_size must be an integer from 0"),

@@ -54,6 +54,7 @@ def copying(bundle: BundleDescription) -> Iterator[list[Request]]:
     ):
         common = (decoding, match, size)
         yield [Request(*common, batch, threads, 20, with_scores=True, word_starts=word_starts) for batch, threads in WAYS]
+    yield [Request("input-guided", batch=batch, threads=threads, word_starts=word_starts, margin=1.0) for batch, threads in WAYS]
 
 
 def searching(bundle: BundleDescription) -> Iterator[list[Request]]:  # noqa: ARG001

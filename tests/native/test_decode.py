@@ -59,7 +59,7 @@ def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any) -> 
 def test_copies_that_need_a_margin(pair: tuple[Bundle, Path], margin: float, size: int) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 9, 20)
-    reluctant = replace(bundle, info=replace(bundle.info, margins={"thorough": margin}))
+    reluctant = replace(bundle, info=replace(bundle.info, modes={"thorough": (0, 0)}, margins={"thorough": margin}))
     asked = DecodingRequest(decoding="input-guided", mode="thorough", block_size=size or None, with_scores=True)
     expected = reference(reluctant, sources, asked)
     model = NativeModel(bundle.verifier.config, path)

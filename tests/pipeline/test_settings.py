@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
+from specdec_cli.decoding.accept import Exact, FixedPoint, Reluctant, Tolerant
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_info import Task
@@ -92,6 +92,16 @@ def test_input_guided_needs_no_drafter_and_has_no_limit(bundle: Bundle) -> None:
     assert (found.rule, found.block_size, found.options) == (Exact(), 0, {"match": "nearest"})
     found = resolve(DecodingRequest(decoding="input-guided", block_size=5, options={"match": "unique"}, tolerance=1.0), bundle)
     assert (found.rule, found.block_size, found.options) == (Tolerant(3, 1.0), 5, {"match": "unique"})
+
+
+def test_a_mode_may_have_a_margin(bundle: Bundle) -> None:
+    info = replace(bundle.info, modes={"balanced": (0.0, 0.0), "thorough": (-1.0, -3.0)}, margins={"thorough": 0.5})
+    own = Bundle(info, bundle.tokenizer, bundle.verifier)
+    asked = DecodingRequest(decoding="input-guided", mode="thorough")
+    assert resolve(asked, own).rule == Reluctant(0.5)
+    assert resolve(replace(asked, tolerance=1.0), own).rule == Tolerant(3, 1.0)
+    for change in ({"preset": "exact"}, {"decoding": "greedy"}, {"mode": "balanced"}, {"mode": ""}):
+        assert resolve(replace(asked, **change), own).rule == Exact()  # type: ignore[arg-type]
 
 
 def test_other_settings_are_passed_on(resolved: Callable[..., Settings]) -> None:

@@ -130,7 +130,7 @@ SyntheticOption = Annotated[
     bool,
     _compared_option(
         "--synthetic",
-        help="Measure this machine without a model: rounds of three common shapes with random weights and recorded acceptance, "
+        help="Measure this machine without a model: rounds of common shapes with random weights and recorded acceptance, "
         "compared with CTranslate2 at its fastest settings.",
     ),
 ]
