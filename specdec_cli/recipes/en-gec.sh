@@ -155,4 +155,4 @@ prepare text
 cut -f2 "$work/text/train.tsv" > "$work/ngrams.txt"
 specdec convert "$work/mean" "$work/en-gec" --average "$work/whole*0.5" --average "$work/final*0.1" --ngrams "$work/ngrams.txt" \
     --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.145, -2.0]' \
-    --set 'modes.balanced=[-0.19, -2.0]' --set 'modes.thorough=[-3.0, -8.0]'
+    --set 'modes.balanced=[-0.19, -2.0]' --set 'modes.thorough=[-0.8, -3.0]' --set margins.thorough=1.0
