@@ -24,9 +24,10 @@ _SOURCES = 8
 class Geometry:
     """A model shape of the synthetic benchmark, its decoding with drafts, and the CTranslate2 decodings it is compared with.
 
-    Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers, over the verifier's states or
-    its own of the prefix (`drafter_prefix`), and drafts `block_size` tokens, which are among the first `shortlist` of the vocabulary
-    (0: all). A block size of 0 means no drafter, and drafts of the rest of the output, as in input-guided decoding.
+    Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers, which attend to
+    the verifier's states or to their own states of the prefix (`drafter_prefix`). It drafts `block_size` tokens, which
+    are among the first `shortlist` of the vocabulary (0: all). A block size of 0 means no drafter, and drafts of the
+    rest of the output, as in input-guided decoding.
     """
 
     name: str
@@ -67,6 +68,19 @@ class Geometry:
         return cls(**{**values, **lists})
 
 
+# The size of Marian's models of OPUS-MT, with a small drafter.
+_MARIAN = Geometry(
+    "marian",
+    preset("base", MARIAN_VOCABULARY, tied_output=False),
+    "specdec",
+    length=28,
+    rounds=10,
+    opponents=("ctranslate2-greedy",),
+    block_size=3,
+    drafter_layers=1,
+    shortlist=8_000,
+)
+
 # The output projection is not tied: with tied random weights, a model repeats its last token.
 GEOMETRIES = (
     Geometry(
@@ -87,31 +101,9 @@ GEOMETRIES = (
         rounds=3,
         opponents=("ctranslate2-greedy", "ctranslate2-beam"),
     ),
-    # The size of Marian's models of OPUS-MT, with a small drafter.
-    Geometry(
-        "marian",
-        preset("base", MARIAN_VOCABULARY, tied_output=False),
-        "specdec",
-        length=28,
-        rounds=10,
-        opponents=("ctranslate2-greedy",),
-        block_size=3,
-        drafter_layers=1,
-        shortlist=8_000,
-    ),
-    # The same with a drafter of the recipe quick-drafter; the rounds are those of such a drafter on service dialogue.
-    Geometry(
-        "marian-quick",
-        preset("base", MARIAN_VOCABULARY, tied_output=False),
-        "specdec",
-        length=28,
-        rounds=11,
-        opponents=("ctranslate2-greedy",),
-        block_size=3,
-        drafter_layers=2,
-        shortlist=8_000,
-        drafter_prefix="own",
-    ),
+    _MARIAN,
+    # With a drafter of the recipe quick-drafter, and as many rounds as such a drafter needed for service dialogue.
+    replace(_MARIAN, name="marian-quick", rounds=11, drafter_layers=2, drafter_prefix="own"),
 )
 
 

@@ -59,7 +59,9 @@ def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:
 
 
 def _reluctant(ids: Tensor, logits: Tensor, rule: Reluctant, choices: Choices) -> Tensor:
-    """The drafted `ids` (B, k) where their `logits` (B, k, V) exceed all others by the margin, elsewhere the best other tokens."""
+    """The verifier's choices (B, k): the drafted token of `ids` (B, k) where its logit in `logits` (B, k, V) is larger than all others by
+    at least the margin, and elsewhere the best of the other tokens.
+    """
     own = logits.gather(2, ids[..., None])
     others = logits.scatter(2, ids[..., None], -torch.inf)
     best = choices.first(others)

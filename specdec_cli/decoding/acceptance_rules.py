@@ -36,8 +36,8 @@ class Reluctant:
     """Accept a drafted token if its logit is at least `margin` nats above that of every other token; else the verifier takes the best
     other token in its place.
 
-    For drafts that copy the source, this makes edits more frequent, as a negative bias on keeping a word does for taggers of edits
-    (Omelianchuk et al. 2020, "GECToR", section 5: there the bias is positive). The output depends on which tokens are drafted.
+    If the drafts are copies of the source, there are more edits: the margin is a bias against keeping a token (GECToR, Omelianchuk et al.
+    2020, has a bias for it, which makes edits fewer). The output depends on which tokens are drafted.
     """
 
     margin: float

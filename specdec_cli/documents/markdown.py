@@ -19,7 +19,8 @@ from specdec_cli.documents.wrapped import ends_sentence, with_lines
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")
 _HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
-# Lines with syntax of Markdown dialects, which are kept: fences of blocks and admonitions, template statements, imports of MDX.
+# Lines that are copied because they are syntax of a Markdown dialect: fences of blocks and admonitions, template statements, and
+# import statements of MDX.
 _DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]|import\s[\w\s{},*]+\sfrom\s+[\"'].*")
 _BEGINS_BLOCK = re.compile(r"(?:[-+*:]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|`{3}.*|~{3}.*|:{3}.*|[-*_]{3,}|\|.*|<.*)$")
 _FORMULA = re.compile(r"^[ \t>]*\$\$(?:[^$\n]|\$(?!\$)|\n(?![ \t>]*\r?\n))+\$\$[.,;]?[ \t]*(?=\r?$)", re.MULTILINE)

@@ -158,7 +158,7 @@ class Segment:
     def change(self, content: str, edit: Edit) -> Change:
         """The one change of the document `content` that makes an edit of the text; gaps in it are kept.
 
-        If the edit would break the document's layout (see `fitted`), nothing is changed, and an empty change is returned.
+        An edit that would break the document's layout (see `fitted`) is not made; the result is then an empty change.
         """
         made = sorted(self.edited([edit]))
         if not made:

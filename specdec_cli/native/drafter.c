@@ -1,4 +1,5 @@
-// Drafts by a network: one pass over a block for each row, after the verifier's states or after its own of the prefix.
+// Drafts by a network: one pass over a block for each row. The block attends to the prefix by way of the verifier's states, or of the
+// drafter's own states.
 
 #include <string.h>
 
@@ -36,7 +37,7 @@ static void read_states(struct member *member, const struct call *call) {
     run_linear(member, &previous);
 }
 
-// Embeds what the prefix of a row has new, for a drafter that reads it itself, and the row's block.
+// Embeds the positions of a row: the new tokens of its prefix, if the drafter reads these itself, and its block.
 static void embed_row(const struct call *call, int64_t number) {
     const struct specdec_model *model = call->model;
     const struct drafter *drafter = &model->drafter;
@@ -51,7 +52,7 @@ static void embed_row(const struct call *call, int64_t number) {
     }
 }
 
-// Puts the states of all blocks one after the other.
+// Copies the states of a row's block to `states`, where those of all blocks stand one after the other.
 static void gather_states(const struct call *call, int64_t number) {
     const int64_t size = call->block * call->model->target.width, block = call->pass.starts[number + 1] - call->block;
     memcpy(call->states + number * size, call->pass.x + block * call->model->target.width, (size_t)size * sizeof(float));
@@ -162,7 +163,7 @@ static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
         worker, model, worker->block_size, fresh, rows * worker->block_size, model->drafter.mark ? worker->drafting.blocks : worker->x};
     const struct drafter *drafter = &model->drafter;
     const int64_t width = model->decoder.width, each = width * (drafter->output.outputs + 2 * drafter->link.width);
-    const int64_t work = call.slots * each + fresh * width * drafter->prefix.outputs + rows * width * width;
+    const int64_t work = call.slots * each + fresh * width * drafter->prefix.outputs + rows * width * drafter->previous.outputs;
     team_run(worker->team, multiplications_of(&drafter->stack, call.pass.positions) + work, run, &call, sizeof call);
     for (int64_t i = 0; i < rows; i++) {
         struct row *row = worker->chosen[i];

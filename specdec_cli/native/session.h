@@ -33,8 +33,8 @@ struct row {
     // text at most. `prefix`: tokens at the start of a given text that are taken without being verified.
     const int32_t *text;
     int64_t text_length, copy_from, misses, longest, prefix;
-    // Of the drafter, if this row `has_drafter`: its keys and values, as above, of all places before the last token but `fresh` ones, and
-    // the verifier's states (fresh, W) there.
+    // Of the drafter, if this row `has_drafter`: its keys and values, as above, of all places before the last token except the
+    // last `fresh` of these, and the verifier's states (fresh, W) at those.
     int has_drafter;
     struct pages draft_own, draft_memory;
     float *states;
@@ -56,7 +56,7 @@ struct position {
 
 // Room for drafting: `previous` (batch, W) and `before` (batch, R), a vector for each row, where R is the width of the slot link;
 // `blocks` (positions, W): the states of the slots of all rows; `narrow` and `linked` (positions, R); `best` (positions, candidates);
-// `fresh` (batch): the first of each row's fresh states.
+// `fresh` (batch): the index of each row's first fresh state among the fresh states of all rows.
 struct drafting_room {
     float *previous, *before, *blocks, *narrow, *linked;
     int32_t *best;

@@ -45,6 +45,6 @@ def score_edits(
 
 
 def adds_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:
-    """Whether an edit replaces words that `ngrams` knows by one that it does not know, which is probably no word, such as "policys"."""
+    """Whether an edit replaces words that `ngrams` knows by an unknown one, such as "policys", which is probably not a word."""
     old, new = (filter(str.isalpha, split_words(text)) for text in (edit.source, edit.text))
     return all(map(ngrams.knows, old)) and not all(map(ngrams.knows, new))

@@ -8,7 +8,7 @@ from typing import Protocol
 
 Span = tuple[int, int]
 UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
-"""A pattern for a character of a script without spaces between words; each counts as a word."""
+"""Pattern of a Chinese or Japanese character. These languages have no spaces between words, so each character counts as a word."""
 _WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+(?:['’](?:(?!{UNSPACED})\w)+)*|[^\w\s]")  # noqa: RUF001
 
 

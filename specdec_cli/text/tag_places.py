@@ -89,9 +89,11 @@ def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _
 
 
 def _outside(items: Sequence[_Item], voids: Iterable[_Item]) -> list[_Item]:
-    """The void items, of which those inside one of `items`, or before one that they follow in the source, are moved to its end.
+    """Return the void items with corrected places. One that is inside one of `items`, or before an item that it follows in the source,
+    is moved to the end of that item.
 
-    A void item is moved to the beginning of an item that follows it in the source, has another void item, and would be before it.
+    If an item with another void item follows a void item in the source, but would stand before it, the void item is moved to the
+    beginning of that item.
     """
     found = []
     for void in voids:

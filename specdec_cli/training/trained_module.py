@@ -47,7 +47,7 @@ class TrainedModule:
         return self._adam.state_dict()
 
     def load(self, weights: Mapping[str, Tensor], optimizer: Mapping[str, Any]) -> None:
-        """Load weights and the state of the optimiser, without its settings.
+        """Load the weights and the optimiser's state (such as its moments), but not its settings (such as the learning rate).
 
         Raises RuntimeError, ValueError or KeyError if they are of another module.
         """
