@@ -275,9 +275,10 @@ _specdec() {
                 --average) compopt -o plusdirs; return ;;
                 --order-vocabulary) compopt -o default; return ;;
                 --ngrams) compopt -o default; return ;;
+                --lexicon) compopt -o default; return ;;
                 --quantization) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --average --order-vocabulary --ngrams --quantization --force -q --quiet --offline -h --help" ;;
+                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --average --order-vocabulary --ngrams --lexicon --quantization --force -q --quiet --offline -h --help" ;;
             esac
             ;;
         visualize)

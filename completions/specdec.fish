@@ -283,6 +283,7 @@ complete -c specdec -n '__fish_seen_subcommand_from convert' -l set -x -d 'Chang
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l average -x -a '(__fish_complete_directories)' -d 'Average the weights with those of BUNDLE, whose share is greater than 0 and less than 1'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l order-vocabulary -r -F -d 'Give the tokens that are most frequent in the targets of these pairs the lowest ids, which a drafter'\''s shortlist has'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l ngrams -r -F -d 'Count the word n-grams of this correct text, a sentence a line, for the scores of edits'
+complete -c specdec -n '__fish_seen_subcommand_from convert' -l lexicon -r -F -d 'Correct the spelling of words that are rare in the n-grams and not in this file, a word a line'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l quantization -x -d 'Number format of CTranslate2'\''s weights: float32, float16, bfloat16, int8, int8_float16, int8_bfloat16, int16'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l force -d 'Replace OUTPUT'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'Print only errors to stderr'

@@ -13,7 +13,8 @@ import pytest
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.commands.machine import move_to, resolve_machine
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.pipeline.corrector import Corrector, EditFilter
+from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve

@@ -9,8 +9,9 @@ from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.acceptance_rules import Reluctant, Tolerant
 from specdec_cli.decoding.names import DEFAULT_MODE, LONGEST_DRAFT, METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.model.bundle_info import BundleInfo
-from specdec_cli.pipeline.corrector import Correction, Corrector, EditFilter
+from specdec_cli.pipeline.corrector import Correction, Corrector
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import Described, Settings
 from specdec_cli.pipeline.translator import Translation, Translator
@@ -47,7 +48,8 @@ def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split:
     if bundle.info.task not in REWRITING and row.min_score is None:
         decode = Translator(engine, bundle.tokenizer, split=split).translate
     else:
-        decode = Corrector(engine, bundle.tokenizer, _edit_filter(row, bundle.info), split=split, ngrams=bundle.ngrams).correct
+        kept = _edit_filter(row, bundle.info)
+        decode = Corrector(engine, bundle.tokenizer, kept, split=split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
     return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
 
 

@@ -71,6 +71,15 @@ NgramsOption = Annotated[
         show_default=False,
     ),
 ]
+LexiconOption = Annotated[
+    list[Path] | None,
+    _bundle_option(
+        "--lexicon",
+        metavar="WORDS",
+        help="Correct the spelling of words that are rare in the n-grams and not in this file, a word a line. Repeatable.",
+        show_default=False,
+    ),
+]
 SourceLanguageOption = Annotated[str, _source_option("--source-language", metavar="CODE", help="Source language, as the model names it.")]
 TargetLanguageOption = Annotated[str, _source_option("--target-language", metavar="CODE", help="Target language, as the model names it.")]
 DecoderLayersOption = Annotated[
@@ -98,6 +107,7 @@ def convert(
     averaged: AverageOption = None,
     ordered: OrderOption = None,
     counted: NgramsOption = None,
+    listed: LexiconOption = None,
     quantization: QuantizationOption = None,
     force: Annotated[bool, typer.Option("--force", help="Replace OUTPUT.")] = False,
     quiet: QuietOption = False,
@@ -121,11 +131,12 @@ def convert(
     if lost := [name for name in ("checkpoint.pt", "metrics.csv") if (output / name).exists()]:
         raise UsageError(f"{output}: has {' and '.join(lost)} of a training run, which would be lost; name another OUTPUT")
     _check_number_formats(target_format, quantization, storage)
-    if (ordered or counted) and target_format != "bundle":
-        raise UsageError(f"{'--order-vocabulary' if ordered else '--ngrams'} is for bundles, not for --to ctranslate2")
+    for option, value in (("--order-vocabulary", ordered), ("--ngrams", counted), ("--lexicon", listed)):
+        if value and target_format != "bundle":
+            raise UsageError(f"{option} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task, _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
-    _change(bundle, averaged or [], counted or [], changes or [])
+    _change(bundle, averaged or [], counted or [], listed or [], changes or [])
     sentence = proof_sentence(bundle.info)
 
     def check(folder: Path) -> None:
@@ -157,25 +168,33 @@ def _check_number_formats(target_format: str, quantization: str | None, storage:
         raise UsageError("--storage is for bundles; --quantization is the number format of a CTranslate2 folder")
 
 
-def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], changes: Sequence[str]) -> None:
-    """Carry out --average, --ngrams and --set on `bundle`, in this order. Raises UsageError and InputError."""
+def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], listed: Sequence[Path], changes: Sequence[str]) -> None:
+    """Carry out --average, --ngrams, --lexicon and --set on `bundle`, in this order. Raises UsageError and InputError."""
     from dataclasses import asdict
 
     from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.pipeline.rules import check_known
     from specdec_cli.recipe import build_changed
+    from specdec_cli.text.lexicon import Lexicon
 
     if averaged:
         shares = [Share.parse(text) for text in averaged]
         average(bundle, [replace(each, folder=find_bundle(str(each.folder))) for each in shares])
     if counted:
         _count_ngrams(bundle, counted)
+    if listed:
+        bundle.lexicon = Lexicon.of_lists(listed)
+        bundle.info = replace(bundle.info, lexicon=True)
     bundle.info = build_changed(BundleInfo, asdict(bundle.info), changes)
     if bundle.info.decoding != "auto":
         check_known(bundle.info.decoding)
     if bundle.info.ngrams and bundle.ngrams is None:
         raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
+    if bundle.info.lexicon and bundle.lexicon is None:
+        raise UsageError("lexicon=true: the bundle has no lexicon; --lexicon reads one")
+    if bundle.info.lexicon and not bundle.info.ngrams:
+        raise UsageError("a lexicon needs n-grams, which say how probable a word is; --ngrams counts those of a text")
 
 
 def _count_ngrams(bundle: "Bundle", paths: Sequence[Path]) -> None:

@@ -68,7 +68,8 @@ class Correcting:
         from specdec_cli.commands.correction_view import fitted
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream
-        from specdec_cli.pipeline.corrector import Corrector, EditFilter
+        from specdec_cli.pipeline.corrector import Corrector
+        from specdec_cli.pipeline.edit_filter import EditFilter
 
         mode = "" if self.edits.min_score is not None else self.edits.mode or DEFAULT_MODE
         request = self.decoding.request(machine, with_scores=True, trace=self.text.trace, mode=mode)
@@ -87,6 +88,7 @@ class Correcting:
             ignored=self.ignored,
             types=self.edits.check or self.text.as_json,
             ngrams=bundle.ngrams,
+            lexicon=bundle.lexicon,
         )
         written, parts = self._written(stream.settings.decoding), partial(corrector.correct, separate=True)
         return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts, fitted=fitted)

@@ -22,6 +22,8 @@ from specdec_cli.model.drafters import AnyDrafter, make_drafter
 from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.model.uninitialized import Uninitialized
+from specdec_cli.text.lexicon import FILE as LEXICON
+from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.loading import tokenizer_digest
 from specdec_cli.text.ngrams import FILE as NGRAMS
 from specdec_cli.text.ngrams import NgramModel
@@ -33,7 +35,7 @@ M = TypeVar("M", bound=nn.Module)
 @dataclass
 class Bundle:
     """A loaded bundle: its description, tokenizer and models; `drafter` is None for a bundle without a drafter, `ngrams` for one
-    without counts of n-grams.
+    without counts of n-grams, `lexicon` for one without a list of words.
 
     `path` is the bundle.json that it was read from, for error messages; None for a bundle in memory.
     """
@@ -44,6 +46,7 @@ class Bundle:
     drafter: AnyDrafter | None = None
     path: Path | None = None
     ngrams: NgramModel | None = None
+    lexicon: Lexicon | None = None
 
     @property
     def shape(self) -> TransformerConfig:
@@ -65,7 +68,8 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     """Write `bundle` to `folder`, each file atomically; `bundle.json` is written last, so a folder that has it is
     complete.
 
-    `storage` is the number format of the weights. A drafter or counts of n-grams in the folder are deleted if the bundle has none.
+    `storage` is the number format of the weights. A drafter, counts of n-grams and a list of words in the folder are deleted if the
+    bundle has none.
     """
     folder.mkdir(parents=True, exist_ok=True)
     bundle.tokenizer.save(folder)
@@ -74,10 +78,12 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
         _save_model(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
     elif (folder / "drafter").exists():
         shutil.rmtree(folder / "drafter")  # it was made for another verifier
-    if bundle.ngrams is not None and bundle.info.ngrams:
-        bundle.ngrams.save(folder / NGRAMS)
-    else:
-        (folder / NGRAMS).unlink(missing_ok=True)
+    parts = ((NGRAMS, bundle.ngrams, bundle.info.ngrams), (LEXICON, bundle.lexicon, bundle.info.lexicon))
+    for name, part, is_used in parts:
+        if part is not None and is_used:
+            part.save(folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
     write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info) | {DIGEST: tokenizer_digest(folder)})
 
 
@@ -90,7 +96,7 @@ def load_bundle(folder: Path, source_language: str = "", target_language: str = 
     described = describe_bundle(folder, source_language, target_language)
     verifier = _load_model(folder / "verifier", described.shape.fewest_weights, lambda: Transformer(described.shape))
     drafter = _load_drafter(folder / "drafter", described.drafter_config, verifier) if described.drafter_config else None
-    return Bundle(described.info, described.tokenizer, verifier, drafter, described.path, described.ngrams)
+    return Bundle(described.info, described.tokenizer, verifier, drafter, described.path, described.ngrams, described.lexicon)
 
 
 def _save_model(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage) -> None:

@@ -8,6 +8,8 @@ from specdec_cli.files import read_json
 from specdec_cli.model.bundle_info import DIGEST, BundleInfo, naming, read_description, read_shape
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig, drafter_config
+from specdec_cli.text.lexicon import FILE as LEXICON
+from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.loading import load_tokenizer, tokenizer_digest
 from specdec_cli.text.ngrams import FILE as NGRAMS
 from specdec_cli.text.ngrams import NgramModel
@@ -18,7 +20,8 @@ from specdec_cli.text.tokenizer import Tokenizer
 class BundleDescription:
     """A bundle without its weights: `shape` is the configuration of the verifier, `path` the file bundle.json.
 
-    `drafter_config` is None for a bundle without a drafter, `ngrams` for one without counts of n-grams.
+    `drafter_config` is None for a bundle without a drafter, `ngrams` for one without counts of n-grams,
+    `lexicon` for one without a list of words.
     """
 
     info: BundleInfo
@@ -27,6 +30,7 @@ class BundleDescription:
     drafter_config: AnyDrafterConfig | None
     path: Path
     ngrams: NgramModel | None = None
+    lexicon: Lexicon | None = None
 
 
 def describe_bundle(folder: Path, source_language: str = "", target_language: str = "") -> BundleDescription:
@@ -47,7 +51,8 @@ def describe_bundle(folder: Path, source_language: str = "", target_language: st
     shape = _shape(folder, tokenizer)
     drafter = _drafter_config(folder / "drafter" / "config.json", info, folder) if (folder / "drafter").exists() else None
     ngrams = NgramModel.read(folder / NGRAMS) if info.ngrams else None
-    return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json", ngrams)
+    lexicon = Lexicon.of_file(folder / LEXICON) if info.lexicon else None
+    return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json", ngrams, lexicon)
 
 
 def _shape(folder: Path, tokenizer: Tokenizer) -> TransformerConfig:

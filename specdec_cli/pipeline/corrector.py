@@ -4,97 +4,28 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
-from typing import Self
 
-from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_scores import adds_unknown_word, score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
-from specdec_cli.text.edits import Edit, apply_edits, count_words, edit_ratio, find_edits
+from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits, inverse_edits, merge_edits
 from specdec_cli.text.inline_tags import Bare, bare
 from specdec_cli.text.languages import is_latin, short_code
+from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.line_ends import find_continued, is_unfinished, with_own_beginning, with_own_marks
 from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.output_checks import output_warnings
 from specdec_cli.text.protected import protected_spans
 from specdec_cli.text.readable import Readable, readable
+from specdec_cli.text.spelling import Speller
 from specdec_cli.text.tokenizer import Tokenizer
 
 NOTHING_IGNORED = IgnoredEdits()
-
-
-@dataclass(frozen=True)
-class EditFilter:
-    """Rejects edits whose score (see `score_edits`) is below `minimum`, and with `keeps_content` edits that change
-    digits or remove two or more words.
-
-    If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`),
-    because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
-    edit ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words
-    counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence
-    does).
-    """
-
-    minimum: float | None = None
-    minimum_beside_others: float | None = None
-    maximum_ratio: float = 0.6
-    maximum_pieces: float | None = None
-    foreign_words: int = 4
-    keeps_content: bool = True
-
-    @classmethod
-    def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None, mode: str | None = None) -> Self:
-        """Make the filter for a bundle and its `mode`, "balanced" by default. A `minimum` that is given applies to all
-        edits, in place of the mode's scores.
-
-        Without `maximum_ratio`, it is 0.6 for the task "correct" and unlimited for others. Content is kept only for
-        the task "correct", because other rewriting tasks may drop words and change whole sentences. Raises UsageError
-        for a mode that the bundle lacks.
-        """
-        corrects = info.task == "correct"
-        if mode is not None and mode not in info.modes:
-            known = f"it has {', '.join(info.modes)}" if info.modes else "it has none"
-            raise UsageError(f"mode {mode}: the bundle has no such mode; {known}")
-        scores = info.modes.get(mode or DEFAULT_MODE, (None, None))
-        least, least_beside_others = scores if minimum is None else (minimum, None)
-        return cls(
-            least,
-            least_beside_others,
-            (cls.maximum_ratio if corrects else inf) if maximum_ratio is None else maximum_ratio,
-            info.max_pieces,
-            keeps_content=corrects,
-        )
-
-    def passing(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Return those of the edits of a sentence that the filter does not reject, in order.
-
-        If at least one edit passes with `minimum`, those that pass with `minimum_beside_others` are returned too;
-        else none is. `maximum_ratio` and `maximum_pieces` are not applied here.
-        """
-        sure = [edit for edit in edits if self._passes(edit, self.minimum)]
-        if not sure or self.minimum is None or self.minimum_beside_others is None:
-            return sure
-        return [edit for edit in edits if self._passes(edit, min(self.minimum, self.minimum_beside_others))]
-
-    def _passes(self, edit: Edit, minimum: float | None) -> bool:
-        """Whether an edit has at least the score `minimum` and loses no content."""
-        doubtful = minimum is not None and edit.score is not None and edit.score < minimum
-        if not self.keeps_content:
-            return not doubtful
-        same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
-        return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
-
-    def is_foreign(self, text: str, tokens: int) -> bool:
-        """Whether `text`, which has `tokens` subwords, has too many subwords per word to be in the model's language."""
-        words = count_words(text)
-        return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words
 
 
 @dataclass(frozen=True)
@@ -126,7 +57,8 @@ class Corrector:
     Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
     characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
     with `types`, the others have the types of their errors. With `ngrams`, if the bundle has them, edits are scored with these too, and
-    none puts a word that they do not know in the place of known ones (see `adds_unknown_word`).
+    none puts a word that they do not know in the place of known ones (see `adds_unknown_word`). With a `lexicon` too, misspelt words are
+    corrected before the model reads the text (see `Speller`), if these edits pass the filter.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
     punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
     """
@@ -143,8 +75,10 @@ class Corrector:
         ignored: IgnoredEdits = NOTHING_IGNORED,
         types: bool = False,
         ngrams: NgramModel | None = None,
+        lexicon: Lexicon | None = None,
     ) -> None:
         self.engine, self.tokenizer, self._filter, self._ngrams = engine, tokenizer, edit_filter, ngrams
+        self._speller = Speller(lexicon, ngrams) if lexicon is not None and ngrams is not None else None
         self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
@@ -162,7 +96,8 @@ class Corrector:
         """
         plain = [bare(line) for line in lines]
         views = [readable(line.text, self.tokenizer.lacks) for line in plain]
-        texts = [view.text for view in views]
+        spelling = [self._misspelt(view.text) for view in views]
+        texts = [apply_edits(view.text, edits) for view, edits in zip(views, spelling, strict=True)]
         if separate:
             goes_on = [is_unfinished(text) for text in texts]
             previous = [False, *goes_on[:-1]]
@@ -171,17 +106,40 @@ class Corrector:
             goes_on = find_continued(texts) if self._checks else [False] * len(lines)
             continues = [False, *goes_on[:-1]]
         correction = partial(self._correction, keeps_marks=separate or (self._checks and self._splits), closes=not separate)
-        return map(correction, plain, views, self._lines.decode(texts), goes_on, continues)
+        return map(correction, plain, views, spelling, self._lines.decode(texts), goes_on, continues)
+
+    def _misspelt(self, text: str) -> list[Edit]:
+        """The edits of misspelt words in a text that the model reads with these edits."""
+        edits = [] if self._speller is None else self._filter.sure(self._speller.edits(text))
+        if not edits:
+            return []
+        spelt = apply_edits(text, edits)
+        if self._filter.is_foreign(spelt, len(self.tokenizer.encode(spelt))):
+            return []
+        return edits_outside(edits, protected_spans(text, latin=self._latin), _touches)
 
     def _correction(
-        self, plain: Bare, view: Readable, line: DecodedLine, goes_on: bool, continues: bool, *, keeps_marks: bool, closes: bool
+        self,
+        plain: Bare,
+        view: Readable,
+        spelling: list[Edit],
+        line: DecodedLine,
+        goes_on: bool,
+        continues: bool,
+        *,
+        keeps_marks: bool,
+        closes: bool,
     ) -> Correction:
         edits: list[Edit] = []
+        taken_back = inverse_edits(spelling)
         start = 0
         marked = self._checks and (plain.is_enclosed or any(gap.strip() for gap in line.segments.gaps))
         for number, (gap, own, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
             start += len(gap)
             found = self._edits(own, part)
+            if found is not None:
+                taken_back = [edit for edit in taken_back if not start <= edit.start < start + len(own.text)]
+            found = found or []
             is_continued, continues_text = number in line.segments.continued, number - 1 in line.segments.continued
             if keeps_marks or is_continued:
                 ends = marked or is_continued or (goes_on and number == len(line.parts) - 1)
@@ -190,7 +148,8 @@ class Corrector:
                 found = with_own_beginning(found)
             edits += [replace(edit, start=edit.start + start, end=edit.end + start) for edit in found]
             start += len(own.text)
-        wanted = view.restored(self._wanted(line.source, edits, view.places([tag.place for tag in plain.tags])))
+        edits = merge_edits(view.text, spelling, sorted([*edits, *taken_back], key=lambda edit: edit.start))
+        wanted = view.restored(self._wanted(view.text, edits, view.places([tag.place for tag in plain.tags])))
         edits = plain.restored([edit for edit in wanted if self._keeps_lacking(edit)])
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
@@ -202,17 +161,19 @@ class Corrector:
         signs = [each for each in edit.source if not (each.isalnum() or each.isspace()) and self.tokenizer.lacks(each)]
         return Counter(signs) <= Counter(edit.text)
 
-    def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit]:
-        """The edits of one sentence that pass the filter."""
+    def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit] | None:
+        """The edits of one sentence that pass the filter; None if nothing in it is to be changed, not even misspelt words."""
         text, output = sentence.text, self.tokenizer.decode(part.ids)
-        if part.ids[-1:] != [self._eos] or output == text:
+        if part.ids[-1:] != [self._eos]:
+            return None
+        if output == text:
             return []
         tokens = len(self.tokenizer.encode(text)) if sentence.tokens is None else sentence.tokens
         if self._filter.is_foreign(text, tokens):
-            return []
+            return None
         edits = find_edits(text, output)
         if edit_ratio(text, edits) > self._filter.maximum_ratio:
-            return []
+            return None
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams))
         if self._ngrams is not None:

@@ -29,6 +29,7 @@ from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.pipeline.request import DecodingRequest, check_ranges
 from specdec_cli.pipeline.rules import check_known, check_settings
 from specdec_cli.text.folding import Order
+from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.tokenizer import Tokenizer
 
@@ -58,6 +59,10 @@ class Described(Protocol):
     @property
     def ngrams(self) -> NgramModel | None:
         """The counts of word n-grams with which edits are scored; None for a bundle without them."""
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """The words with which spelling is corrected; None for a bundle without them."""
 
     @property
     def path(self) -> Path | None:

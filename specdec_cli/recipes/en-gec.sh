@@ -3,6 +3,8 @@
 # usage: en-gec.sh TEXT WORK    TEXT holds clean.tsv.xz (domain, sentence) and pairs.eracond.tsv (source, corrected)
 # Lines that equal a sentence of TEXT/dev.*, TEXT/test.* (*.m2, or folders of plain text), or of the list of learners' errors of the tests,
 # are dropped; HELD_OUT="FILE..." names further files with such sentences, NGRAM_TEXT="FILE..." further correct English for the n-grams.
+# LEXICON="FILE..." names lists of words, with which misspelt words are corrected. The shipped bundle has those of Debian's packages
+# wamerican-large and wbritish-large.
 # TRIAL=1 en-gec.sh TEXT WORK runs all steps in less than a minute; the model is not useful.
 # INIT=BUNDLE initialises the model from another bundle than en-de.
 set -euo pipefail
@@ -152,7 +154,9 @@ if [ ! -e "$work/text.tsv" ]; then
     mv "$work/text.partial" "$work/text.tsv"
 fi
 prepare text
+lexicon=()
+for file in ${LEXICON:-}; do lexicon+=(--lexicon "$file"); done
 cut -f2 "$work/text/train.tsv" > "$work/ngrams.txt"
 specdec convert "$work/mean" "$work/en-gec" --average "$work/whole*0.5" --average "$work/final*0.1" --ngrams "$work/ngrams.txt" \
-    --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.145, -2.0]' \
+    "${lexicon[@]}" --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.145, -2.0]' \
     --set 'modes.balanced=[-0.19, -2.0]' --set 'modes.thorough=[-0.8, -3.0]' --set margins.thorough=1.0

@@ -7,8 +7,9 @@ from itertools import islice
 from typing import Any
 
 from specdec_cli.errors import UsageError
-from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, Corrector, EditFilter
+from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, Corrector
 from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.settings import Described
@@ -94,7 +95,14 @@ def make_decode(
     if info.task == "correct":
         edit_filter = EditFilter.of(info)
         corrector = Corrector(
-            engine, bundle.tokenizer, edit_filter, languages=languages, ignored=words.ignored, types=types, ngrams=bundle.ngrams
+            engine,
+            bundle.tokenizer,
+            edit_filter,
+            languages=languages,
+            ignored=words.ignored,
+            types=types,
+            ngrams=bundle.ngrams,
+            lexicon=bundle.lexicon,
         )
         return partial(_correct_apart, corrector)
     place = bundle.path.parent if bundle.path is not None else "the bundle"

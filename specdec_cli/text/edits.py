@@ -78,6 +78,51 @@ def apply_edits(source: str, edits: Iterable[Change]) -> str:
     return "".join([*pieces, source[position:]])
 
 
+def inverse_edits(edits: Iterable[Edit]) -> list[Edit]:
+    """The edits that take back `edits`, which are in order, from the text that they make."""
+    inverse, longer = [], 0
+    for edit in edits:
+        start = edit.start + longer
+        inverse.append(Edit(start, start + len(edit.text), edit.text, edit.source, (edit.start, edit.end), edit.score))
+        longer += len(edit.text) - len(edit.source)
+    return inverse
+
+
+def merge_edits(source: str, first: Sequence[Edit], second: Sequence[Edit]) -> list[Edit]:
+    """The edits that change `source` as `first` does, and then the text that these make as `second` does; both are in order.
+
+    Edits that overlap or touch become one, with the lowest of their scores. What `second` takes back is no edit.
+    """
+    middle, merged = apply_edits(source, first), list[Edit]()
+    before = after = 0  # by how much the text that `first` makes is longer than the source, and the final text than that, so far
+    for group in _touching([(edit, False) for edit in inverse_edits(first)] + [(edit, True) for edit in second]):
+        old, new = ([edit for edit, is_new in group if is_new is own] for own in (False, True))
+        start, end = min(edit.start for edit, _ in group), max(edit.end for edit, _ in group)
+        text, first_char, place = apply_edits(middle[:end], new)[start:], start - before, start + after
+        before += sum(len(edit.source) - len(edit.text) for edit in old)
+        after += len(text) - (end - start)
+        replaced = source[first_char : end - before]
+        scores = [edit.score for edit, _ in group if edit.score is not None]
+        score = min(scores) if len(scores) == len(group) else None
+        if text != replaced:
+            merged.append(Edit(first_char, end - before, replaced, text, (place, place + len(text)), score))
+    return merged
+
+
+def _touching(edits: Iterable[tuple[Edit, bool]]) -> Iterator[list[tuple[Edit, bool]]]:
+    """Yield the edits of a text in groups, in order; those of a group overlap or touch."""
+    group: list[tuple[Edit, bool]] = []
+    end = -1
+    for edit, is_new in sorted(edits, key=lambda each: (each[0].start, each[0].end)):
+        if group and edit.start > end:
+            yield group
+            group = []
+        group.append((edit, is_new))
+        end = max(end, edit.end)
+    if group:
+        yield group
+
+
 def edit_ratio(source: str, edits: Sequence[Edit]) -> float:
     """The number of words that `edits` replace, insert or delete, divided by the words of `source` (at least 1).
 

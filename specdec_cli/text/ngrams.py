@@ -81,9 +81,13 @@ class NgramModel:
         rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
         return self._log_probability(new, same, len(new) - rest) - self._log_probability(old, same, len(old) - rest)
 
+    def count(self, word: str) -> float:
+        """The approximate count of `word`; 0 for one that was counted less than twice, but for one of about 300 of these."""
+        return self._count((_hash(_DIGIT.sub("0", word)),))
+
     def knows(self, word: str) -> bool:
         """Whether `word`, or the same in lower case, was counted; one of about 300 words that were not counts as known."""
-        return any(self._count((_hash(_DIGIT.sub("0", each)),)) > 0 for each in (word, word.lower()))
+        return self.count(word) > 0 or self.count(word.lower()) > 0
 
     def _log_probability(self, words: tuple[int, ...], start: int, end: int) -> float:
         """The sum of the log probabilities of `words`, hashes, from `start` to `end` and of those with one of them in the context."""
@@ -92,13 +96,13 @@ class NgramModel:
 
     def _probability(self, words: tuple[int, ...]) -> float:
         """The probability of the last of `words`, hashes, after the others."""
-        probability, context_count = _UNKNOWN, float(self._words)
+        probability, context_count, count = _UNKNOWN, float(self._words), math.inf
         for first in reversed(range(len(words))):
             if first < len(words) - 1:
-                context_count = self._count(words[first:-1])
-            count = self._count(words[first:])
-            # A context is as frequent as its words, but its count is rounded, and 0 for one that was seen once.
-            probability = (count + _CONTEXT_WEIGHT * probability) / (max(count, context_count) + _CONTEXT_WEIGHT)
+                context_count = min(context_count, self._count(words[first:-1]))
+            # No n-gram is more frequent than its parts: a greater count is that of another n-gram with the same hash.
+            count = min(self._count(words[first:]), count, context_count)
+            probability = (count + _CONTEXT_WEIGHT * probability) / (context_count + _CONTEXT_WEIGHT)
         return probability
 
     def _looked_up(self, words: tuple[int, ...]) -> float:

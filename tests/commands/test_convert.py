@@ -16,6 +16,7 @@ from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info, save_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafters import make_drafter
+from specdec_cli.text.lexicon import FILE as LEXICON
 from specdec_cli.text.ngrams import FILE as NGRAMS
 from tests.conftest import largest_file, make_lines
 
@@ -117,6 +118,26 @@ def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> 
     (tmp_path / "counts" / NGRAMS).unlink()
     with pytest.raises(ModelError, match=NGRAMS):
         load_bundle(tmp_path / "counts")
+
+
+def test_a_lexicon_is_stored(bundle_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("ka lo mi\n" * 3)
+    (tmp_path / "words.txt").write_text("ka\nlo\nMi\n")
+    listed, counted = ("--lexicon", tmp_path / "words.txt"), ("--ngrams", tmp_path / "text.txt")
+    assert "a lexicon needs n-grams" in str(run(bundle_folder, tmp_path / "none", "--set", "task=correct", *listed).exception)
+    assert run(bundle_folder, tmp_path / "corrects", "--set", "task=correct").exit_code == 0
+    result = run(tmp_path / "corrects", tmp_path / "spells", *counted, *listed)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "spells" / LEXICON).read_text() == "ka\nlo\n"
+    assert run(tmp_path / "spells", tmp_path / "copy").exit_code == 0
+    assert load_bundle(tmp_path / "copy").lexicon is not None
+    assert run(tmp_path / "spells", tmp_path / "without", "--set", "lexicon=false").exit_code == 0
+    assert not (tmp_path / "without" / LEXICON).exists()
+    assert "--lexicon reads one" in str(run(tmp_path / "corrects", tmp_path / "none", *counted, "--set", "lexicon=true").exception)
+    assert "--lexicon is for bundles" in str(run(tmp_path / "spells", tmp_path / "none", "--to", "ctranslate2", *listed).exception)
+    (tmp_path / "spells" / LEXICON).unlink()
+    with pytest.raises(ModelError, match=LEXICON):
+        load_bundle(tmp_path / "spells")
 
 
 @pytest.mark.parametrize("file", ["checkpoint.pt", "metrics.csv"])

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import tokenizers
 
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
+from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.ngram_counting import count_ngrams
 from specdec_cli.text.subwords import Subwords
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
@@ -81,8 +82,9 @@ def write_bundles(folder: Path, subwords: Subwords) -> None:
     save_bundle(Bundle(BundleInfo(block_size=4), subwords, verifier, tiny_heads(verifier)), folder / "heads")
     masked = tiny_transformer(vocabulary_size=len(subwords), order="masked", length_reach=6)
     save_bundle(Bundle(BundleInfo(), subwords, masked), folder / "masked")
-    corrector = BundleInfo("correct", "en", "en", "input-guided", modes={"balanced": (-0.5, -2.5)}, ngrams=True, max_pieces=3.0)
-    save_bundle(Bundle(corrector, subwords, verifier, ngrams=count_ngrams(["ka lo mi"] * 2)), folder / "corrector")
+    corrector = BundleInfo("correct", "en", "en", "input-guided", modes={"balanced": (-0.5, -2.5)}, max_pieces=3.0)
+    corrector, ngrams = replace(corrector, ngrams=True, lexicon=True), count_ngrams(["ka lo mi"] * 2)
+    save_bundle(Bundle(corrector, subwords, verifier, ngrams=ngrams, lexicon=Lexicon("ka lo mi".split)), folder / "corrector")
     for name, make in (("sentencepiece", _sentencepiece), ("tokenizers", _tokenizers), ("moses-bpe", _moses)):
         (folder / "files").mkdir(exist_ok=True)
         tokenizer = make(folder / "files", subwords)

@@ -12,7 +12,8 @@ import torch
 from specdec_cli.commands.machine import Machine, move_to
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.pipeline.corrector import Corrector, EditFilter
+from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
@@ -64,7 +65,11 @@ def decode(folder: Path) -> tuple[int, str]:
             size = None if masked else block or 4
             engine = Engine(bundle, resolve(DecodingRequest(decoding=name, block_size=size, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
-                list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), ngrams=bundle.ngrams).correct(LINES))
+                list(
+                    Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct(
+                        LINES
+                    )
+                )
             else:
                 list(Translator(engine, bundle.tokenizer).translate(LINES))
     except SpecdecError as error:

@@ -52,7 +52,8 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     (tmp_path / "text" / "dev.essays" / "reference0").write_text(sentences[4].upper() + "\n")
     (tmp_path / "other.txt").write_text(sentences[62] + "\n")
     (tmp_path / "more.txt").write_text("Only the n-grams have this.\nNow the n-grams have this.\n")
-    further = {"HELD_OUT": str(tmp_path / "other.txt"), "NGRAM_TEXT": str(tmp_path / "more.txt")}
+    (tmp_path / "words.txt").write_text("have\n")
+    further = {"LEXICON": str(tmp_path / "words.txt"), "HELD_OUT": str(tmp_path / "other.txt"), "NGRAM_TEXT": str(tmp_path / "more.txt")}
     _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder), **further)
     for name, dropped in (("data", {3, 4, 62}), ("chat", {3, 4}), ("learners", {3, 4, 62}), ("few", {3, 4, 62}), ("text", {3, 4, 62})):
         trained = [line.split("\t")[-1] for line in (tmp_path / "work" / name / "train.tsv").read_text(encoding="utf-8").splitlines()]
@@ -60,6 +61,7 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     assert sentences[5] in (tmp_path / "work" / "data" / "train.tsv").read_text(encoding="utf-8")
     made = load_bundle(tmp_path / "work" / "en-gec")
     assert (made.info.task, made.info.decoding, made.info.modes["balanced"]) == ("correct", "input-guided", (-0.19, -2.0))
+    assert made.lexicon is not None and made.lexicon.words == {"have"}
     assert made.ngrams is not None
     assert made.ngrams.log_ratio("Only the n-grams has this.", "Only the n-grams have this.") > 0
 

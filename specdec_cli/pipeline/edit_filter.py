@@ -1,0 +1,82 @@
+"""Which edits are made: those with a score that is high enough and that lose no content."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Self
+
+from specdec_cli.decoding.names import DEFAULT_MODE
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.text.edits import Edit, count_words
+
+
+@dataclass(frozen=True)
+class EditFilter:
+    """Rejects edits whose score (see `score_edits`) is below `minimum`, and with `keeps_content` edits that change
+    digits or remove two or more words.
+
+    If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`),
+    because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
+    edit ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words
+    counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence
+    does).
+    """
+
+    minimum: float | None = None
+    minimum_beside_others: float | None = None
+    maximum_ratio: float = 0.6
+    maximum_pieces: float | None = None
+    foreign_words: int = 4
+    keeps_content: bool = True
+
+    @classmethod
+    def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None, mode: str | None = None) -> Self:
+        """Make the filter for a bundle and its `mode`, "balanced" by default. A `minimum` that is given applies to all
+        edits, in place of the mode's scores.
+
+        Without `maximum_ratio`, it is 0.6 for the task "correct" and unlimited for others. Content is kept only for
+        the task "correct", because other rewriting tasks may drop words and change whole sentences. Raises UsageError
+        for a mode that the bundle lacks.
+        """
+        corrects = info.task == "correct"
+        if mode is not None and mode not in info.modes:
+            known = f"it has {', '.join(info.modes)}" if info.modes else "it has none"
+            raise UsageError(f"mode {mode}: the bundle has no such mode; {known}")
+        scores = info.modes.get(mode or DEFAULT_MODE, (None, None))
+        least, least_beside_others = scores if minimum is None else (minimum, None)
+        return cls(
+            least,
+            least_beside_others,
+            (cls.maximum_ratio if corrects else inf) if maximum_ratio is None else maximum_ratio,
+            info.max_pieces,
+            keeps_content=corrects,
+        )
+
+    def passing(self, edits: Sequence[Edit]) -> list[Edit]:
+        """Return those of the edits of a sentence that the filter does not reject, in order.
+
+        If at least one edit passes with `minimum`, those that pass with `minimum_beside_others` are returned too;
+        else none is. `maximum_ratio` and `maximum_pieces` are not applied here.
+        """
+        sure = self.sure(edits)
+        if not sure or self.minimum is None or self.minimum_beside_others is None:
+            return sure
+        return [edit for edit in edits if self._passes(edit, min(self.minimum, self.minimum_beside_others))]
+
+    def sure(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return those of `edits` that pass with `minimum`."""
+        return [edit for edit in edits if self._passes(edit, self.minimum)]
+
+    def _passes(self, edit: Edit, minimum: float | None) -> bool:
+        """Whether an edit has at least the score `minimum` and loses no content."""
+        doubtful = minimum is not None and edit.score is not None and edit.score < minimum
+        if not self.keeps_content:
+            return not doubtful
+        same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
+        return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
+
+    def is_foreign(self, text: str, tokens: int) -> bool:
+        """Whether `text`, which has `tokens` subwords, has too many subwords per word to be in the model's language."""
+        words = count_words(text)
+        return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words

@@ -1,0 +1,62 @@
+"""The words of a language, in a text file of a bundle."""
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from pathlib import Path
+
+from specdec_cli.errors import InputError, ModelError
+from specdec_cli.files import check_regular, write_atomically
+from specdec_cli.text.lines import read_text_lines
+
+FILE = "lexicon.txt"
+"""Name of the file in a bundle: a word a line, in lower case."""
+
+
+class Lexicon:
+    """The words that `read` returns; it is called when a word is first looked up."""
+
+    def __init__(self, read: Callable[[], Iterable[str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words. Raises ModelError if their file cannot be read."""
+        return frozenset(self._read())
+
+    @classmethod
+    def of_file(cls, path: Path) -> "Lexicon":
+        """The words in the file `path`. Raises ModelError if there is no such file."""
+        check_regular(path, ModelError)
+        if not path.exists():
+            raise ModelError(f"{path}: no such file")
+        return cls(lambda: _words(path))
+
+    @classmethod
+    def of_lists(cls, paths: Iterable[Path]) -> "Lexicon":
+        """The words in lower case of text files with a word a line; names and possessives are left out.
+
+        Raises InputError for a file that cannot be read, for a line with more than a word, and if there is no word.
+        """
+        words = set()
+        for path in paths:
+            for number, line in enumerate(read_text_lines(path), start=1):
+                if len(line.split()) > 1:
+                    raise InputError(f"{path}, line {number}: more than one word: {line[:40]!r}")
+                word = line.strip()
+                if word.islower() and not word.endswith("'s"):
+                    words.add(word)
+        if not words:
+            raise InputError("the word lists have no word in lower case")
+        return cls(lambda: words)
+
+    def save(self, path: Path) -> None:
+        """Write the words to a file, atomically."""
+        content = "".join(f"{word}\n" for word in sorted(self.words))
+        write_atomically(path, lambda partial: partial.write_text(content, encoding="utf-8", newline="\n"))
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split()
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: {error}") from error
