@@ -84,7 +84,7 @@ class Speller:
             found[new] = min(total, found.get(new, total))
         for place in range(1, len(word)):
             parts = word[:place], word[place:]
-            if len(parts[1]) > 1 and self._lexicon.words.issuperset(parts) and all(self._ngrams.count(part) >= _LEAST_OF_TWO for part in parts):
+            if len(parts[1]) > 1 and all(part in self._lexicon.words and self._ngrams.count(part) >= _LEAST_OF_TWO for part in parts):
                 found[" ".join(parts)] = cost
         return tuple(found.items())
 
