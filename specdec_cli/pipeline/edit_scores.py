@@ -7,13 +7,11 @@ from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.edits import Edit, apply_edits, split_words
-from specdec_cli.text.ngrams import NgramModel
+from specdec_cli.text.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.tokenizer import Tokenizer
 
 _DIVISOR = 3
 """What the verifier says of an edit is at most the log probability of all its tokens divided by this number."""
-_NGRAM_WEIGHT = 0.05
-"""The factor of the n-gram model's log ratio in the score of an edit."""
 
 
 def score_edits(
@@ -40,7 +38,7 @@ def score_edits(
         whole = sums[max(first, last) + 1] - sums[first]
         score = min(output.log_probabilities[decided], whole / _DIVISOR)
         if ngrams is not None:
-            score += _NGRAM_WEIGHT * ngrams.log_ratio(text, apply_edits(text, [edit]))
+            score += SCORE_WEIGHT * ngrams.log_ratio(text, apply_edits(text, [edit]))
         yield replace(edit, score=score)
 
 

@@ -148,6 +148,14 @@ specdec train-verifier "$work/whole" --init "$work/constructions-mean" --data "$
 specdec train-verifier "$work/final" --init "$work/whole" --data "$work/usual" --data "$work/ninth" --data "$work/part" \
     --data "$work/chat*3" "${task[@]}" --recipe en-gec-careful --set run.max_updates=440 --set run.keep_start=0 "${short[@]}"
 
+# Prose with all kinds of errors once more, drawn anew, beside everything else.
+specdec convert "$work/mean" "$work/before" --average "$work/whole*0.5" --average "$work/final*0.1" --force
+[ -e "$work/quarter.txt" ] || awk 'NR % 4 == 2' "$work/clean.tsv" > "$work/quarter.txt"
+[ -e "$work/quarter.tsv" ] || specdec corrupt "$work/quarter.txt" -o "$work/quarter.tsv" --seed 71
+prepare quarter
+specdec train-verifier "$work/wide" --init "$work/before" --data "$work/quarter*2" --data "$work/usual*2" --data "$work/learners" \
+    --data "$work/few" --data "$work/chat*20" "${task[@]}" --recipe en-gec-whole --set optimizer.learning_rate=5e-4 "${short[@]}"
+
 # The n-grams of all correct text, for the scores of edits.
 if [ ! -e "$work/text.tsv" ]; then
     cut -f2 "$work/clean.tsv" | cat - ${NGRAM_TEXT:-} | awk '{ print $0 "\t" $0 }' > "$work/text.partial"
@@ -157,6 +165,6 @@ prepare text
 lexicon=()
 for file in ${LEXICON:-}; do lexicon+=(--lexicon "$file"); done
 cut -f2 "$work/text/train.tsv" > "$work/ngrams.txt"
-specdec convert "$work/mean" "$work/en-gec" --average "$work/whole*0.5" --average "$work/final*0.1" --ngrams "$work/ngrams.txt" \
-    "${lexicon[@]}" --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.145, -2.0]' \
-    --set 'modes.balanced=[-0.19, -2.0]' --set 'modes.thorough=[-0.8, -3.0]' --set margins.thorough=1.0
+specdec convert "$work/before" "$work/en-gec" --average "$work/wide*0.7" --ngrams "$work/ngrams.txt" \
+    "${lexicon[@]}" --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.155, -2.0]' \
+    --set 'modes.balanced=[-0.13, -2.0]' --set 'modes.thorough=[-0.85, -3.0]' --set margins.thorough=1.0

@@ -9,7 +9,7 @@ from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.lines import read_text_lines
 
 FILE = "lexicon.txt"
-"""Name of the file in a bundle: a word a line, in lower case."""
+"""Name of the file in a bundle: a word a line, in lower case but for names."""
 
 
 class Lexicon:
@@ -33,7 +33,7 @@ class Lexicon:
 
     @classmethod
     def of_lists(cls, paths: Iterable[Path]) -> "Lexicon":
-        """The words in lower case of text files with a word a line; names and possessives are left out.
+        """The words of text files with a word a line; possessives are left out.
 
         Raises InputError for a file that cannot be read, for a line with more than a word, and if there is no word.
         """
@@ -43,10 +43,10 @@ class Lexicon:
                 if len(line.split()) > 1:
                     raise InputError(f"{path}, line {number}: more than one word: {line[:40]!r}")
                 word = line.strip()
-                if word.islower() and not word.endswith("'s"):
+                if word and not word.endswith("'s"):
                     words.add(word)
         if not words:
-            raise InputError("the word lists have no word in lower case")
+            raise InputError("the word lists have no words")
         return cls(lambda: words)
 
     def save(self, path: Path) -> None:

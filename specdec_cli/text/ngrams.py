@@ -25,6 +25,8 @@ FACTOR = 0x9E3779B97F4A7C15
 """Odd factor of the hash of an n-gram: the hashes of its words are the digits of a number of this base, modulo 2 to the power 64."""
 STEPS = 1.5
 """A count c is stored as the integer next to STEPS times its binary logarithm."""
+SCORE_WEIGHT = 0.05
+"""The factor of a log ratio in the score of an edit."""
 _CONTEXT_WEIGHT = 5.0
 """The probability after shorter contexts counts as much as this number of occurrences of the context."""
 _UNKNOWN = 2.0**-20
@@ -81,9 +83,9 @@ class NgramModel:
         rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
         return self._log_probability(new, same, len(new) - rest) - self._log_probability(old, same, len(old) - rest)
 
-    def count(self, word: str) -> float:
-        """The approximate count of `word`; 0 for one that was counted less than twice, but for one of about 300 of these."""
-        return self._count((_hash(_DIGIT.sub("0", word)),))
+    def count(self, *words: str) -> float:
+        """The approximate count of an n-gram of up to three words; 0 for one that was counted less than twice, but for one of about 300."""
+        return self._count(tuple(_hash(_DIGIT.sub("0", word)) for word in words))
 
     def knows(self, word: str) -> bool:
         """Whether `word`, or the same in lower case, was counted; one of about 300 words that were not counts as known."""

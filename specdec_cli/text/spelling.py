@@ -6,11 +6,12 @@ channel model"): the probability of the words in their context, times that of th
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.lexicon import Lexicon
-from specdec_cli.text.ngrams import NgramModel
+from specdec_cli.text.ngrams import SCORE_WEIGHT, NgramModel
 
 _WORD = re.compile(r"(?<![\w'’@#&/\\.-])[A-Za-z]++(?![\w@&/\\-]|\.\w|['’](?!s\b))")  # noqa: RUF001
 """A word that is not part of a longer name, such as a domain, nor joined to another one, nor written with an apostrophe at its end."""
@@ -19,8 +20,8 @@ _ALPHABET = "abcdefghijklmnopqrstuvwxyz'"
 _VOWELS = "aeiouy"
 _SHORTEST = 4
 """Letters of the shortest word that is corrected: most shorter words without an entry are abbreviations."""
-_LEAST, _LEAST_OF_TWO = 5, 1000
-"""The least count of a known word that is not in the lexicon, and of one that replaces another word; and of each of two words that do."""
+_LEAST = 5
+"""The least count of a known word that is not in the lexicon, and of a word, or two together, that replace another one."""
 _FOREIGN = 2
 """If more than one word of this number is unknown, the text is probably in another language."""
 _COST, _COST_OF_LETTER, _MOST_LETTERS = 21.5, 1.5, 11
@@ -31,8 +32,6 @@ _USUAL, _FIRST_LETTER, _NAME = -3.0, 3.0, 5.0
 """What is added to the cost: for the most usual misspellings, which are a letter once for twice or twice for once, two exchanged letters,
 and a vowel for another one; for those of the first letter; and for a word with a capital letter, which may be a name.
 """
-SCORE_WEIGHT = 0.05
-"""The factor of a log ratio in the score of an edit."""
 
 
 class Speller:
@@ -56,22 +55,24 @@ class Speller:
         return [edit for word in unknown if _may_be_misspelt(word) and (edit := self._best(text, word)) is not None]
 
     def _is_known(self, word: str) -> bool:
-        """Whether a word, or that of which it may be a plural, is in the lexicon, or the word is frequent."""
+        """Whether a word is frequent, or it, or that of which it may be a plural, is in the lexicon, be it a name there."""
         lower = word.lower()
-        in_lexicon = lower in self._lexicon.words or lower.removesuffix("s") in self._lexicon.words
-        return in_lexicon or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
+        is_frequent = max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
+        forms = {lower, lower.removesuffix("s"), word.capitalize()}
+        return is_frequent or not self._lexicon.words.isdisjoint(forms)
 
     def _best(self, text: str, word: re.Match[str]) -> Edit | None:
         """The most probable correction of a word of `text`; None if there is none."""
-        best: Edit | None = None
-        source = word.group()
+        source, found = word.group(), list[tuple[float, Edit]]()
         for correction, cost in self._likely(source.lower()):
             new = correction if source.islower() else correction[0].upper() + correction[1:]
             edit = Edit(word.start(), word.end(), source, new)
             ratio = self._ngrams.log_ratio(text, apply_edits(text, [edit])) - cost - _NAME * (not source.islower())
-            if best is None or best.score is None or SCORE_WEIGHT * ratio > best.score:
-                best = Edit(word.start(), word.end(), source, new, score=SCORE_WEIGHT * ratio)
-        return best
+            found.append((ratio, edit))
+        if not found:
+            return None
+        ratio, best = max(found, key=lambda each: each[0])
+        return replace(best, score=SCORE_WEIGHT * ratio)
 
     def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
         """Known words, or two of them, that one misspelling makes `word`, and the cost of each."""
@@ -84,7 +85,7 @@ class Speller:
             found[new] = min(total, found.get(new, total))
         for place in range(1, len(word)):
             parts = word[:place], word[place:]
-            if len(parts[1]) > 1 and all(part in self._lexicon.words and self._ngrams.count(part) >= _LEAST_OF_TWO for part in parts):
+            if self._ngrams.count(*parts) >= _LEAST and self._lexicon.words.issuperset(parts):
                 found[" ".join(parts)] = cost
         return tuple(found.items())
 

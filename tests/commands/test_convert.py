@@ -122,13 +122,13 @@ def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> 
 
 def test_a_lexicon_is_stored(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("ka lo mi\n" * 3)
-    (tmp_path / "words.txt").write_text("ka\nlo\nMi\n")
+    (tmp_path / "words.txt").write_text("ka\nlo\nlo's\nMi\n")
     listed, counted = ("--lexicon", tmp_path / "words.txt"), ("--ngrams", tmp_path / "text.txt")
     assert "a lexicon needs n-grams" in str(run(bundle_folder, tmp_path / "none", "--set", "task=correct", *listed).exception)
     assert run(bundle_folder, tmp_path / "corrects", "--set", "task=correct").exit_code == 0
     result = run(tmp_path / "corrects", tmp_path / "spells", *counted, *listed)
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "spells" / LEXICON).read_text() == "ka\nlo\n"
+    assert (tmp_path / "spells" / LEXICON).read_text() == "Mi\nka\nlo\n"
     assert run(tmp_path / "spells", tmp_path / "copy").exit_code == 0
     assert load_bundle(tmp_path / "copy").lexicon is not None
     assert run(tmp_path / "spells", tmp_path / "without", "--set", "lexicon=false").exit_code == 0

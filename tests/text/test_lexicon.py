@@ -8,10 +8,10 @@ from specdec_cli.errors import InputError, ModelError
 from specdec_cli.text.lexicon import FILE, Lexicon
 
 
-def test_word_lists_give_the_words_in_lower_case(tmp_path: Path) -> None:
+def test_word_lists_give_all_words_but_possessives(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text("house\nParis\nhouse's\nisn't\n")
     (tmp_path / "two.txt").write_text("caf\u00e9\n\nhouse\n", encoding="utf-8")
-    assert Lexicon.of_lists([tmp_path / "one.txt", tmp_path / "two.txt"]).words == {"house", "isn't", "caf\u00e9"}
+    assert Lexicon.of_lists([tmp_path / "one.txt", tmp_path / "two.txt"]).words == {"house", "isn't", "caf\u00e9", "Paris"}
 
 
 def test_a_lexicon_is_stored_in_a_file(tmp_path: Path) -> None:
@@ -27,9 +27,9 @@ def test_bad_word_lists_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("house\nthe house\n")
     with pytest.raises(InputError, match=r"text\.txt, line 2: more than one word: 'the house'"):
         Lexicon.of_lists([tmp_path / "text.txt"])
-    (tmp_path / "names.txt").write_text("Paris\n\n")
-    with pytest.raises(InputError, match="no word in lower case"):
-        Lexicon.of_lists([tmp_path / "names.txt"])
+    (tmp_path / "empty.txt").write_text("house's\n\n")
+    with pytest.raises(InputError, match="no words"):
+        Lexicon.of_lists([tmp_path / "empty.txt"])
 
 
 def test_damaged_files_are_named(tmp_path: Path) -> None:
