@@ -148,7 +148,8 @@ class Corrector:
                 found = with_own_beginning(found)
             edits += [replace(edit, start=edit.start + start, end=edit.end + start) for edit in found]
             start += len(own.text)
-        edits = merge_edits(view.text, spelling, sorted([*edits, *taken_back], key=lambda edit: edit.start))
+        if spelling:
+            edits = merge_edits(view.text, spelling, sorted([*edits, *taken_back], key=lambda edit: edit.start))
         wanted = view.restored(self._wanted(view.text, edits, view.places([tag.place for tag in plain.tags])))
         edits = plain.restored([edit for edit in wanted if self._keeps_lacking(edit)])
         ids = tuple(tuple(part.ids) for part in line.parts)
