@@ -36,8 +36,8 @@ class Reluctant:
     """Accept a drafted token if its logit is at least `margin` nats above that of every other token; else the verifier takes the best
     other token in its place.
 
-    If the drafts are copies of the source, there are more edits: the margin is a bias against keeping a token (GECToR, Omelianchuk et al.
-    2020, has a bias for it, which makes edits fewer). The output depends on which tokens are drafted.
+    Where drafts are copies of the source, fewer tokens of the source are kept, so that there are more edits. (GECToR, Omelianchuk et al.
+    2020, adds a bias with the opposite effect.) The output depends on which tokens are drafted.
     """
 
     margin: float

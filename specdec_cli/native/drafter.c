@@ -52,7 +52,7 @@ static void embed_row(const struct call *call, int64_t number) {
     }
 }
 
-// Copies the states of a row's block to `states`, where those of all blocks stand one after the other.
+// Copies the states of one row's block into `states`, which holds the blocks of all rows one after the other.
 static void gather_states(const struct call *call, int64_t number) {
     const int64_t size = call->block * call->model->target.width, block = call->pass.starts[number + 1] - call->block;
     memcpy(call->states + number * size, call->pass.x + block * call->model->target.width, (size_t)size * sizeof(float));

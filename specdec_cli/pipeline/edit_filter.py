@@ -13,8 +13,8 @@ from specdec_cli.text.edits import Edit, count_words
 
 @dataclass(frozen=True)
 class EditFilter:
-    """Rejects edits whose score (see `score_edits`) is below `minimum`, and with `keeps_content` edits that change
-    digits or remove two or more words.
+    """Decides which edits are made. An edit is rejected if its score (see `score_edits`) is below `minimum`. With `keeps_content`, edits
+    that change digits or remove two or more words are rejected too.
 
     If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`),
     because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
@@ -54,7 +54,7 @@ class EditFilter:
         )
 
     def passing(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Return those of the edits of a sentence that the filter does not reject, in order.
+        """Return the accepted edits of a sentence, in order.
 
         If at least one edit passes with `minimum`, those that pass with `minimum_beside_others` are returned too;
         else none is. `maximum_ratio` and `maximum_pieces` are not applied here.
@@ -65,7 +65,7 @@ class EditFilter:
         return [edit for edit in edits if self._passes(edit, min(self.minimum, self.minimum_beside_others))]
 
     def sure(self, edits: Iterable[Edit]) -> list[Edit]:
-        """Return those of `edits` that pass with `minimum`."""
+        """Return the edits that are accepted on their own, with the threshold `minimum`."""
         return [edit for edit in edits if self._passes(edit, self.minimum)]
 
     def _passes(self, edit: Edit, minimum: float | None) -> bool:

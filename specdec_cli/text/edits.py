@@ -94,7 +94,7 @@ def merge_edits(source: str, first: Sequence[Edit], second: Sequence[Edit]) -> l
     Edits that overlap or touch become one, with the lowest of their scores. What `second` takes back is no edit.
     """
     middle, merged = apply_edits(source, first), list[Edit]()
-    before = after = 0  # by how much the text that `first` makes is longer than the source, and the final text than that, so far
+    before = after = 0  # characters that `first`, and that `second`, have added up to here
     for group in _touching([(edit, False) for edit in inverse_edits(first)] + [(edit, True) for edit in second]):
         old, new = ([edit for edit, is_new in group if is_new is own] for own in (False, True))
         start, end = min(edit.start for edit, _ in group), max(edit.end for edit, _ in group)
@@ -110,7 +110,7 @@ def merge_edits(source: str, first: Sequence[Edit], second: Sequence[Edit]) -> l
 
 
 def _touching(edits: Iterable[tuple[Edit, bool]]) -> Iterator[list[tuple[Edit, bool]]]:
-    """Yield the edits of a text in groups, in order; those of a group overlap or touch."""
+    """Sort the edits of a text, and yield them in groups: edits that overlap or touch each other are in one group."""
     group: list[tuple[Edit, bool]] = []
     end = -1
     for edit, is_new in sorted(edits, key=lambda each: (each[0].start, each[0].end)):

@@ -9,11 +9,11 @@ from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.lines import read_text_lines
 
 FILE = "lexicon.txt"
-"""Name of the file in a bundle: a word a line, in lower case but for names."""
+"""Name of the file in a bundle. It has one word on each line; only names have capital letters."""
 
 
 class Lexicon:
-    """The words that `read` returns; it is called when a word is first looked up."""
+    """A set of known words. They are read by calling `read`, at the first access to `words`."""
 
     def __init__(self, read: Callable[[], Iterable[str]]) -> None:
         self._read = read

@@ -26,7 +26,7 @@ FACTOR = 0x9E3779B97F4A7C15
 STEPS = 1.5
 """A count c is stored as the integer next to STEPS times its binary logarithm."""
 SCORE_WEIGHT = 0.05
-"""The factor of a log ratio in the score of an edit."""
+"""The score of an edit contains the log ratio of the texts with and without it (see `log_ratio`), multiplied by this factor."""
 _CONTEXT_WEIGHT = 5.0
 """The probability after shorter contexts counts as much as this number of occurrences of the context."""
 _UNKNOWN = 2.0**-20

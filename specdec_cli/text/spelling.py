@@ -14,28 +14,36 @@ from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.ngrams import SCORE_WEIGHT, NgramModel
 
 _WORD = re.compile(r"(?<![\w'’@#&/\\.-])[A-Za-z]++(?![\w@&/\\-]|\.\w|['’](?!s\b))")  # noqa: RUF001
-"""A word that is not part of a longer name, such as a domain, nor joined to another one, nor written with an apostrophe at its end."""
-_BEGINNING = re.compile(r"(?:^|[a-z]{3}[.!?][\"')]*\s)\W*$")
+"""A word of ASCII letters. Parts of longer names (domains, paths, addresses), of words with a hyphen, and of words that end with an
+apostrophe ("goin'") do not match; a word before "'s" does.
+"""
+_SENTENCE_START = re.compile(r"(?:^|[a-z]{3}[.!?][\"')]*\s)\W*$")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz'"
 _VOWELS = "aeiouy"
 _SHORTEST = 4
-"""Letters of the shortest word that is corrected: most shorter words without an entry are abbreviations."""
+"""Number of letters of the shortest word that is corrected: most shorter unknown words are abbreviations."""
 _LEAST = 5
-"""The least count of a known word that is not in the lexicon, and of a word, or two together, that replace another one."""
+"""A word that is not in the lexicon is known if its count is at least this. A word, or a pair of words, that replaces another one must have
+this count too.
+"""
 _FOREIGN = 2
-"""If more than one word of this number is unknown, the text is probably in another language."""
+"""If more than one in this number of words is unknown, the text is not corrected: it is probably in another language."""
 _COST, _COST_OF_LETTER, _MOST_LETTERS = 21.5, 1.5, 11
-"""The negative log probability of a misspelling, by which it decreases with each letter of the word, and up to how many. Few words differ
-from a long word in only one letter by chance.
+"""The cost of a misspelling (its negative log probability) is _COST minus _COST_OF_LETTER for each letter of the word, of which at most
+_MOST_LETTERS count. It decreases with the length, because a long unknown word seldom differs by chance in only one letter from a known one.
 """
 _USUAL, _FIRST_LETTER, _NAME = -3.0, 3.0, 5.0
-"""What is added to the cost: for the most usual misspellings, which are a letter once for twice or twice for once, two exchanged letters,
-and a vowel for another one; for those of the first letter; and for a word with a capital letter, which may be a name.
+"""These are added to the cost. _USUAL: of the most frequent misspellings, which are a letter written once instead of twice, or the
+reverse, two exchanged letters, and another vowel. _FIRST_LETTER: if the first letter changes. _NAME: for a word with a capital letter,
+which may be a name.
 """
 
 
 class Speller:
-    """Corrects words that are not in `lexicon` and rare in `ngrams`, if changing a letter makes them known, or a space two known ones."""
+    """Corrects unknown words, which are not in `lexicon` and are rare in `ngrams`.
+
+    A correction is a known word that differs by one letter or by the order of two, or a pair of known words written without their space.
+    """
 
     def __init__(self, lexicon: Lexicon, ngrams: NgramModel) -> None:
         self._lexicon, self._ngrams = lexicon, ngrams
@@ -55,7 +63,7 @@ class Speller:
         return [edit for word in unknown if _may_be_misspelt(word) and (edit := self._best(text, word)) is not None]
 
     def _is_known(self, word: str) -> bool:
-        """Whether a word is frequent, or it, or that of which it may be a plural, is in the lexicon, be it a name there."""
+        """Whether a word is frequent in the n-grams or is in the lexicon, also as a name or without a plural s."""
         lower = word.lower()
         is_frequent = max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
@@ -75,7 +83,7 @@ class Speller:
         return replace(best, score=SCORE_WEIGHT * ratio)
 
     def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
-        """Known words, or two of them, that one misspelling makes `word`, and the cost of each."""
+        """The known words, and pairs of them, that may have been meant by the misspelt `word`, and the cost of each misspelling."""
         cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
         found: dict[str, float] = {}
         for new, more in _variants(word):
@@ -91,16 +99,18 @@ class Speller:
 
 
 def _may_be_misspelt(word: re.Match[str]) -> bool:
-    """Whether a word is long enough, and neither a name or an abbreviation nor part of a compound with spaces around its hyphen."""
+    """Whether an unknown word may be a misspelling. Short words and most words with capital letters are not, nor are parts of a compound
+    whose hyphen has spaces around it.
+    """
     text, source = word.string, word.group()
     before, after = text[: word.start()], text[word.end() :]
     if len(source) < _SHORTEST or before.endswith("- ") or after.startswith(" -"):
         return False
-    return source.islower() or (source.istitle() and _BEGINNING.search(before) is not None and not re.match(r"\s+[A-Z]|['’]", after))  # noqa: RUF001
+    return source.islower() or (source.istitle() and _SENTENCE_START.search(before) is not None and not re.match(r"\s+[A-Z]|['’]", after))  # noqa: RUF001
 
 
 def _variants(word: str) -> Iterator[tuple[str, float]]:
-    """The texts that one added, left out or changed letter, or two exchanged ones, make of `word`, and what this costs more than usual."""
+    """Yield each text that differs from `word` by one letter or by the order of two, and what is added to the cost of this misspelling."""
     for place in range(len(word) + 1):
         before, after = word[:place], word[place:]
         near = (before[-1:], after[:1])

@@ -20,7 +20,7 @@ DecayRate = Annotated[float, Between(0, 0.999999)]
 SET_BY_TOKENIZER = ("vocabulary_size", "source_vocabulary_size", "padding", "eos", "decoder_start", "mask")
 """The fields of a model's shape whose values are those of its tokenizer."""
 _OF_LENGTH = ("max_updates", "max_epochs", "patience", "checkpoint_minutes", "evaluate_every", "sharded")
-"""The fields of RunSettings that may change when a run is resumed, because the result of an update does not depend on them."""
+"""Fields of RunSettings that may have other values when a run is resumed, because updates do not depend on them."""
 
 
 @dataclass(frozen=True)

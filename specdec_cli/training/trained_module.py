@@ -47,7 +47,7 @@ class TrainedModule:
         return self._adam.state_dict()
 
     def load(self, weights: Mapping[str, Tensor], optimizer: Mapping[str, Any]) -> None:
-        """Load the weights and the optimiser's state (such as its moments), but not its settings (such as the learning rate).
+        """Load the weights and the state of the optimiser, such as its moments. Its settings, such as the learning rate, stay as they are.
 
         Raises RuntimeError, ValueError or KeyError if they are of another module.
         """

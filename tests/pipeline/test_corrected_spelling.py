@@ -19,7 +19,7 @@ GUESTS = "The guests of the house are here now."
 
 
 def spelt(tokenizer: Subwords, line: str, table: Mapping[str, str], edit_filter: EditFilter = GENTLE, **settings: Any) -> Correction:
-    """A correction with a lexicon and n-grams of GUESTS; `settings` are those of the engine, `ignored` those of the corrector."""
+    """Correct a line with the words and n-grams of GUESTS. `settings` go to the engine, except `ignored`, which goes to the corrector."""
     ngrams, lexicon = count_ngrams([GUESTS] * 20), Lexicon(GUESTS.lower().rstrip(".").split)
     ignored = settings.pop("ignored", IgnoredEdits())
     engine = cast(SentenceDecoder, Rewriter(tokenizer, table, **settings))
