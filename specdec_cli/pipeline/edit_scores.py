@@ -38,7 +38,7 @@ def score_edits(
         whole = sums[max(first, last) + 1] - sums[first]
         score = min(output.log_probabilities[decided], whole / _DIVISOR)
         if ngrams is not None:
-            score += SCORE_WEIGHT * ngrams.log_ratio(text, apply_edits(text, [edit]))
+            score += SCORE_WEIGHT * ngrams.log_ratio(text, edit)
         yield replace(edit, score=score)
 
 

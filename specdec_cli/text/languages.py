@@ -33,6 +33,7 @@ _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl c
 _LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
 _WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
 _ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
+_NOT_IN = {language: frozenset().union(*_WORDS.values()) - own for language, own in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _MIN_FUNCTION_WORDS = 3
 """The number of different function words from which on a text counts as being in a language."""
@@ -59,13 +60,16 @@ def is_in_language(text: str, language: str, rather_than: str) -> bool:
     and if they are at least four times as many as those of `rather_than`. Words that both languages share are not
     counted.
     """
-    return _is_in(_count_words(text), short_code(language), short_code(rather_than))
+    return _is_in(Counter(_words(text)), short_code(language), short_code(rather_than))
 
 
 def is_foreign(text: str, language: str) -> bool:
     """Whether `text` is in another language than `language`, of those that can be detected (see `is_in_language`)."""
-    counts = _count_words(text)
-    return any(_is_in(counts, other, short_code(language)) for other in _WORDS)
+    words, own = _words(text), short_code(language)
+    if len(_NOT_IN.get(own, frozenset()).intersection(words)) < _MIN_FUNCTION_WORDS:
+        return False  # as is nearly every text in the language
+    counts = Counter(words)
+    return any(_is_in(counts, other, own) for other in _WORDS)
 
 
 def guess_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
@@ -74,7 +78,7 @@ def guess_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
 
     Words that several languages share count for each. None and 0 if there is no such word, or no single best language.
     """
-    counts = _count_words(text)
+    counts = Counter(_words(text))
     found = {code: sum(counts[word] for word in counts.keys() & _WORDS.get(short_code(code), frozenset())) for code in among}
     best = max(found, key=lambda code: found[code], default=None)
     if best is None or list(found.values()).count(found[best]) > 1 or not found[best]:
@@ -82,8 +86,8 @@ def guess_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
     return best, found[best] / sum(found.values())
 
 
-def _count_words(text: str) -> Counter[str]:
-    return Counter(word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text))
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text.replace("\u2019", "'"))]
 
 
 def _is_in(counts: Counter[str], language: str, rather_than: str) -> bool:

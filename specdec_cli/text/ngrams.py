@@ -5,13 +5,14 @@ import mmap
 import re
 import struct
 from bisect import bisect_left
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
 from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular, write_atomically
-from specdec_cli.text.edits import split_words
+from specdec_cli.text.edits import Change, split_words
 
 FILE = "ngrams.bin"
 """Name of the model's file in a bundle."""
@@ -56,7 +57,8 @@ class NgramModel:
         if self._starts[0] or self._starts[buckets] != ngrams:
             raise ModelError(f"{name}: damaged (its buckets do not hold its {ngrams} n-grams)")
         self._bucket_shift = HASH_BITS - buckets.bit_length() + 1
-        self._count = lru_cache(2**10)(self._looked_up)  # each n-gram is needed as the context of the next word too
+        self._count = lru_cache(2**12)(self._looked_up)  # each n-gram is needed as the context of the next word too
+        self._log_probability = lru_cache(2**5)(self._sum_of_logs)  # a source is compared with the text after each of its edits
 
     @classmethod
     def read(cls, path: Path) -> "NgramModel":
@@ -72,16 +74,19 @@ class NgramModel:
         """Write the model to a file, atomically."""
         write_atomically(path, lambda partial: partial.write_bytes(self._data))
 
-    def log_ratio(self, before: str, after: str) -> float:
-        """The natural logarithm of the ratio of the probability of the sentence `after` to that of the sentence `before`.
+    def log_ratio(self, sentence: str, change: Change) -> float:
+        """The natural logarithm of the ratio of the probability of `sentence` with `change` made to that of `sentence`.
 
-        Only the words that differ are looked up, and those whose context has them.
+        Only the words that change are looked up, and those whose context has them.
         """
-        old, new = word_hashes(before), word_hashes(after)
+        old, new = (_hashes_around(sentence, change, text) for text in (sentence[change.start : change.end], change.text))
         shortest = min(len(old), len(new))
         same = next((place for place in range(shortest) if old[place] != new[place]), shortest)
         rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
-        return self._log_probability(new, same, len(new) - rest) - self._log_probability(old, same, len(old) - rest)
+        first = max(same - ORDER + 1, 0)
+        return self._log_probability(new[first : len(new) - rest + ORDER - 1]) - self._log_probability(
+            old[first : len(old) - rest + ORDER - 1]
+        )
 
     def count(self, *words: str) -> float:
         """The approximate count of an n-gram of up to three words; 0 for one that was counted less than twice, but for one of about 300."""
@@ -91,10 +96,9 @@ class NgramModel:
         """Whether `word`, or the same in lower case, was counted; one of about 300 words that were not counts as known."""
         return self.count(word) > 0 or self.count(word.lower()) > 0
 
-    def _log_probability(self, words: tuple[int, ...], start: int, end: int) -> float:
-        """The sum of the log probabilities of `words`, hashes, from `start` to `end` and of those with one of them in the context."""
-        places = range(max(start, ORDER - 1), min(end + ORDER - 1, len(words)))
-        return sum(math.log(self._probability(words[place - ORDER + 1 : place + 1])) for place in places)
+    def _sum_of_logs(self, words: tuple[int, ...]) -> float:
+        """The sum of the log probabilities of `words`, hashes, from the third on, each after the two before it."""
+        return sum(math.log(self._probability(words[place - ORDER + 1 : place + 1])) for place in range(ORDER - 1, len(words)))
 
     def _probability(self, words: tuple[int, ...]) -> float:
         """The probability of the last of `words`, hashes, after the others."""
@@ -121,12 +125,31 @@ class NgramModel:
         return float(2 ** ((self._entries[found] - fingerprint) / STEPS))
 
 
-@lru_cache(8)  # a source is compared with the text after each of its edits
 def word_hashes(sentence: str) -> tuple[int, ...]:
     """Hashes of 64 bits of the words of a sentence, between those of two signs for its start and one for its end; all digits are equal."""
-    return (*[_hash("<s>")] * (ORDER - 1), *map(_hash, split_words(_DIGIT.sub("0", sentence))), _hash("</s>"))
+    return (*_START, *_hashes(sentence), *_END)
+
+
+def _hashes_around(sentence: str, change: Change, text: str) -> tuple[int, ...]:
+    """The word hashes of a part of `sentence` in which `text` stands in the place that `change` replaces.
+
+    The part has at least two whole words before that place and two after it, or begins or ends with the signs of the sentence's start
+    or end. It begins and ends between spaces, so that its words are those of the sentence.
+    """
+    before, after = sentence[: change.start], sentence[change.end :]
+    earlier, later = before.rsplit(None, ORDER), after.split(None, ORDER)
+    start, end = _START if len(earlier) <= ORDER else (), _END if len(later) <= ORDER else ()
+    first, last = 0 if start else len(earlier[0]), len(after) - (0 if end else len(later[-1]))
+    return (*start, *_hashes(f"{before[first:]}{text}{after[:last]}"), *end)
+
+
+def _hashes(text: str) -> Iterable[int]:
+    return map(_hash, split_words(_DIGIT.sub("0", text)))
 
 
 @lru_cache(2**16)
 def _hash(word: str) -> int:
     return int.from_bytes(blake2b(word.encode(), digest_size=HASH_BITS // 8).digest(), "little")
+
+
+_START, _END = (_hash("<s>"),) * (ORDER - 1), (_hash("</s>"),)

@@ -5,11 +5,10 @@ channel model"): the probability of the words in their context, times that of th
 """
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.edits import Edit
 from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.ngrams import SCORE_WEIGHT, NgramModel
 
@@ -56,18 +55,19 @@ class Speller:
         The score is a twentieth of the logarithm of the ratio by which the correction makes the text more probable: the words by the
         n-grams, and the misspelling by the constants of this module. It can be compared with those of `score_edits`.
         """
-        words = list(_WORD.finditer(text))
-        unknown = [word for word in words if not self._knows(word.group())]
+        words = _WORD.findall(text)
+        if all(map(self._knows, words)):
+            return []
+        unknown = [word for word in _WORD.finditer(text) if not self._knows(word.group())]
         if len(unknown) > max(len(words) // _FOREIGN, 1):
             return []
         return [edit for word in unknown if _may_be_misspelt(word) and (edit := self._best(text, word)) is not None]
 
     def _is_known(self, word: str) -> bool:
-        """Whether a word is frequent in the n-grams or is in the lexicon, also as a name or without a plural s."""
+        """Whether a word is in the lexicon, also as a name or without a plural s, or is frequent in the n-grams."""
         lower = word.lower()
-        is_frequent = max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
-        return is_frequent or not self._lexicon.words.isdisjoint(forms)
+        return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
 
     def _best(self, text: str, word: re.Match[str]) -> Edit | None:
         """The most probable correction of a word of `text`; None if there is none."""
@@ -75,7 +75,7 @@ class Speller:
         for correction, cost in self._likely(source.lower()):
             new = correction if source.islower() else correction[0].upper() + correction[1:]
             edit = Edit(word.start(), word.end(), source, new)
-            ratio = self._ngrams.log_ratio(text, apply_edits(text, [edit])) - cost - _NAME * (not source.islower())
+            ratio = self._ngrams.log_ratio(text, edit) - cost - _NAME * (not source.islower())
             found.append((ratio, edit))
         if not found:
             return None
@@ -85,15 +85,12 @@ class Speller:
     def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
         """The known words, and pairs of them, that may have been meant by the misspelt `word`, and the cost of each misspelling."""
         cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
-        found: dict[str, float] = {}
-        for new, more in _variants(word):
-            if new not in self._lexicon.words or self._ngrams.count(new) < _LEAST or new == f"{word}s":
-                continue  # a singular that is not in the lexicon may be right
-            total = cost + more + _FIRST_LETTER * (new[0] != word[0])
-            found[new] = min(total, found.get(new, total))
+        # A singular that is not in the lexicon may be right.
+        known = {new for new in self._lexicon.words & _variants(word) if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
+        found = {new: cost + _FIRST_LETTER * (new[0] != word[0]) + _USUAL * _is_usual(word, new) for new in sorted(known)}
         for place in range(1, len(word)):
             parts = word[:place], word[place:]
-            if self._ngrams.count(*parts) >= _LEAST and self._lexicon.words.issuperset(parts):
+            if self._lexicon.words.issuperset(parts) and self._ngrams.count(*parts) >= _LEAST:
                 found[" ".join(parts)] = cost
         return tuple(found.items())
 
@@ -109,17 +106,21 @@ def _may_be_misspelt(word: re.Match[str]) -> bool:
     return source.islower() or (source.istitle() and _SENTENCE_START.search(before) is not None and not re.match(r"\s+[A-Z]|['’]", after))  # noqa: RUF001
 
 
-def _variants(word: str) -> Iterator[tuple[str, float]]:
-    """Yield each text that differs from `word` by one letter or by the order of two, and what is added to the cost of this misspelling."""
-    for place in range(len(word) + 1):
-        before, after = word[:place], word[place:]
-        near = (before[-1:], after[:1])
-        for letter in _ALPHABET:
-            yield before + letter + after, _USUAL if letter in near else 0.0
-        if not after:
-            return
-        yield before + after[1:], _USUAL if after[0] in (before[-1:], after[1:2]) else 0.0
-        if len(after) > 1:
-            yield before + after[1] + after[0] + after[2:], _USUAL
-        for letter in _ALPHABET:
-            yield before + letter + after[1:], _USUAL if letter in _VOWELS and after[0] in _VOWELS else 0.0
+def _variants(word: str) -> set[str]:
+    """The texts that differ from `word` by one letter or by the order of two."""
+    parts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    longer = {before + letter + after for before, after in parts for letter in _ALPHABET}
+    changed = {before + letter + after[1:] for before, after in parts[:-1] for letter in _ALPHABET}
+    exchanged = {before + after[1] + after[0] + after[2:] for before, after in parts[:-2]}
+    return longer | changed | exchanged | {before + after[1:] for before, after in parts[:-1]}
+
+
+def _is_usual(word: str, new: str) -> bool:
+    """Whether `word`, which differs from `new` by one letter or by the order of two, is one of the most frequent misspellings of it (see
+    _USUAL).
+    """
+    place = next((place for place, (own, other) in enumerate(zip(word, new, strict=False)) if own != other), min(len(word), len(new)))
+    if len(word) != len(new):
+        longer = max(word, new, key=len)
+        return place > 0 and longer[place] == longer[place - 1]
+    return word[place + 1 :] != new[place + 1 :] or (word[place] in _VOWELS and new[place] in _VOWELS)

@@ -16,6 +16,7 @@ from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info, save_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafters import make_drafter
+from specdec_cli.text.edits import Edit
 from specdec_cli.text.lexicon import FILE as LEXICON
 from specdec_cli.text.ngrams import FILE as NGRAMS
 from tests.conftest import largest_file, make_lines
@@ -109,7 +110,7 @@ def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> 
     bundle = load_bundle(tmp_path / "counts")
     assert bundle.info.ngrams
     assert bundle.ngrams is not None
-    assert bundle.ngrams.log_ratio("ka mi", "ka lo mi") > 0
+    assert bundle.ngrams.log_ratio("ka mi", Edit(3, 3, "", "lo ")) > 0
     assert run(tmp_path / "counts", tmp_path / "copy").exit_code == 0
     assert (tmp_path / "copy" / NGRAMS).read_bytes() == (tmp_path / "counts" / NGRAMS).read_bytes()
     assert run(tmp_path / "counts", tmp_path / "without", "--set", "ngrams=false").exit_code == 0

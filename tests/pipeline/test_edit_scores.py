@@ -57,7 +57,7 @@ def test_usual_text_raises_the_score_of_each_edit(tokenizer: Subwords) -> None:
     ngrams = count_ngrams(["ka xx su mi", "ka lo su mi"] * 9)
     unusual, usual = "ka lo su mo", "ka xx su mi"
     without, found = scores(tokenizer, unusual, usual, {1: -0.5}), scores(tokenizer, unusual, usual, {1: -0.5}, ngrams)
-    ratios = [ngrams.log_ratio(unusual, "ka xx su mo"), ngrams.log_ratio(unusual, "ka lo su mi")]
+    ratios = [ngrams.log_ratio(unusual, edit) for edit in find_edits(unusual, usual)]
     assert abs(ratios[0]) < 1 < ratios[1]
     for score, plain, ratio in zip(found, without, ratios, strict=True):
         assert score is not None

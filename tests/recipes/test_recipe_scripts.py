@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.model.bundle import load_bundle
+from specdec_cli.text.edits import Edit
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT
 
@@ -63,7 +64,7 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     assert (made.info.task, made.info.decoding, made.info.modes["balanced"]) == ("correct", "input-guided", (-0.13, -2.0))
     assert made.lexicon is not None and made.lexicon.words == {"have"}
     assert made.ngrams is not None
-    assert made.ngrams.log_ratio("Only the n-grams has this.", "Only the n-grams have this.") > 0
+    assert made.ngrams.log_ratio("Only the n-grams has this.", Edit(17, 20, "has", "have")) > 0
 
 
 def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:

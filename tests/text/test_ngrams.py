@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.errors import InputError, ModelError
+from specdec_cli.text.edits import Edit, apply_edits, find_edits
 from specdec_cli.text.ngram_counting import count_ngrams
 from specdec_cli.text.ngrams import FILE, HEADER, NgramModel
 from tests.conftest import make_lines
@@ -33,28 +34,45 @@ def log_probability(text: list[str], sentence: str) -> float:
     return sum(math.log(probability(text, tuple(words[place - 2 : place]), words[place])) for place in range(2, len(words)))
 
 
+def ratio_of(model: NgramModel, before: str, after: str) -> float:
+    return model.log_ratio(before, Edit(0, len(before), before, after))
+
+
 def test_ratios_are_those_of_the_definition() -> None:
     lines = make_lines(300, seed=3)
     text = [word for line in lines for word in ("<s>", "<s>", *line.split(), "</s>")]
     model = count_ngrams(lines)
     pairs = list(zip(lines, make_lines(60, seed=8), strict=False))
     expected = [log_probability(text, other) - log_probability(text, line) for line, other in pairs]
-    equal = sum(model.log_ratio(*pair) == pytest.approx(ratio, abs=1e-9) for pair, ratio in zip(pairs, expected, strict=True))
+    equal = sum(ratio_of(model, *pair) == pytest.approx(ratio, abs=1e-9) for pair, ratio in zip(pairs, expected, strict=True))
     assert equal >= 0.7 * len(pairs), "one of 300 n-grams that were not counted has the hash of another"
+
+
+def test_an_edit_has_the_ratio_of_the_whole_sentences() -> None:
+    lines = make_lines(300, seed=3)
+    model = count_ngrams(lines)
+    compared = 0
+    for line, other in zip(lines, make_lines(300, seed=8), strict=True):
+        sentence, changed = f" {line}  {other}, {line}", f" {line}  {other[:-1]}xy  z, {line}"
+        edits = find_edits(sentence, changed) + find_edits(sentence, f"{other} {sentence}") + find_edits(sentence, f"{sentence} ka?")
+        for edit in edits:
+            assert model.log_ratio(sentence, edit) == pytest.approx(ratio_of(model, sentence, apply_edits(sentence, [edit])), abs=1e-9)
+            compared += 1
+    assert compared >= 900
 
 
 def test_usual_phrases_are_more_probable() -> None:
     model = count_ngrams(USUAL)
-    assert model.log_ratio("He do not know.", "He does not know.") > 1
-    assert model.log_ratio("He does not know.", "He do not know.") < -1
-    assert model.log_ratio("He does not know.", "He does not know.") == 0
-    assert model.log_ratio("Room 12", "Room 47") == 0, "digits are equal"
+    assert ratio_of(model, "He do not know.", "He does not know.") > 1
+    assert ratio_of(model, "He does not know.", "He do not know.") < -1
+    assert ratio_of(model, "He does not know.", "He does not know.") == 0
+    assert ratio_of(model, "Room 12", "Room 47") == 0, "digits are equal"
 
 
 def test_a_model_is_stored_in_a_file(tmp_path: Path) -> None:
     model = count_ngrams(USUAL)
     model.save(tmp_path / FILE)
-    assert NgramModel.read(tmp_path / FILE).log_ratio("He do.", "He does.") == model.log_ratio("He do.", "He does.")
+    assert ratio_of(NgramModel.read(tmp_path / FILE), "He do.", "He does.") == ratio_of(model, "He do.", "He does.")
 
 
 def test_text_without_sentences_is_refused() -> None:
@@ -77,7 +95,7 @@ def test_damaged_files_are_refused_or_read(tmp_path: Path) -> None:
         damaged[place] ^= generator.randrange(1, 256)
         path.write_bytes(damaged)
         try:
-            assert math.isfinite(NgramModel.read(path).log_ratio("ka lo mi", "ka mi re su"))
+            assert math.isfinite(ratio_of(NgramModel.read(path), "ka lo mi", "ka mi re su"))
         except ModelError as error:
             assert FILE in str(error)
             refused += 1
