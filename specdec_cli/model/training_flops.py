@@ -38,7 +38,7 @@ def update_drafter(verifier: TransformerConfig, drafter: AnyDrafterConfig, one: 
     linked = 2 * shape.width * drafter.chain * slots
     once = (flops.UPDATE if one.tuned else 1) * states + (flops.project(verifier, one.target) * flops.UPDATE if one.tuned else 0)
     first = (read + run + flops.project(shape, slots)) if one.glancing else 0
-    projected = flops.project(shape, one.predicted)
+    projected = 2 * shape.width * (drafter.shortlist or shape.vocabulary_size) * one.predicted
     return (
         once
         + first

@@ -52,6 +52,10 @@ class DrafterObjective(nn.Module):
         labels = target.gather(1, positions).view(inside.shape)
         previous = sentences.prefix.gather(1, positions).view(inside.shape)
         loss_mask = inside & (labels != verifier.config.padding) & (torch.arange(slots, device=cuts.device) < visible)
+        shortlist = network.config.shortlist or None
+        if shortlist is not None:
+            loss_mask &= labels < shortlist
+            labels = labels.clamp_max(shortlist - 1)
         glanced = None
         if float(ratio) > 0 and isinstance(network, BlockDrafter):
             glanced, loss_mask = glance(network, sentences, cuts.clamp_min(0), int(visible), labels, loss_mask, float(ratio))
@@ -59,17 +63,18 @@ class DrafterObjective(nn.Module):
         if network.chain is not None:
             states = network.chain(states, previous, self._known(previous), network.vocabulary)
         weights = loss_mask * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
-        loss = self._cross_entropy(states.flatten(0, 2), labels.flatten(), weights.flatten())
+        loss = self._cross_entropy(states.flatten(0, 2), labels.flatten(), weights.flatten(), shortlist)
         if self.verifier is None:
             return loss, weights.sum()
         tokens = (target != verifier.config.padding).flatten().to(weights.dtype)
         own = self._cross_entropy(sentences.states.flatten(0, 1), target.flatten(), tokens)
         return loss + own, weights.sum() + tokens.sum()
 
-    def _cross_entropy(self, states: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-        """The weighted sum of the losses of `labels` (N,) given `states` (N, W)."""
+    def _cross_entropy(self, states: Tensor, labels: Tensor, weights: Tensor, vocabulary: int | None = None) -> Tensor:
+        """The weighted sum of the losses of `labels` (N,) given `states` (N, W), among the tokens with ids below `vocabulary`."""
         output = self.network.vocabulary.output
-        return projected_cross_entropy(states, output.weight, labels, weights, self.recipe.run.smoothing, output.bias)
+        bias = None if output.bias is None else output.bias[:vocabulary]
+        return projected_cross_entropy(states, output.weight[:vocabulary], labels, weights, self.recipe.run.smoothing, bias)
 
     def _known(self, previous: Tensor) -> Tensor:
         """Whether each slot conditions on the true previous token: the first always, others with probability `recipe.known`."""

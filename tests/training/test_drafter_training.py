@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.block import Block
@@ -16,6 +17,7 @@ from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.training.drafter import DrafterObjective, DrafterTask
 from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import DrafterRecipe
@@ -85,6 +87,21 @@ def test_the_loss_covers_valid_slots_weighted_by_position(copier: Copier) -> Non
     assert weight([0, -1], 2) == 1 + 0.5
     assert weight([0, 2], 4) == 1 + 0.5 + 0.25 + 0.125 + 1 + 0.5
     assert weight([3, -1], 4) == 1
+
+
+@torch.no_grad()
+def test_with_a_shortlist_the_loss_is_among_its_tokens(copier: Copier) -> None:
+    source, target = torch.tensor([[7, 8, 9, 3]]), torch.tensor([[7, 8, 9, 3]])
+    cuts, visible, ratio = torch.tensor([[0, -1]]), torch.tensor(3), torch.tensor(0.0)
+    network = BlockDrafter(replace(SHAPE, chain=0, shortlist=9), copier.bundle.verifier).eval()
+    recipe = DrafterRecipe(drafter=network.config, cuts=2, slot_decay=0.5, run=replace(RUN, smoothing=0.0))
+    loss, weight = DrafterObjective(network, recipe)(source, target, cuts, visible, ratio)
+    states = block_states(network, encode_sentences(network.verifier, source, target), cuts.clamp_min(0), 4, 3)[0, 0]
+    logits = network.vocabulary.output(states)[:, :9]
+    assert float(weight) == 1 + 0.5, "token 9 cannot be drafted"
+    assert float(loss) == pytest.approx(
+        float(cross_entropy(logits[0], target[0, 0]) + 0.5 * cross_entropy(logits[1], target[0, 1])), rel=1e-5
+    )
 
 
 @pytest.mark.parametrize("vary_block", [True, False])
