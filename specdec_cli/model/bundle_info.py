@@ -60,7 +60,8 @@ class BundleInfo:
     - `margins`: in these modes, a token of the source is kept only if the verifier's logit for it is at least this much above all others
       (see `Reluctant`; not given: 0).
     - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
-    - `lexicon`: with `ngrams`, words that are not in the bundle's list of words are corrected before the model reads them (see `Speller`).
+    - `lexicon`: with `ngrams` and the bundle's list of words, misspelt and confused words are corrected before the model reads them (see
+      `Speller`).
     - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
       language (not given: no sentence is).
     - `meant_for`: the device that the model was made for.

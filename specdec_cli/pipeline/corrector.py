@@ -57,8 +57,8 @@ class Corrector:
     Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
     characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
     with `types`, the others have the types of their errors. With `ngrams`, if the bundle has them, edits are scored with these too, and
-    none puts a word that they do not know in the place of known ones (see `adds_unknown_word`). With a `lexicon` too, misspelt words are
-    corrected before the model reads the text (see `Speller`), if these edits pass the filter.
+    none puts a word that they do not know in the place of known ones (see `adds_unknown_word`). With a `lexicon` too, misspelt and
+    confused words are corrected before the model reads the text (see `Speller`), if these edits pass the filter.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
     punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
     """
@@ -109,7 +109,7 @@ class Corrector:
         return map(correction, plain, views, spelling, self._lines.decode(texts), goes_on, continues)
 
     def _misspelt(self, text: str) -> list[Edit]:
-        """The edits of misspelt words in a text that the model reads with these edits."""
+        """The edits of misspelt and confused words in a text that the model reads with these edits."""
         edits = [] if self._speller is None else self._filter.sure(self._speller.edits(text))
         if not edits:
             return []

@@ -1,7 +1,8 @@
-"""Corrections of misspelt words, from a lexicon and the counts of n-grams.
+"""Corrections of misspelt and confused words, from a lexicon and the counts of n-grams.
 
 The probability of a correction is that of a noisy channel (Kernighan, Church and Gale 1990, "A spelling correction program based on a noisy
-channel model"): the probability of the words in their context, times that of the misspelling.
+channel model"; for words that are confused: Mays, Damerau and Mercer 1991, "Context based spelling correction"): the probability of the
+words in their context, times that of the misspelling or confusion.
 """
 
 import re
@@ -36,12 +37,24 @@ _USUAL, _FIRST_LETTER, _NAME = -3.0, 3.0, 5.0
 reverse, two exchanged letters, and another vowel. _FIRST_LETTER: if the first letter changes. _NAME: for a word with a capital letter,
 which may be a name.
 """
+_CONFUSED = (
+    *(("a", "an"), ("its", "it's"), ("your", "you're"), ("their", "there", "they're"), ("then", "than"), ("whose", "who's")),
+    *(("affect", "effect"), ("lose", "loose")),
+)
+"""English words that are often written in place of each other, because they sound alike. Others that were tried ("to" and "too", "of" and
+"off", "were" and "where") were changed wrongly too often on the dev sets.
+"""
+_OTHERS = {word: tuple(other for other in group if other != word) for group in _CONFUSED for word in group}
+_CONFUSABLE = re.compile(rf"(?<![\w'@#&/\\.-])(?:{'|'.join(_OTHERS)})(?![\w'@&/\\-]|\.\w)", re.IGNORECASE)
+_CONFUSION = 13.0
+"""The cost of a confusion."""
 
 
 class Speller:
-    """Corrects unknown words, which are not in `lexicon` and are rare in `ngrams`.
+    """Corrects unknown words, which are not in `lexicon` and are rare in `ngrams`, and words that are confused with others.
 
-    A correction is a known word that differs by one letter or by the order of two, or a pair of known words written without their space.
+    A correction of an unknown word is a known word that differs by one letter or by the order of two, or a pair of known words written
+    without their space. One of a confused word is another one of its group in _CONFUSED that makes the text more probable.
     """
 
     def __init__(self, lexicon: Lexicon, ngrams: NgramModel) -> None:
@@ -50,11 +63,18 @@ class Speller:
         self._likely = lru_cache(2**10)(self._corrections)
 
     def edits(self, text: str) -> list[Edit]:
-        """Corrections of misspelt words of `text`, in order, with their scores.
+        """Corrections of misspelt and confused words of `text`, in order, with their scores.
 
         The score is a twentieth of the logarithm of the ratio by which the correction makes the text more probable: the words by the
-        n-grams, and the misspelling by the constants of this module. It can be compared with those of `score_edits`.
+        n-grams, and the misspelling or confusion by the constants of this module. It can be compared with those of `score_edits`.
         """
+        plain = text.replace("’", "'")  # noqa: RUF001
+        found = self._misspelt(plain) + [edit for word in _CONFUSABLE.finditer(plain) if (edit := self._unconfused(word)) is not None]
+        apostrophe = "’" if "’" in text and "'" not in text else "'"  # noqa: RUF001
+        edits = (replace(edit, source=text[edit.start : edit.end], text=edit.text.replace("'", apostrophe)) for edit in found)
+        return sorted(edits, key=lambda edit: edit.start)
+
+    def _misspelt(self, text: str) -> list[Edit]:
         words = _WORD.findall(text)
         if all(map(self._knows, words)):
             return []
@@ -62,6 +82,16 @@ class Speller:
         if len(unknown) > max(len(words) // _FOREIGN, 1):
             return []
         return [edit for word in unknown if _may_be_misspelt(word) and (edit := self._best(text, word)) is not None]
+
+    def _unconfused(self, word: re.Match[str]) -> Edit | None:
+        """The most probable of the words that `word` may have been confused with; None if it is itself more probable."""
+        source = word.group()
+        if source not in (source.lower(), source.capitalize()):
+            return None
+        others = [other if source.islower() else other.capitalize() for other in _OTHERS[source.lower()]]
+        edits = [Edit(word.start(), word.end(), source, other) for other in others]
+        ratio, best = max(((self._ngrams.log_ratio(word.string, edit), edit) for edit in edits), key=lambda each: each[0])
+        return replace(best, score=SCORE_WEIGHT * (ratio - _CONFUSION)) if ratio > _CONFUSION else None
 
     def _is_known(self, word: str) -> bool:
         """Whether a word is in the lexicon, also as a name or without a plural s, or is frequent in the n-grams."""

@@ -1,4 +1,4 @@
-"""Corrections of misspelt words: which words, by which others, and with what scores."""
+"""Corrections of misspelt and confused words: which words, by which others, and with what scores."""
 
 import pytest
 
@@ -72,6 +72,52 @@ def test_misspelt_words_are_corrected(speller: Speller, text: str, corrected: st
 )
 def test_other_words_are_left_alone(speller: Speller, text: str) -> None:
     assert speller.edits(text) == []
+
+
+@pytest.fixture(scope="module")
+def listener() -> Speller:
+    usual = [
+        "The dog hurt its leg.",
+        "It's an idea.",
+        "They had an honest guest and a house.",
+        "They're there for their guests.",
+        "We saw a house.",
+    ]
+    return Speller(Lexicon(lambda: [*WORDS, "honest"]), count_ngrams(usual * 1000))
+
+
+@pytest.mark.parametrize(
+    ("text", "corrected"),
+    [
+        ("They had a honest guest.", "They had an honest guest."),
+        ("We saw an house.", "We saw a house."),
+        ("The dog hurt it's leg.", "The dog hurt its leg."),
+        ("Its an idea.", "It's an idea."),
+        ("They\u2019re their for there guests.", "They\u2019re there for their guests."),
+        ("Its an idea, \u2018we\u2019 say.", "It\u2019s an idea, \u2018we\u2019 say."),
+        ("Their there for their guests.", "They're there for their guests."),
+    ],
+)
+def test_words_that_sound_alike_are_corrected(listener: Speller, text: str, corrected: str) -> None:
+    edits = listener.edits(text)
+    assert apply_edits(text, edits) == corrected
+    assert all(edit.score is not None and edit.score > 0 and edit.source == text[edit.start : edit.end] for edit in edits)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The dog hurt its leg.",
+        "They're there for their guests.",
+        "They had AN house.",
+        "They had @an house.",
+        "They had an-house.",
+        "They had an xx.",  # nothing is known about either
+        "",
+    ],
+)
+def test_words_that_are_as_probable_remain(listener: Speller, text: str) -> None:
+    assert listener.edits(text) == []
 
 
 def test_the_context_chooses_among_corrections_and_gives_the_score(speller: Speller) -> None:
