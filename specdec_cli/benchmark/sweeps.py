@@ -25,8 +25,8 @@ _ONLY_FOR = {
     "block-size": DRAFTING,
     "top-beta": TOLERANT,
     "tolerance": TOLERANT,
-    "min-score": ("greedy", *DRAFTING),
-    "mode": ("greedy", *DRAFTING),
+    "min-score": ("greedy", "auto", *DRAFTING),
+    "mode": ("greedy", "auto", *DRAFTING),
     **{key: having(option) for key, option in _SWEPT_OPTIONS.items()},
 }
 _TOLERANCE_KEYS = ("top-beta", "tolerance")

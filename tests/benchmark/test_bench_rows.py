@@ -102,6 +102,8 @@ def test_a_sweep_makes_a_grid_of_the_settings_that_each_row_has() -> None:
     assert rows[0] == Row("greedy")
     assert [(row.block_size, row.tolerance) for row in rows[1:]] == [(4, 1.0), (4, 2.0), (8, 1.0), (8, 2.0)]
 
+    rows = sweep_rows([Row("auto"), Row("beam")], {"mode": ("careful", "thorough")})
+    assert rows == [Row("auto", mode="careful"), Row("auto", mode="thorough"), Row("beam")]
     rows = sweep_rows([Row("greedy"), Row("beam")], {"batch-size": (1, 32), "beam-size": (5, 10)})
     assert [(row.decoding, row.batch_size, row.beam_size) for row in rows] == [
         ("greedy", 1, 5),

@@ -53,6 +53,18 @@ def test_speedups_are_ratios_of_medians_under_equal_conditions() -> None:
     assert [r.numbers["speedup_vs_beam"] for r in results] == [2, 1, None, 4, None, None]
 
 
+def test_a_row_is_compared_with_the_greedy_row_of_its_mode() -> None:
+    rows = [
+        measured("greedy", [4], mode="careful"),
+        measured("greedy", [6], (ONE, (7, 8, 3)), mode="thorough"),
+        measured("input-guided", [2], (ONE, (7, 8, 3)), mode="thorough"),
+        measured("input-guided", [2], mode="balanced"),
+    ]
+    results = summarise(rows, no_score)
+    assert [r.numbers["speedup_vs_greedy"] for r in results] == [1, 1, 3, 2]
+    assert [r.first_difference for r in results] == [None] * 4
+
+
 @pytest.mark.parametrize(("chosen", "count"), [("specdec", 1), ("lookup,gs-jacobi", 1), ("beam", 0)])
 def test_the_decoding_that_auto_chose_must_be_exact_if_it_says_so(chosen: str, count: int) -> None:
     auto = replace(measured("auto", [1], (ONE, (7, 8, 3))), settings={"chosen": chosen})
