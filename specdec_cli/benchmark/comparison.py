@@ -63,8 +63,8 @@ def compare(measured: Sequence[RowRuns]) -> list[Comparison]:
 def baseline(row: Row, measured: Iterable[RowRuns], decoding: str) -> RowRuns | None:
     """The first of `measured` with the decoding `decoding` and the bundle, threads and batch size of `row`; None if there is none.
 
-    The batch size may differ if `row` has the variant "best", for which the benchmark chooses it. One with the mode and least score of
-    edits of `row` comes before others: misspelt words that these accept are corrected before a text is decoded.
+    The batch size may differ if `row` has the variant "best", for which the benchmark chooses it. A row with the mode
+    and the minimum score of `row` is preferred, because they decide which misspelt words are corrected before the model reads a text.
     """
     rows = [one for one in measured if (one.row.decoding, one.row.model, one.row.threads) == (decoding, row.model, row.threads)]
     rows = [one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size]

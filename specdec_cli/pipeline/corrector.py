@@ -109,7 +109,7 @@ class Corrector:
         return map(correction, plain, views, spelling, self._lines.decode(texts), goes_on, continues)
 
     def _misspelt(self, text: str) -> list[Edit]:
-        """The edits of misspelt and confused words in a text that the model reads with these edits."""
+        """The edits that correct misspelt and confused words of a text. The model reads the text with these edits made."""
         edits = [] if self._speller is None else self._filter.sure(self._speller.edits(text))
         if not edits:
             return []

@@ -9,11 +9,11 @@ from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.lines import read_text_lines
 
 FILE = "lexicon.txt"
-"""Name of the file in a bundle. It has one word on each line; only names have capital letters."""
+"""The name of the lexicon's file in a bundle. Each line has one word, in lower case unless it is a name."""
 
 
 class Lexicon:
-    """A set of known words. They are read by calling `read`, at the first access to `words`."""
+    """A set of known words. `read` returns them; it is called once, when `words` is first used."""
 
     def __init__(self, read: Callable[[], Iterable[str]]) -> None:
         self._read = read
@@ -25,7 +25,7 @@ class Lexicon:
 
     @classmethod
     def of_file(cls, path: Path) -> "Lexicon":
-        """The words in the file `path`. Raises ModelError if there is no such file."""
+        """Make a lexicon of the words in the file `path`, which is read later. Raises ModelError if there is no such file."""
         check_regular(path, ModelError)
         if not path.exists():
             raise ModelError(f"{path}: no such file")
@@ -33,9 +33,9 @@ class Lexicon:
 
     @classmethod
     def of_lists(cls, paths: Iterable[Path]) -> "Lexicon":
-        """The words of text files with a word a line; possessives are left out.
+        """Make a lexicon from word lists: text files with one word per line. Words that end with "'s" are left out.
 
-        Raises InputError for a file that cannot be read, for a line with more than a word, and if there is no word.
+        Raises InputError for a file that cannot be read, for a line with more than one word, and for lists without any word.
         """
         words = set()
         for path in paths:

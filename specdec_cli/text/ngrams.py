@@ -58,7 +58,7 @@ class NgramModel:
             raise ModelError(f"{name}: damaged (its buckets do not hold its {ngrams} n-grams)")
         self._bucket_shift = HASH_BITS - buckets.bit_length() + 1
         self._count = lru_cache(2**12)(self._looked_up)  # each n-gram is needed as the context of the next word too
-        self._log_probability = lru_cache(2**5)(self._sum_of_logs)  # a source is compared with the text after each of its edits
+        self._log_probability = lru_cache(2**5)(self._sum_of_logs)  # many edits of a sentence replace the same words
 
     @classmethod
     def read(cls, path: Path) -> "NgramModel":
@@ -75,33 +75,36 @@ class NgramModel:
         write_atomically(path, lambda partial: partial.write_bytes(self._data))
 
     def log_ratio(self, sentence: str, change: Change) -> float:
-        """The natural logarithm of the ratio of the probability of `sentence` with `change` made to that of `sentence`.
+        """The natural logarithm of how many times more probable `change` makes `sentence`; negative if it becomes less probable.
 
-        Only the words that change are looked up, and those whose context has them.
+        Only words that change, and words with one of these among the two before them, are looked up.
         """
         old, new = (_hashes_around(sentence, change, text) for text in (sentence[change.start : change.end], change.text))
         shortest = min(len(old), len(new))
         same = next((place for place in range(shortest) if old[place] != new[place]), shortest)
         rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
-        first = max(same - ORDER + 1, 0)
-        return self._log_probability(new[first : len(new) - rest + ORDER - 1]) - self._log_probability(
-            old[first : len(old) - rest + ORDER - 1]
-        )
+        context = ORDER - 1
+        before, after = (self._log_probability(words[max(same - context, 0) : len(words) - rest + context]) for words in (old, new))
+        return after - before
 
     def count(self, *words: str) -> float:
-        """The approximate count of an n-gram of up to three words; 0 for one that was counted less than twice, but for one of about 300."""
+        """The approximate count of an n-gram of up to three words.
+
+        It is 0 for an n-gram that occurred less than twice in the counted text; but about one in 300 of these has the hash of another
+        n-gram, and then the count of that one.
+        """
         return self._count(tuple(_hash(_DIGIT.sub("0", word)) for word in words))
 
     def knows(self, word: str) -> bool:
-        """Whether `word`, or the same in lower case, was counted; one of about 300 words that were not counts as known."""
+        """Whether `word`, or its form in lower case, has a count above 0 (see `count`)."""
         return self.count(word) > 0 or self.count(word.lower()) > 0
 
     def _sum_of_logs(self, words: tuple[int, ...]) -> float:
-        """The sum of the log probabilities of `words`, hashes, from the third on, each after the two before it."""
+        """The sum of the log probabilities of words from the third on, each given the two before it. `words` are hashes."""
         return sum(math.log(self._probability(words[place - ORDER + 1 : place + 1])) for place in range(ORDER - 1, len(words)))
 
     def _probability(self, words: tuple[int, ...]) -> float:
-        """The probability of the last of `words`, hashes, after the others."""
+        """The probability of the last word given the words before it. `words` are hashes."""
         probability, context_count, count = _UNKNOWN, float(self._words), math.inf
         for first in reversed(range(len(words))):
             if first < len(words) - 1:
@@ -112,7 +115,7 @@ class NgramModel:
         return probability
 
     def _looked_up(self, words: tuple[int, ...]) -> float:
-        """The approximate count of an n-gram of `words`, hashes; 0 for one that was counted less than twice."""
+        """Look up the approximate count of an n-gram, as in `count`. `words` are hashes."""
         key = 0
         for word in words:
             key = (key * FACTOR + word) % 2**HASH_BITS
@@ -126,15 +129,15 @@ class NgramModel:
 
 
 def word_hashes(sentence: str) -> tuple[int, ...]:
-    """Hashes of 64 bits of the words of a sentence, between those of two signs for its start and one for its end; all digits are equal."""
+    """The 64-bit hashes of a sentence's words, after two signs for its start and before one for its end. All digits are equal."""
     return (*_START, *_hashes(sentence), *_END)
 
 
 def _hashes_around(sentence: str, change: Change, text: str) -> tuple[int, ...]:
-    """The word hashes of a part of `sentence` in which `text` stands in the place that `change` replaces.
+    """The hashes of `text`, which stands in the place that `change` replaces, and of the words of `sentence` near it.
 
-    The part has at least two whole words before that place and two after it, or begins or ends with the signs of the sentence's start
-    or end. It begins and ends between spaces, so that its words are those of the sentence.
+    At least two whole words are included on either side, or all words up to the sentence's start or end and the sign for that. The
+    sentence is cut at spaces, where no word is cut.
     """
     before, after = sentence[: change.start], sentence[change.end :]
     earlier, later = before.rsplit(None, ORDER), after.split(None, ORDER)

@@ -1,4 +1,4 @@
-"""Corrections of misspelt and confused words, from a lexicon and the counts of n-grams.
+"""Correction of misspelt and confused words, using a lexicon and the counts of n-grams.
 
 The probability of a correction is that of a noisy channel (Kernighan, Church and Gale 1990, "A spelling correction program based on a noisy
 channel model"; for words that are confused: Mays, Damerau and Mercer 1991, "Context based spelling correction"): the probability of the
@@ -53,8 +53,8 @@ _CONFUSION = 13.0
 class Speller:
     """Corrects unknown words, which are not in `lexicon` and are rare in `ngrams`, and words that are confused with others.
 
-    A correction of an unknown word is a known word that differs by one letter or by the order of two, or a pair of known words written
-    without their space. One of a confused word is another one of its group in _CONFUSED that makes the text more probable.
+    An unknown word is replaced by a known word that differs from it by one letter or by the order of two, or by two known words with a
+    space between them. A confused word is replaced by another one of its group in _CONFUSED, if that makes the text much more probable.
     """
 
     def __init__(self, lexicon: Lexicon, ngrams: NgramModel) -> None:
@@ -75,16 +75,17 @@ class Speller:
         return sorted(edits, key=lambda edit: edit.start)
 
     def _misspelt(self, text: str) -> list[Edit]:
+        """The most probable correction of each misspelt word of a text that has one."""
         words = _WORD.findall(text)
         if all(map(self._knows, words)):
             return []
         unknown = [word for word in _WORD.finditer(text) if not self._knows(word.group())]
         if len(unknown) > max(len(words) // _FOREIGN, 1):
             return []
-        return [edit for word in unknown if _may_be_misspelt(word) and (edit := self._best(text, word)) is not None]
+        return [edit for word in unknown if _may_be_misspelt(word) and (edit := self._best(word)) is not None]
 
     def _unconfused(self, word: re.Match[str]) -> Edit | None:
-        """The most probable of the words that `word` may have been confused with; None if it is itself more probable."""
+        """The edit that puts another word of its group in _CONFUSED in the place of `word`; None if none is so much more probable."""
         source = word.group()
         if source not in (source.lower(), source.capitalize()):
             return None
@@ -99,13 +100,13 @@ class Speller:
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
         return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
 
-    def _best(self, text: str, word: re.Match[str]) -> Edit | None:
-        """The most probable correction of a word of `text`; None if there is none."""
+    def _best(self, word: re.Match[str]) -> Edit | None:
+        """The most probable correction of an unknown word; None if there is none."""
         source, found = word.group(), list[tuple[float, Edit]]()
         for correction, cost in self._likely(source.lower()):
             new = correction if source.islower() else correction[0].upper() + correction[1:]
             edit = Edit(word.start(), word.end(), source, new)
-            ratio = self._ngrams.log_ratio(text, edit) - cost - _NAME * (not source.islower())
+            ratio = self._ngrams.log_ratio(word.string, edit) - cost - _NAME * (not source.islower())
             found.append((ratio, edit))
         if not found:
             return None
@@ -113,7 +114,7 @@ class Speller:
         return replace(best, score=SCORE_WEIGHT * ratio)
 
     def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
-        """The known words, and pairs of them, that may have been meant by the misspelt `word`, and the cost of each misspelling."""
+        """The known words, and pairs of known words, that the author of `word` may have meant, each with the cost of the misspelling."""
         cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
         # A singular that is not in the lexicon may be right.
         known = {new for new in self._lexicon.words & _variants(word) if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
@@ -126,8 +127,8 @@ class Speller:
 
 
 def _may_be_misspelt(word: re.Match[str]) -> bool:
-    """Whether an unknown word may be a misspelling. Short words and most words with capital letters are not, nor are parts of a compound
-    whose hyphen has spaces around it.
+    """Whether to correct an unknown word. Short words, words with a capital letter inside a sentence, and parts of a compound that is
+    written with spaces around its hyphen are left alone.
     """
     text, source = word.string, word.group()
     before, after = text[: word.start()], text[word.end() :]
@@ -146,8 +147,8 @@ def _variants(word: str) -> set[str]:
 
 
 def _is_usual(word: str, new: str) -> bool:
-    """Whether `word`, which differs from `new` by one letter or by the order of two, is one of the most frequent misspellings of it (see
-    _USUAL).
+    """Whether writing `word` for `new` is one of the most frequent kinds of misspelling (see _USUAL). The two differ by one letter, or by
+    the order of two.
     """
     place = next((place for place, (own, other) in enumerate(zip(word, new, strict=False)) if own != other), min(len(word), len(new)))
     if len(word) != len(new):

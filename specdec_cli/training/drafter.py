@@ -53,7 +53,7 @@ class DrafterObjective(nn.Module):
         previous = sentences.prefix.gather(1, positions).view(inside.shape)
         loss_mask = inside & (labels != verifier.config.padding) & (torch.arange(slots, device=cuts.device) < visible)
         shortlist = network.config.shortlist or None
-        if shortlist is not None:
+        if shortlist is not None:  # other tokens cannot be drafted: slots with such labels have no loss
             loss_mask &= labels < shortlist
             labels = labels.clamp_max(shortlist - 1)
         glanced = None

@@ -47,7 +47,7 @@ class TrainedModule:
         return self._adam.state_dict()
 
     def load(self, weights: Mapping[str, Tensor], optimizer: Mapping[str, Any]) -> None:
-        """Load the weights and the state of the optimiser, such as its moments. Its settings, such as the learning rate, stay as they are.
+        """Load the weights and the state of the optimiser (its moments). Settings such as the learning rate keep their present values.
 
         Raises RuntimeError, ValueError or KeyError if they are of another module.
         """
