@@ -24,8 +24,8 @@ LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
 MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
-MOST_TOGETHER = 8
-"""Most sentences that a thread decodes together: more take no less time, and each needs memory for its keys and values."""
+MOST_ROWS = 6
+"""Most sentences that a thread decodes together: as many rows as kernels multiply at once. In a beam search, a hypothesis has a row."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
 _FLOAT, _MOST_TOKENS, _LANES = 4, 2**31 - 1, 16  # the engine pads the width of a head to a multiple of _LANES
@@ -42,7 +42,8 @@ class NativeEngine:
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
         self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
-        self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, MOST_TOGETHER)), threads
+        together = max(2, MOST_ROWS // settings.beam_size)  # the keys and values of more leave the caches before they are read again
+        self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, together)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
@@ -144,8 +145,7 @@ class NativeEngine:
         return rounds, tokens / max(rounds, 1)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
-        differ.
+        """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may differ.
 
         Sentences that come with a draft are decoded first, apart from the others. Raises UsageError for drafts without a
         prefix if the settings are not those of an exact decoding.

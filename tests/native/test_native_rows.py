@@ -1,6 +1,7 @@
 """The settings of a row of bench that the native engine decodes, and how many sentences it decodes together."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Decoded, Request
-from specdec_cli.pipeline.native_engine import MOST_TOGETHER, NativeEngine
+from specdec_cli.pipeline.native_engine import MOST_ROWS, NativeEngine
 from specdec_cli.pipeline.settings import resolve
 
 
@@ -23,9 +24,10 @@ def test_lookup_reports_the_block_size_that_it_has_by_default() -> None:
         assert described.get("block_size") == expected
 
 
-def test_a_thread_decodes_few_sentences_together(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("row", "together"), [(Row("greedy"), MOST_ROWS), (Row("beam", beam_size=2), 3), (Row("beam", beam_size=5), 2)])
+def test_a_thread_decodes_few_sentences_together(row: Row, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = describe_bundle(SHIPPED / "en-gec")
-    settings = resolve(request_of(Row("greedy", batch_size=64), bundle.info), bundle)
+    settings = resolve(request_of(replace(row, batch_size=64), bundle.info), bundle)
     engine = NativeEngine(bundle, settings, 1)
     asked: list[Request] = []
 
@@ -34,6 +36,6 @@ def test_a_thread_decodes_few_sentences_together(monkeypatch: pytest.MonkeyPatch
         return (Decoded(number, list(source), (), 1) for number, source in enumerate(sources))
 
     monkeypatch.setattr(NativeModel, "decode", decode)
-    for count in (3, MOST_TOGETHER + 1):
+    for count in (1, together + 1):
         list(engine.decode([Sentence(number, [5, 3]) for number in range(count)]))
-    assert [request.batch for request in asked] == [3, MOST_TOGETHER]
+    assert [request.batch for request in asked] == [1, together]
