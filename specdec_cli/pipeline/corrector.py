@@ -52,8 +52,8 @@ class Corrector:
     """Corrects lines with `engine` and keeps the edits that `edit_filter` passes; with `split`, lines are split into
     sentences.
 
-    `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
-    in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
+    `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
+    decoded in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
     Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
     characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
     with `types`, the others have the types of their errors. With `ngrams`, if the bundle has them, edits are scored with these too, and

@@ -30,8 +30,8 @@ Languages = tuple[str, str]
 class LineDecoder:
     """Decodes lines with `engine`; with `split`, lines are split into sentences.
 
-    `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
-    in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
+    `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
+    decoded in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
     target language. With `place`, sentences are decoded without their pairs of inline tags, which are then placed in the
     outputs (see tag_placing.py), and the output has every other protected span (a URL, say) as often as the source, and
     every sign that the tokenizer lacks (see `attempts_with`): a sentence whose output does not is decoded again, with a
@@ -106,14 +106,18 @@ class LineDecoder:
         return segment_line(line, self._limit, count, self._passthrough, split=self._split)
 
     def _prepared(self, index: int, line: str, encoded: dict[str, list[int]], separate: bool) -> DecodedLine:
+        longest = 0
+
         def count(text: str) -> int:
+            nonlocal longest
             encoded[text] = self._tokenizer.encode(text)
+            longest = max(longest, len(encoded[text]))
             return len(encoded[text])
 
         plain = without_tags(line) if self._place else Untagged(line, line)
         segments = self.segments(plain.text, count)
-        if segments.continued and self._warn:
-            self._warn(index, f"a sentence of more than {self._limit} tokens; cut into pieces")
+        if segments.continued and longest > self._fitting and self._warn:
+            self._warn(index, f"a sentence of more than {self._fitting} tokens; cut into pieces")
         whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
         latin = self._passthrough is not None and self._passthrough.latin
         ways = (attempts_with(self._tokenizer.lacks, text, latin=latin) for text in segments.texts) if self._place else whole

@@ -41,9 +41,9 @@ class Translation:
 class Translator:
     """Translates lines with `engine`; with `split`, lines are split into sentences.
 
-    `warn` is called with the index of a line that is too long for the model, and a message; such a line is decoded
-    in pieces. With the `languages` of the model, text that is not prose is copied, inline tags are placed (see LineDecoder) and outputs are
-    checked for errors.
+    `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
+    decoded in pieces. With the `languages` of the model, text that is not prose is copied, inline tags are placed (see
+    LineDecoder) and outputs are checked for errors.
     """
 
     def __init__(

@@ -86,11 +86,15 @@ def test_a_line_that_is_too_long_is_split_with_a_warning(bundle: Bundle, lines: 
     assert [found[0], found[2]] == translate(bundle, lines[:2])
 
 
-def test_a_bundle_says_which_sentences_are_cut(bundle: Bundle) -> None:
+def test_a_bundle_says_which_sentences_are_cut_without_a_warning(bundle: Bundle) -> None:
     line = "ka lo mi re su ta, ka lo mi re su ta."
     tokens = len(bundle.tokenizer.encode(line))
-    counts = [len(translate(bundle, [line], replace(GREEDY, longest_sentence=limit))[0].sentences) for limit in (0, tokens, tokens - 1)]
-    assert counts == [1, 1, 2]
+    heard: list[tuple[int, str]] = []
+    for limit, count in ((0, 1), (tokens, 1), (tokens - 1, 2)):
+        engine = Engine(bundle, replace(GREEDY, longest_sentence=limit))
+        translator = Translator(engine, bundle.tokenizer, warn=lambda index, text: heard.append((index, text)))
+        assert [len(each.sentences) for each in translator.translate([line])] == [count]
+    assert not heard
 
 
 def test_the_longest_valid_source_is_not_split(bundle: Bundle) -> None:
