@@ -133,7 +133,7 @@ class Corrector:
         edits: list[Edit] = []
         taken_back = inverse_edits(spelling)
         start = 0
-        marked = self._checks and (plain.is_enclosed or any(gap.strip() for gap in line.segments.gaps))
+        marked = self._checks and (plain.is_enclosed or line.segments.has_marks)
         for number, (gap, own, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
             start += len(gap)
             found = self._edits(own, part)

@@ -119,9 +119,8 @@ class LineDecoder:
         if segments.continued and longest > self._fitting and self._warn:
             self._warn(index, f"a sentence of more than {self._fitting} tokens; cut into pieces")
         whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
-        latin = self._passthrough is not None and self._passthrough.latin
-        ways = (attempts_with(self._tokenizer.lacks, text, latin=latin) for text in segments.texts) if self._place else whole
-        marked = separate or (any(gap.strip() for gap in segments.gaps) and self._passthrough is not None)
+        ways = (self._attempts(text) for text in segments.texts) if self._place else whole
+        marked = separate or (segments.has_marks and self._passthrough is not None)
         tags = distributed(plain, segments)
         parts = zip(segments.texts, ways, tags.inner, strict=True)
         fragment = marked or plain.is_enclosed
@@ -131,6 +130,10 @@ class LineDecoder:
             for place, (text, each, inner) in enumerate(parts)
         ]
         return DecodedLine(plain.text, segments, tags.tagged, texts)
+
+    def _attempts(self, text: str) -> Iterator[Attempt]:
+        own = self._passthrough or Passthrough()
+        return attempts_with(self._tokenizer.lacks, text, latin=own.latin, languages=(own.source, own.target))
 
     def _take_drafts(self, drafts: Drafts, texts: Sequence[DecodedText]) -> None:
         for text, found in zip(texts, drafts.finder.find([text.text for text in texts]), strict=True):

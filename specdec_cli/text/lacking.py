@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from specdec_cli.text.placeholders import Attempt, attempts, holds
+from specdec_cli.text.capitals import CapitalsAttempt, in_small_letters, is_in_capitals
+from specdec_cli.text.long_numbers import NumbersAttempt, long_numbers, written_in
+from specdec_cli.text.placeholders import FOR_NUMBERS, Attempt, SplitAttempt, attempts, holds
 from specdec_cli.text.plain_characters import Lacks, PlainAttempt, is_raised, plain_characters
 from specdec_cli.text.protected import protected_spans
 
@@ -53,14 +55,37 @@ class StandInAttempt(Attempt):
         return self.attempt.draft("".join(known.get(character, character) for character in text))
 
 
-def attempts_with(lacks: Lacks, text: str, *, latin: bool = False) -> Iterator[Attempt]:
+def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: tuple[str, str] = ("", "")) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output, with a model whose vocabulary `lacks` some characters.
 
     Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
     marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs,
     and Latin letters, that are lacking are protected spans with their words (see `attempts`), and so are the former if the output does
-    not have as many of them. Stops, dashes and quotation marks are not protected.
+    not have as many of them. Stops, dashes and quotation marks are not protected. If an output lacks a long number, long numbers become
+    protected spans, written as the second of the `languages` does; if that fails too, the output may lack the number.
+    A text in capitals is decoded in small letters.
     """
+    if is_in_capitals(text):
+        spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
+        ways = _ways(lacks, in_small_letters(text), latin=latin, languages=languages)
+        yield from (CapitalsAttempt(each.segments, each, spans) for each in ways)
+    else:
+        yield from _ways(lacks, text, latin=latin, languages=languages)
+
+
+def _ways(lacks: Lacks, text: str, *, latin: bool, languages: tuple[str, str]) -> Iterator[Attempt]:
+    numbers = long_numbers(text)
+    if numbers:
+        yield from (NumbersAttempt(each.segments, each, text) for each in _in_plain_characters(lacks, text, latin=latin))
+        plain = plain_characters(text, lacks)
+        written, spans = written_in(plain, long_numbers(plain), *languages)
+        also = [*spans, *lacking_spans(written, [character for character in set(written) if lacks(character)])]
+        found = attempts(written, latin=latin, also=sorted(also), unchanged=False, placeholders=FOR_NUMBERS)
+        yield from (NumbersAttempt(each.segments, each, text) for each in found if not isinstance(each, SplitAttempt))
+    yield from _in_plain_characters(lacks, text, latin=latin)
+
+
+def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
     plain = plain_characters(text, lacks)
     if plain != text:
         ways = _attempts(lacks, plain, latin=latin)
@@ -81,6 +106,7 @@ def _attempts(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
         shown = "".join(parts)
         pairs = list(zip(text, shown, strict=True))
         written_back = {sign for character, sign in known.items() if character not in _DOUBLE_QUOTES}
+        written_back |= set("()") if written_back & set("()") else set()  # none is added in the output either
         originals = {sign: "".join(old for old, new in pairs if new == sign) for sign in written_back}
         rest = lacking_spans(shown, [character for character in lacking if character not in known])
         kept = tuple(text[start:end] for start, end in protected)

@@ -76,11 +76,13 @@ def find_wrapped(lines: Sequence[str]) -> list[bool]:
         is_list = 2 * sum(ended) > len(ended)
         for index, is_wrapped in enumerate(wrapped[:-1], first):
             going = not ended[index - first] and _MIN_LENGTH <= len(lines[index]) <= _MAX_WRAPPED_WIDTH
-            found[index] = (is_wrapped and not all(ended)) or (going and not is_list and marked[index + 1].body[0].islower())
-        last = first + len(wrapped)
-        for index in reversed(range(first, last - 1)):  # lines before one that ends no sentence stay as they are
-            last = index + 1 if not found[index + 1] else last
-            found[index] = found[index] and ended[last - first]
+            found[index] = is_wrapped or (going and not is_list and marked[index + 1].body[0].islower())
+        start = first
+        for last in (index for index in range(first, first + len(wrapped)) if not found[index]):
+            ends = ended[start - first : last + 1 - first]
+            if all(ends) or not ends[-1]:
+                found[start:last] = [False] * (last - start)
+            start = last + 1
     return found
 
 

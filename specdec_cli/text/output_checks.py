@@ -13,6 +13,7 @@ DESCRIPTIONS = {
 }
 _WORD = re.compile(r"\w+|[^\w\s]+")
 _STUTTER = re.compile(r"([^\W\d_]{1,6}?)\1{5,}")
+_SEPARATORS = re.compile(r"([,;:])\s?\1\s?\1")
 _CHECKED_CHARACTERS = 2000
 """The number of characters, from the end of an output, that are checked for repetition."""
 
@@ -30,18 +31,18 @@ def output_warnings(source: str, output: str) -> tuple[str, ...]:
 def repeats_itself(output: str, source: str) -> bool:
     """Whether `output` has repetitions of more kinds than `source`.
 
-    A repetition is a group of letters six times, a word four times, or a group of two to eight words three times in
-    a row; the kinds are letters, and each number of words.
+    A repetition is a group of letters six times, a word four times, a group of two to eight words three times, or a comma, colon or
+    semicolon three times in a row; the kinds are letters, each number of words, and separators.
     """
     found = _repetitions(output)
     return found > 0 and found > _repetitions(source)
 
 
 def _repetitions(text: str) -> int:
-    """The number of group sizes (letters, or 1 to 8 words) for which `text` has a repetition."""
+    """The number of kinds (letters, 1 to 8 words, or separators) of which `text` has a repetition."""
     text = text[-_CHECKED_CHARACTERS:].lower()
     words = _WORD.findall(text)
-    found = int(_STUTTER.search(text) is not None)
+    found = sum(pattern.search(text) is not None for pattern in (_STUTTER, _SEPARATORS))
     if len(words) - len(set(words)) < 3:  # of any repetition of words, at least three stood before
         return found
     for size in range(1, 9):

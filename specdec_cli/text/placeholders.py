@@ -13,6 +13,8 @@ PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
 _FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
 """The same for protected spans. With `en-de`, sentences with K7 in the place of a name keep their translation most often."""
+FOR_NUMBERS = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
+"""The same for numbers."""
 _CODE = re.compile(r"[`<%{$]")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
 _MAX_SPANS = 6
@@ -137,11 +139,18 @@ class SplitAttempt(Attempt):
         return None
 
 
-def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] = (), unchanged: bool = True) -> Iterator[Attempt]:
+def attempts(
+    text: str,
+    *,
+    latin: bool = False,
+    also: Sequence[tuple[int, int]] = (),
+    unchanged: bool = True,
+    placeholders: Sequence[tuple[str, int]] = _FOR_SPANS,
+) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
 
     Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, unless one is code, a tag or a format
-    argument, then with several kinds of placeholders, and last as separate texts between the spans. `latin`: see
+    argument, then with each kind of `placeholders`, and last as separate texts between the spans. `latin`: see
     `protected_spans`; spans of `also` are protected too, overlapping ones as one span, but unchanged text is only checked for
     their signs and words: numbers may be written differently.
     """
@@ -159,7 +168,7 @@ def attempts(text: str, *, latin: bool = False, also: Sequence[tuple[int, int]] 
         words = tuple(span for span in added if any(each.isalpha() and not each.isascii() for each in span))
         yield CheckedAttempt(whole, text, (*checked, *signs), words=words)
     if len(spans) <= _MAX_SPANS:
-        kinds = ((stem, first) for stem, first in _FOR_SPANS if stem + str(first) not in text)
+        kinds = ((stem, first) for stem, first in placeholders if stem + str(first) not in text)
         yield from (_with_names(text, positions, spans, placeholder_names(*kind, len(spans))) for kind in kinds)
     yield split_at_spans(text, positions, spans)
 

@@ -14,6 +14,9 @@ EMOJI = (
 flags of tag sequences too.
 """
 
+LONGEST_WORD = 99
+"""The most Latin letters of a word; longer runs of letters are not language."""
+
 _KINDS = (
     r"(?<!`)`[^`\s]+`(?!`)",  # code without spaces in backquotes, also in a word, as in the plural of a name
     r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])",  # code in backquotes, not apostrophes that were meant
@@ -50,6 +53,7 @@ _KINDS = (
     r"(?<!\w)(?-i:(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,64})(?!\w)",  # digests
     r"(?<![\w-])(?-i:(?=[A-Z0-9-]{0,32}\d)(?=[A-Z0-9-]{0,32}[A-Z])[A-Z0-9][A-Z0-9-]{4,32}[A-Z0-9])(?![\w-])",  # AB-12345
     r"(?<![\w.,])\d{5,}+(?![\w.,]*\w)",
+    rf"[A-Za-z\u00c0-\u024f]{{{LONGEST_WORD + 1},}}+",  # what is no word
     r"\w{0,32}(?:(?<!~)~\w{1,16}~(?!~)|\^\w{1,16}\^)\w{0,32}",  # H~2~O, x^2^
     r"\*\*|~~|[{}]",  # emphasis; braces that are left over
     EMOJI,
@@ -59,8 +63,9 @@ _OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]
 _BESIDE_LATIN = re.compile(f"{_PROTECTED.pattern}|{_OTHER_SCRIPT}", re.IGNORECASE)
 _ORDERED = re.compile(r"%|</?\w")
 # Prose in which neither of these patterns finds a span: without digits inside of words, marks inside of words other than
-# apostrophes and single hyphens, and signs that most texts have not. This is checked many times faster than all kinds.
+# apostrophes and single hyphens, very long words, and signs that most texts have not. This is checked many times faster than all kinds.
 _PROSE = re.compile(
+    rf"(?!(?:\S{{0,{LONGEST_WORD}}}(?:\s|$))*+\S)"
     r"(?:[A-Za-z\u00c0-\u024f ,;!?'\"\u00ab\u00bb\u2010-\u2027)]++|\((?!\))|-(?!-)"
     r"|[.:]+[\"')]*(?!\S)|(?<![^\s(])[0-9]{1,4}[.,;:!?)]*(?!\S))*+"
 )

@@ -187,6 +187,14 @@ def test_marks_are_kept_and_lines_get_no_full_stop(tokenizer: Subwords) -> None:
     assert [correction.text for correction in without_languages.correct(["ta re"])] == ["ta re."]
 
 
+def test_cells_between_tabs_keep_their_beginnings(tokenizer: Subwords) -> None:
+    table = {"ka lo.": "Ka lo.", "mi ra.": "Mi re."}
+    corrector = Corrector(
+        cast(SentenceDecoder, Rewriter(tokenizer, table)), tokenizer, EditFilter(maximum_ratio=9.0), languages=("en", "en")
+    )
+    assert [correction.text for correction in corrector.correct(["ka lo.\tmi ra.", "\tka lo."])] == ["ka lo.\tmi re.", "\tKa lo."]
+
+
 def test_pieces_of_a_sentence_are_joined_as_they_were(tokenizer: Subwords) -> None:
     line, table = "Ka lo mi, re su ta.", {"Ka lo mi,": "Ka la mi.", "re su ta.": "Re su ta."}
     limit = len(tokenizer.encode(line)) - 1

@@ -46,6 +46,13 @@ def test_known_characters_stand_for_currencies_and_brackets(text: str, shown: st
     assert placed(text, damaged) == (text, [shown])
 
 
+def test_no_bracket_is_added_to_one_that_is_alone() -> None:
+    def closed(source: str) -> str:
+        return source.replace("key", "key)") if "(" in source else source
+
+    assert placed("Use the [ key now.", closed) == ("Use the [ key now.", ["Use the K7 key now."])
+
+
 def test_quotation_marks_become_ascii() -> None:
     assert placed("\u201cYes\u201d or (no)", damaged) == ('"Yes" or (no)', ['"Yes" or (no)'])
 

@@ -150,6 +150,16 @@ def test_a_line_without_a_stop_among_sentences_is_not_wrapped() -> None:
     assert find_wrapped(text[:2]) == [True, False]
 
 
+def test_a_heading_makes_no_paragraph_of_sentences() -> None:
+    text = [
+        "Please call the office tomorrow.",
+        "Remember to bring your passport.",
+        "Everything else will be arranged.",
+        "Tomorrow we meet there.",
+    ]
+    assert find_wrapped(["My rules", *text]) == [False] * 5
+
+
 def test_lines_without_a_last_sentence_are_not_wrapped() -> None:
     assert find_wrapped(["kalo mita resu nope dita", "fosu kalo mita resu nopedi", "kalo mita resu nope difo"]) == [False] * 3
     assert find_wrapped(["The children are playing in the garden and", "their dog sleeps."]) == [True, False]

@@ -15,6 +15,8 @@ from specdec_cli.text.output_checks import EMPTY, NUMBERS, REPETITION, output_wa
         ("The time", "--Bit-Bit-Bit-Bit", (REPETITION,)),
         ("Mrs. Ogawa", "Frau Ogawawawawawawawa", (REPETITION,)),
         ("It is once a week.", "Einmal in der Woche in der Woche in der Woche.", (REPETITION,)),
+        ("Enter &lt;x&gt;", "Gib &lt;x&gt;;;; ein", (REPETITION,)),
+        ("Wait ; ; ; now", "Warte ;;; jetzt", ()),
         ("No, no, no, no!", "Nein, nein, nein, nein!", ()),
         ("very very very very good", "sehr sehr sehr sehr gut", ()),
         ("in 2023 we", "wir in 2423", (NUMBERS,)),

@@ -1,5 +1,7 @@
 """Protected spans of texts."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,7 +77,13 @@ def test_emoji_are_protected_with_what_modifies_them(text: str, spans: list[str]
 
 @pytest.mark.parametrize("text", ["a" * 200_000 + "." * 1000, "](" + "a" * 100_000, "1" * 100_000 + "a", "%" + "0" * 100_000 + "b"])
 def test_a_long_word_takes_little_time(text: str) -> None:
-    assert protected_spans(text) == []
+    assert [text[start:end] for start, end in protected_spans(text)] == re.findall("a{100,}", text)
+
+
+def test_only_what_is_too_long_for_a_word_is_protected() -> None:
+    word = "ab\u00fc" * 33
+    assert protected_spans(f"the {word}, {word}-{word}") == []
+    assert protected_spans(f"the {word}d, {word}") == [(4, 104)]
 
 
 @given(st.lists(st.sampled_from(_PARTS + _SIGNS + _EMOJI), max_size=9).map("".join))

@@ -1,0 +1,60 @@
+"""Texts in capitals are decoded in small letters, and come out in capitals."""
+
+from collections.abc import Callable
+
+import pytest
+
+from specdec_cli.text.capitals import in_small_letters, is_in_capitals
+from specdec_cli.text.lacking import attempts_with
+
+
+def placed(text: str, model: Callable[[str], str]) -> str:
+    """The output of the first attempt that succeeds."""
+    outputs = (each.restore([model(source) for source in each.segments.texts]) for each in attempts_with("\u20ac".__contains__, text))
+    return next(output for output in outputs if output is not None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ERROR: FILE NOT FOUND", True),
+        ("SETTINGS", True),
+        ("READ `ls` FIRST, http://re.su", True),
+        ("STRASSE 5", True),
+        ("NATO", False),
+        ("USA, UK, EU", False),
+        ("The FILE", False),
+        ("123", False),
+        ("", False),
+    ],
+)
+def test_texts_in_capitals_are_not_abbreviations(text: str, expected: bool) -> None:
+    assert is_in_capitals(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "small"),
+    [
+        ("ERROR: I FOUND IT", "Error: I found it"),
+        ('"\u00c4RGER" UND `LS`', '"\u00c4rger" und `LS`'),
+        ("`LS` IS HERE", "`LS` Is here"),
+    ],
+)
+def test_the_first_letter_stays_a_capital(text: str, small: str) -> None:
+    assert in_small_letters(text) == small
+
+
+@pytest.mark.parametrize(
+    ("text", "output"),
+    [
+        ("THE STREET", "DIE STRASSE"),
+        ("THE STREET %s `ls`", "DIE STRASSE %s `ls`"),
+        ("THE STREET FILE.TXT", "DIE STRASSE FILE.TXT"),
+        ("THE STREET \u20ac", "DIE STRASSE \u20ac"),
+        ("the street", "die stra\u00dfe"),
+        ("THE", "THE"),
+    ],
+)
+def test_outputs_are_in_capitals_except_for_protected_spans(text: str, output: str) -> None:
+    words = {"the": "die", "street": "stra\u00dfe", "The": "Die"}
+    assert placed(text, lambda source: " ".join(words.get(word, word) for word in source.split())) == output
