@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 
 from specdec_cli.text.capitals import CapitalsAttempt, in_small_letters, is_in_capitals
-from specdec_cli.text.long_numbers import NumbersAttempt, long_numbers, written_in
+from specdec_cli.text.lost_parts import WatchedAttempt, with_written
 from specdec_cli.text.placeholders import FOR_NUMBERS, Attempt, SplitAttempt, attempts, holds
 from specdec_cli.text.plain_characters import Lacks, PlainAttempt, is_raised, plain_characters
 from specdec_cli.text.protected import protected_spans
@@ -61,9 +61,9 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: tu
     Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
     marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs,
     and Latin letters, that are lacking are protected spans with their words (see `attempts`), and so are the former if the output does
-    not have as many of them. Stops, dashes and quotation marks are not protected. If an output lacks a long number, long numbers become
-    protected spans, written as the second of the `languages` does; if that fails too, the output may lack the number.
-    A text in capitals is decoded in small letters.
+    not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
+    protected spans, numbers written as in the second of the `languages`; if that fails too, the output may lack them. A text in capitals
+    is decoded in small letters.
     """
     if is_in_capitals(text):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
@@ -74,14 +74,14 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: tu
 
 
 def _ways(lacks: Lacks, text: str, *, latin: bool, languages: tuple[str, str]) -> Iterator[Attempt]:
-    numbers = long_numbers(text)
-    if numbers:
-        yield from (NumbersAttempt(each.segments, each, text) for each in _in_plain_characters(lacks, text, latin=latin))
-        plain = plain_characters(text, lacks)
-        written, spans = written_in(plain, long_numbers(plain), *languages)
-        also = [*spans, *lacking_spans(written, [character for character in set(written) if lacks(character)])]
-        found = attempts(written, latin=latin, also=sorted(also), unchanged=False, placeholders=FOR_NUMBERS)
-        yield from (NumbersAttempt(each.segments, each, text) for each in found if not isinstance(each, SplitAttempt))
+    lost = set[str]()
+    yield from (WatchedAttempt(each.segments, each, text, languages[1], lost) for each in _in_plain_characters(lacks, text, latin=latin))
+    if not lost:
+        return
+    written, spans = with_written(plain_characters(text, lacks), lost, *languages)
+    also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if lacks(character)])])
+    ways = attempts(written, latin=latin, also=also, unchanged=False, placeholders=FOR_NUMBERS)
+    yield from (WatchedAttempt(each.segments, each, text, languages[1], lost) for each in ways if not isinstance(each, SplitAttempt))
     yield from _in_plain_characters(lacks, text, latin=latin)
 
 

@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 from functools import cached_property
 
 from specdec_cli.text.numbers import NUMBER, number_forms, word_values, written_forms
@@ -16,18 +15,13 @@ _DATE = 3
 """Numbers with at least this many parts, such as the date 12.05.2020, may have their parts in another order in the output."""
 
 
-def find_written(text: str) -> Iterator[re.Match[str]]:
-    """Yield the numbers of `text` that are written in digits, those with separators between thousands as one."""
-    return _FOUND.finditer(text)
-
-
 def lost_numbers(source: str, output: str) -> list[str]:
     """The numbers of `source` that are missing from `output`, in order; the separators between digits may differ.
 
     A number up to 12 may also be a word in the output, and a time after noon may be that of a 24-hour clock. A number of the output
     stands for one of the source only.
     """
-    wanted = list(find_written(source))
+    wanted = list(_FOUND.finditer(source))
     if not wanted:
         return []
     left = _Left(output)
@@ -44,8 +38,8 @@ class _Left:
     """
 
     def __init__(self, output: str) -> None:
-        self._numbers = [_parts(match.group()) for match in find_written(output)]
-        self._grouped = [_THOUSANDS.fullmatch(match.group()) is not None for match in find_written(output)]
+        self._numbers = [_parts(match.group()) for match in _FOUND.finditer(output)]
+        self._grouped = [_THOUSANDS.fullmatch(match.group()) is not None for match in _FOUND.finditer(output)]
         self._by_digits, self._by_form = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
         for index, parts in reversed(list(enumerate(self._numbers))):
             self._by_digits[_digits(parts)].append(index)

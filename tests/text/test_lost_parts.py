@@ -1,11 +1,11 @@
-"""Long numbers are in the output, written as in the target language."""
+"""Long numbers and names are in the output, numbers written as in the target language."""
 
 from collections.abc import Callable
 
 import pytest
 
 from specdec_cli.text.lacking import attempts_with
-from specdec_cli.text.long_numbers import long_numbers, written_in
+from specdec_cli.text.lost_parts import lost_long_numbers, shortened_names, with_written
 
 
 def placed(text: str, model: Callable[[str], str], lacking: str = "") -> tuple[str, list[str]]:
@@ -21,7 +21,24 @@ def placed(text: str, model: Callable[[str], str], lacking: str = "") -> tuple[s
 
 def test_numbers_of_three_digits_are_long() -> None:
     text = "In 2008, 12 of 3,400 paid $19.92 at 11:30 (3.5%)."
-    assert [text[start:end] for start, end in long_numbers(text)] == ["2008", "3,400", "19.92"]
+    assert lost_long_numbers(text, "") == ["2008", "3,400", "19.92"]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "names"),
+    [
+        ("Mr. Manning and Mazza", "Herr Maning und Maza", ["Manning", "Mazza"]),
+        ("Manning's dog, the IMSS", "Manings Hund, das IMS", ["Manning", "IMSS"]),
+        ("Haddonnfield", "Hadonnfield", ["Haddonnfield"]),
+        ("Manning and Maning", "Maning", []),
+        ("Manning", "MANNING", []),
+        ("Manning", "Mannings", []),
+        ("The Glass is rotten", "Das Glas ist roten", []),
+    ],
+)
+def test_names_may_lose_a_doubled_letter(source: str, output: str, names: list[str]) -> None:
+    assert shortened_names(source, output, "deu_Latn") == names
+    assert shortened_names(source, output, "es") == []
 
 
 @pytest.mark.parametrize(
@@ -40,7 +57,7 @@ def test_numbers_of_three_digits_are_long() -> None:
 )
 def test_numbers_are_written_as_in_the_target_language(number: str, languages: tuple[str, str], written: str) -> None:
     text = f"({number})"
-    assert written_in(text, long_numbers(text), *languages) == (f"({written})", [(1, 1 + len(written))])
+    assert with_written(text, [number], *languages) == (f"({written})", [(1, 1 + len(written))])
 
 
 def test_an_output_with_its_long_numbers_is_taken() -> None:
@@ -52,7 +69,8 @@ def test_a_lost_number_is_put_in_the_place_of_a_placeholder() -> None:
         return text.replace("250,000", "25000").replace("K7", "viele")
 
     assert placed("It has 250,000 here.", shortened) == ("It has 250.000 here.", ["It has 250,000 here.", "It has 4711 here."])
-    assert placed("4711 of 250,000 here.", shortened)[1][:2] == ["4711 of 250,000 here.", "K7 of K8 here."]
+    assert placed("2008, 250,000 and 4711.", shortened)[1][:2] == ["2008, 250,000 and 4711.", "2008, K7 and 4711."]
+    assert placed("Mr. Manning", lambda text: text.replace("nn", "n")) == ("Mr. Manning", ["Mr. Manning", "Mr. 4711"])
     assert placed("See # and 250,000 now.", shortened, "#")[0] == "See # and 250.000 now."
 
 
