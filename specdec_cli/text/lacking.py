@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from specdec_cli.text.capitals import CapitalsAttempt, in_small_letters, is_in_capitals
 from specdec_cli.text.lost_parts import WatchedAttempt, with_written
-from specdec_cli.text.placeholders import FOR_NUMBERS, Attempt, SplitAttempt, attempts, holds
+from specdec_cli.text.placeholders import FOR_LOST, Attempt, SplitAttempt, attempts, holds
 from specdec_cli.text.plain_characters import Lacks, PlainAttempt, is_raised, plain_characters
 from specdec_cli.text.protected import protected_spans
 
@@ -80,7 +80,7 @@ def _ways(lacks: Lacks, text: str, *, latin: bool, languages: tuple[str, str]) -
         return
     written, spans = with_written(plain_characters(text, lacks), lost, *languages)
     also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if lacks(character)])])
-    ways = attempts(written, latin=latin, also=also, unchanged=False, placeholders=FOR_NUMBERS)
+    ways = attempts(written, latin=latin, also=also, unchanged=False, placeholders=FOR_LOST)
     yield from (WatchedAttempt(each.segments, each, text, languages[1], lost) for each in ways if not isinstance(each, SplitAttempt))
     yield from _in_plain_characters(lacks, text, latin=latin)
 

@@ -13,8 +13,8 @@ PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
 _FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
 """The same for protected spans. With `en-de`, sentences with K7 in the place of a name keep their translation most often."""
-FOR_NUMBERS = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
-"""The same for numbers."""
+FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
+"""The same for numbers and names that an output lacks."""
 _CODE = re.compile(r"[`<%{$]")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
 _MAX_SPANS = 6
