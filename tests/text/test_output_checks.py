@@ -16,6 +16,8 @@ from specdec_cli.text.output_checks import EMPTY, NUMBERS, REPETITION, output_wa
         ("Mrs. Ogawa", "Frau Ogawawawawawawawa", (REPETITION,)),
         ("It is once a week.", "Einmal in der Woche in der Woche in der Woche.", (REPETITION,)),
         ("Enter &lt;x&gt;", "Gib &lt;x&gt;;;; ein", (REPETITION,)),
+        ('Click to "save" it.', "Klicken Sie zu save zu save zu sav zu save zu", (REPETITION,)),
+        ("the man and the dog and the cat", "der Mann und der Hund und der Hund der Frau", ()),
         ("Wait ; ; ; now", "Warte ;;; jetzt", ()),
         ("No, no, no, no!", "Nein, nein, nein, nein!", ()),
         ("very very very very good", "sehr sehr sehr sehr gut", ()),
