@@ -7,6 +7,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
 from specdec_cli.model.bundle_info import DIGEST, BundleInfo, naming, read_description, read_shape
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig, drafter_config
 from specdec_cli.text.lexicon import FILE as LEXICON
 from specdec_cli.text.lexicon import Lexicon
@@ -49,7 +50,7 @@ def describe_bundle(folder: Path, source_language: str = "", target_language: st
     if not tokenizer.multilingual and asked != own and all(own):
         raise UsageError(f"{folder}: this model translates only from {own[0]} to {own[1]}, not from {asked[0]} to {asked[1]}")
     shape = _shape(folder, tokenizer)
-    drafter = _drafter_config(folder / "drafter" / "config.json", info, folder) if (folder / "drafter").exists() else None
+    drafter = _drafter_config(folder / "drafter" / "config.json", info, folder, shape) if (folder / "drafter").exists() else None
     ngrams = NgramModel.read(folder / NGRAMS) if info.ngrams else None
     lexicon = Lexicon.of_file(folder / LEXICON) if info.lexicon else None
     return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json", ngrams, lexicon)
@@ -65,13 +66,13 @@ def _shape(folder: Path, tokenizer: Tokenizer) -> TransformerConfig:
     return config
 
 
-def _drafter_config(path: Path, info: BundleInfo, folder: Path) -> AnyDrafterConfig:
+def _drafter_config(path: Path, info: BundleInfo, folder: Path, shape: TransformerConfig) -> AnyDrafterConfig:
     values = read_json(path, ModelError)
     with naming(path):
         config = drafter_config(values)
     if info.block_size > config.max_block:
         raise ModelError(f"{folder / 'bundle.json'}: block_size {info.block_size} is more than max_block {config.max_block} of {path}")
-    return config
+    return config.fitted(shape) if isinstance(config, DrafterConfig) else config
 
 
 def _both(sizes: tuple[int, int]) -> str:

@@ -17,7 +17,8 @@ Id = Annotated[int, Between(0, LARGEST_VOCABULARY)]
 """The id of a token; also the size of a vocabulary."""
 Layers = Annotated[int, Between(1, 1024)]
 Width = Annotated[int, Between(16, 2**14)]
-FeedForward = Annotated[int, Between(16, 2**18)]
+WIDEST_FEED_FORWARD = 2**18
+FeedForward = Annotated[int, Between(16, WIDEST_FEED_FORWARD)]
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class TransformerConfig:
 
     - `vocabulary_size`: tokens of the target vocabulary.
     - `width`: units of a state; a multiple of `heads`, and of 16, because for other widths sums may be added up in another order.
-    - `feed_forward`: inner width of the feed-forward layers.
+    - `feed_forward`: inner width of the feed-forward layers, a multiple of 16.
     - `heads`: number of attention heads.
     - `encoder_layers`: number of encoder layers.
     - `decoder_layers`: number of decoder layers.

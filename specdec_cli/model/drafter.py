@@ -36,8 +36,9 @@ class BlockDrafter(DraftNetwork):
     Section 3.1).
 
     The configuration says what it shares with the verifier, and how prefix and block are laid out and attend to each
-    other. The attributes `embedding` and `output` exist only with `embeddings` "own" in `config`; `vocabulary` has
-    those in use. Raises ModelError if the configuration does not fit that of `verifier`.
+    other; the attribute `config` is fitted to the verifier's (`DrafterConfig.fitted`). The attributes `embedding` and
+    `output` exist only with `embeddings` "own" in `config`; `vocabulary` has those in use. Raises ModelError if the
+    configuration does not fit that of `verifier`.
     """
 
     config: DrafterConfig
@@ -47,7 +48,7 @@ class BlockDrafter(DraftNetwork):
     def __init__(self, config: DrafterConfig, verifier: Transformer, dropout: float = 0.0) -> None:
         super().__init__(verifier)
         config.check_against(verifier.config)
-        self.config = config
+        self.config = config = config.fitted(verifier.config)
         shape = config.shape(verifier.config)
         width, read = shape.width, verifier.config.width
         self.heads, self.head_width = shape.heads, shape.head_width
@@ -79,20 +80,26 @@ class BlockDrafter(DraftNetwork):
         return self if self.config.embeddings == "own" else super().vocabulary
 
     def initialize_from_verifier(self) -> None:
-        """Copy weights of the verifier to the drafter's own encoder, embeddings, output projection and decoder
-        layers, in place.
+        """Copy weights of the verifier to the drafter's own encoder, embeddings, output projection and layers over the
+        prefix, in place. Layers that the verifier's decoder does not have keep their weights.
 
-        A part whose shapes differ keeps its weights.
+        Raises ModelError if the inner width of the feed-forward layers differs in a part that is copied.
         """
-        verifier = self.verifier
-        if self.config.encoder == "own":
-            _take_over(self.encoder, verifier.encoder)
-        if self.config.embeddings == "own":
+        verifier, config = self.verifier, self.config
+        own, theirs = config.feed_forward, verifier.config.feed_forward
+        if own != theirs and (config.prefix == "own" or self._apart):
+            raise ModelError(
+                f"drafter.feed_forward is {own}, but the verifier's layers, from which the drafter's start, have {theirs}; "
+                "leave it out, or start from random weights (drafter.initial=random)"
+            )
+        if config.encoder == "own":
+            self.encoder.load_state_dict(verifier.encoder.state_dict())
+        if config.embeddings == "own":
             for name in ("embedding", "norm", "output"):
-                _take_over(getattr(self, name), getattr(verifier, name))
-        if self.config.prefix == "own":
+                getattr(self, name).load_state_dict(getattr(verifier, name).state_dict())
+        if config.prefix == "own":
             for layer, model in zip(self.layers, verifier.layers, strict=False):
-                _take_over(layer, model)
+                layer.load_state_dict(model.state_dict())
 
     @torch.no_grad()
     def initialize_from_drafter(self, other: "BlockDrafter") -> None:
@@ -199,10 +206,3 @@ class BlockDrafter(DraftNetwork):
         between = self.vocabulary.embedding.at(positions) if self.config.positions == "layers" else None
         states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores, between))
         return states
-
-
-def _take_over(own: nn.Module, other: nn.Module) -> None:
-    """Load the weights of `other` if all shapes match."""
-    weights = other.state_dict()
-    if {name: value.shape for name, value in own.state_dict().items()} == {name: value.shape for name, value in weights.items()}:
-        own.load_state_dict(weights)

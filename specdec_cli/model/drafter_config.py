@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, check_fields, config_from_dict
-from specdec_cli.model.config import FeedForward, Id, Layers, TransformerConfig
+from specdec_cli.model.config import WIDEST_FEED_FORWARD, Id, Layers, TransformerConfig
 from specdec_cli.text.subwords import MASK
 
 Reads = Literal["states", "encoder", "nothing"]
@@ -26,7 +26,8 @@ class DrafterConfig:
     - `kind`: distinguishes a block drafter from heads.
     - `prefix`: the drafter attends to the verifier's top states ("states"), or to its own layers over the prefix ("own").
     - `layers`: number of the drafter's decoder layers.
-    - `feed_forward`: inner width of the feed-forward layers.
+    - `feed_forward`: inner width of the feed-forward layers, a multiple of 16 (0: the verifier's, as layers that start from its
+      weights need).
     - `max_block`: the largest block size K.
     - `chain`: width of the slot link, 0 for none.
     - `candidates`: number of tokens per slot among which the slot link chooses.
@@ -42,7 +43,8 @@ class DrafterConfig:
     - `encoder`: "shared" with the verifier, or the drafter's "own".
     - `embeddings`: token and position embeddings and output projection: "shared" with the verifier, or the drafter's "own".
     - `model`: fields of TransformerConfig, among those in OWN_SHAPE, in which the drafter differs from the verifier.
-    - `initial`: training starts from the verifier's weights where shapes match ("verifier"), or from random weights ("random").
+    - `initial`: layers over the prefix, and the drafter's own encoder and embeddings, start from the verifier's weights ("verifier"), or
+      from random weights ("random").
     - `mask`: the id of the mask token; training takes that of the tokenizer.
 
     Raises ModelError for values that are out of range or contradict each other.
@@ -51,7 +53,7 @@ class DrafterConfig:
     kind: Literal["block"] = "block"
     prefix: Literal["states", "own"] = "states"
     layers: Layers = 1
-    feed_forward: FeedForward = 1536
+    feed_forward: Annotated[int, Between(0, WIDEST_FEED_FORWARD)] = 0
     max_block: Annotated[int, Between(1, 4096)] = 10
     chain: Annotated[int, Between(0, 2**14)] = 256
     candidates: Annotated[int, Between(1, 1024)] = 8
@@ -96,11 +98,15 @@ class DrafterConfig:
             return "states"
         return "encoder" if self.encoder == "shared" else "nothing"
 
+    def fitted(self, verifier: TransformerConfig) -> Self:
+        """This configuration with the inner width of the verifier's layers in place of a `feed_forward` of 0."""
+        return replace(self, feed_forward=self.feed_forward or verifier.feed_forward)
+
     def shape(self, verifier: TransformerConfig) -> TransformerConfig:
         """The configuration of the drafter as a Transformer, given that of its verifier. Raises ModelError for
         inconsistent sizes.
         """
-        shape = replace(verifier, decoder_layers=self.layers, feed_forward=self.feed_forward)
+        shape = replace(verifier, decoder_layers=self.layers, feed_forward=self.fitted(verifier).feed_forward)
         return config_from_dict(TransformerConfig, shape.to_dict() | dict(self.model))
 
     def check_against(self, verifier: TransformerConfig) -> None:
@@ -120,7 +126,7 @@ class DrafterConfig:
         """
         shape = self.shape(verifier)
         rows = shape.vocabulary_size if self.embeddings == "own" else self.max_block
-        return shape.width * (rows + 2 * self.chain + self.layers * (8 * shape.width + 2 * self.feed_forward))
+        return shape.width * (rows + 2 * self.chain + self.layers * (8 * shape.width + 2 * shape.feed_forward))
 
     def to_dict(self) -> dict[str, Any]:
         """All fields by name, for JSON."""

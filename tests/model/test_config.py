@@ -91,7 +91,8 @@ def test_a_drafters_shape_is_the_verifiers_with_changes() -> None:
     base = replace(PRESETS["base"], max_positions=100, eos=7)
     big = replace(base, width=1024, heads=16, norm="post", feed_forward=4096, decoder_layers=3)
     assert config.shape(base) == big
-    assert DrafterConfig().shape(base) == replace(base, decoder_layers=1, feed_forward=1536)
+    assert DrafterConfig(feed_forward=1536).shape(base) == replace(base, decoder_layers=1, feed_forward=1536)
+    assert DrafterConfig().shape(base) == replace(base, decoder_layers=1)
 
 
 @pytest.mark.parametrize(

@@ -39,11 +39,17 @@ def test_the_encoder_and_layers_of_equal_shape_are_copied() -> None:
     assert torch.equal(drafter.encoder(source)[0], memory.states)
 
 
-def test_layers_of_another_shape_are_not_copied() -> None:
-    drafter = tiny_drafter(tiny_transformer(), prefix="own", feed_forward=32)
-    before = {name: value.clone() for name, value in drafter.state_dict().items()}
+@pytest.mark.parametrize("changes", [{"prefix": "own"}, {"encoder": "own", "embeddings": "own"}])
+def test_layers_of_another_width_cannot_start_from_the_verifiers(changes: dict[str, Any]) -> None:
+    drafter = tiny_drafter(tiny_transformer(), feed_forward=32, **changes)
+    with pytest.raises(ModelError, match=r"drafter\.feed_forward is 32, but the verifier's layers, .* have 64; .*initial=random"):
+        drafter.initialize_from_verifier()
+
+
+def test_layers_have_the_width_of_the_verifiers_unless_one_is_given() -> None:
+    drafter = tiny_drafter(tiny_transformer(feed_forward=96), prefix="own", layers=2, feed_forward=0)
     drafter.initialize_from_verifier()
-    assert all(torch.equal(before[name], value) for name, value in drafter.state_dict().items())
+    assert (drafter.config.feed_forward, equal_layers(drafter)) == (96, 2)
 
 
 @pytest.mark.parametrize("changes", [{}, {"layers": 3}, {"layers": 3, "max_block": 9}])
