@@ -150,7 +150,7 @@ complete -c specdec -n '__fish_seen_subcommand_from serve' -l seed -x -d 'Seed o
 complete -c specdec -n '__fish_seen_subcommand_from serve' -l offline -d 'Never use the network'
 complete -c specdec -n '__fish_seen_subcommand_from serve' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -F
-complete -c specdec -n '__fish_seen_subcommand_from bench' -l input -r -F -d 'Source lines, instead of TSV'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l input -r -F -d 'Source lines, or TSV whose source column is used'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l reference -r -F -d 'A reference for each line of --input'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l task -x -a 'translate summarise correct simplify' -d 'Task, which decides the scores: translate, summarise, correct (grammatical errors) or simplify'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l keep-tokens -d 'With --task correct: decode tokenised text as it is'

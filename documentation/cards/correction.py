@@ -26,7 +26,8 @@ _HEADERS = (
 def measure(data: Path) -> tuple[str, list[Decoded]]:
     """Decode the dev sets in `data`/en-gec; return the Markdown table of figures, and the outputs of the default mode."""
     folder = data / "en-gec"
-    jfleg = read_lines_gold(folder / "dev.jfleg" / "source", sorted((folder / "dev.jfleg").glob("reference*")), None, keep_tokens=False)
+    source = folder / "dev.jfleg" / "source"
+    jfleg = read_lines_gold(source, read_text_lines(source), sorted(source.parent.glob("reference*")), None, keep_tokens=False)
     cweb = read_gold(folder / "dev.cweb-g.m2", None, keep_tokens=False)
     with lzma.open(folder / "clean.tsv.xz", "rt", encoding="utf-8") as stream:
         clean = tuple(line.rstrip("\n").split("\t")[-1] for line in islice(stream, EVERY - 1, None, EVERY))

@@ -1,12 +1,13 @@
 """The input of a benchmark: source lines and optional references."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from specdec_cli.errors import InputError
 from specdec_cli.text.lines import name_of, read_text_lines
-from specdec_cli.text.parallel import Pair, read_aligned, read_tsv
+from specdec_cli.text.parallel import Pair, read_tsv
 
 SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
 """The built-in sample: TSV of English and German sentences."""
@@ -38,14 +39,27 @@ def read_table(path: Path, limit: int | None = None) -> Examples:
     return _from_pairs(name_of(path), read_tsv(path), limit)
 
 
-def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:
-    """Read the first `limit` lines (None: all) of a source file and of an optional reference file.
+def read_files(source: Path, lines: Iterable[str], reference: Path | None, limit: int | None = None) -> Examples:
+    """The first `limit` (None: all) of `lines`, the sources in the file `source`, and as many lines of an optional reference file.
 
     Raises InputError for a file that is missing or unreadable, and if one file ends before the other within these lines.
     """
-    if reference is not None:
-        return _from_pairs(str(source), read_aligned(source, reference), limit)
-    return Examples(str(source), tuple(islice(read_text_lines(source), limit)), None)
+    sources = tuple(islice(lines, limit))
+    references = () if reference is None else read_references(source, len(sources), [reference], limit)
+    return Examples(str(source), sources, references[0] if references else None)
+
+
+def read_references(source: Path, count: int, paths: Sequence[Path], limit: int | None) -> tuple[tuple[str, ...], ...]:
+    """The first `limit` lines (None: all) of each reference file, a line for each of `count` lines of the file `source`.
+
+    Raises InputError for a file that is missing or unreadable, or has another number of lines.
+    """
+    texts = tuple(tuple(islice(read_text_lines(path), limit)) for path in paths)
+    for path, text in zip(paths, texts, strict=True):
+        if len(text) != count:
+            shorter, longer = (path, source) if len(text) < count else (source, path)
+            raise InputError(f"{shorter}: ends after line {min(len(text), count)}, but {longer} has more lines")
+    return texts
 
 
 def read_sample(limit: int | None = None) -> Examples:

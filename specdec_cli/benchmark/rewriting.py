@@ -1,10 +1,11 @@
 """Test data and scores of the tasks that rewrite text (correction, simplification)."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from specdec_cli.benchmark.examples import read_references
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
 from specdec_cli.metrics.gleu import gleu
@@ -50,8 +51,8 @@ def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
     return Gold(tuple(join(pair.source.split()) for pair in pairs), (tuple(pair.target for pair in pairs),))
 
 
-def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
-    """Read the first `limit` (None: all) lines of a tokenised text `source` and of its `references`, a line for each source line.
+def read_lines_gold(source: Path, lines: Iterable[str], references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
+    """The first `limit` (None: all) of `lines`, the tokenised sources in the file `source`, and as many lines of each of `references`.
 
     The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for unequal numbers of lines, and UsageError if
     `source` is an M2 file, which includes its corrections.
@@ -59,12 +60,8 @@ def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None,
     if source.suffix == ".m2":
         raise UsageError(f"{source}: an M2 file contains its corrections; give it as FILE, not as source lines")
     join: Join = join_with_spaces if keep_tokens else detokenise
-    lines = list(islice(read_text_lines(source), limit))
-    texts = [tuple(islice(read_text_lines(path), limit)) for path in references]
-    for path, text in zip(references, texts, strict=True):
-        if len(text) != len(lines):
-            raise InputError(f"{path}: {len(text)} lines, but {source} has {len(lines)}")
-    return Gold(tuple(join(line.split()) for line in lines), tuple(texts))
+    sentences = tuple(join(line.split()) for line in islice(lines, limit))
+    return Gold(sentences, read_references(source, len(sentences), references, limit))
 
 
 @dataclass(frozen=True)

@@ -19,12 +19,15 @@ def test_tables_with_two_or_three_columns_are_read(tmp_path: Path) -> None:
 def test_tables_without_references_are_read(tmp_path: Path) -> None:
     source, reference = tmp_path / "a.en", tmp_path / "a.de"
     source.write_text("ka\nlo\n")
-    assert read_files(source, None, 1) == Examples(str(source), ("ka",), None)
+    assert read_files(source, iter(["ka", "lo"]), None, 1) == Examples(str(source), ("ka",), None)
     reference.write_text("mi\nta\n")
-    assert read_files(source, reference).references == ("mi", "ta")
+    assert read_files(source, ["ka", "lo"], reference).references == ("mi", "ta")
     reference.write_text("mi\n")
-    with pytest.raises(InputError, match="ends after line 1"):
-        read_files(source, reference)
+    assert read_files(source, ["ka", "lo"], reference, 1).references == ("mi",)
+    with pytest.raises(InputError, match=r"a\.de: ends after line 1, but .*a\.en has more"):
+        read_files(source, ["ka", "lo"], reference)
+    with pytest.raises(InputError, match=r"a\.en: ends after line 0, but .*a\.de has more"):
+        read_files(source, [], reference)
 
 
 def test_the_sample_has_sources_and_references() -> None:

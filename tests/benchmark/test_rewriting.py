@@ -55,15 +55,15 @@ TEXTS = {
 def test_line_references_are_scored_as_whole_texts(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         (tmp_path / name).write_text(text)
-    gold = read_lines_gold(tmp_path / "source", [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
+    gold = read_lines_gold(tmp_path / "source", TEXTS["source"].splitlines(), [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
     perfect, unchanged = (score_correction(gold, texts).values for texts in (["he goes home very late", "yes"], gold.sources))
     assert perfect["gleu"] > unchanged["gleu"]
     assert [perfect["edit_ratio"], unchanged["edit_ratio"]] == pytest.approx([1 / 10, 0])
     simple = score_simplification(gold, ["he goes home very late", "yes"])
     assert simple.values["sari"] > score_simplification(gold, gold.sources).values["sari"]
     assert "nrefs:2" in simple.signatures["bleu"]
-    with pytest.raises(InputError, match=r"short: 1 lines, but .*source has 2"):
-        read_lines_gold(tmp_path / "source", [tmp_path / "short"], None, keep_tokens=False)
+    with pytest.raises(InputError, match=r"short: ends after line 1, but .*source has more"):
+        read_lines_gold(tmp_path / "source", TEXTS["source"].splitlines(), [tmp_path / "short"], None, keep_tokens=False)
 
 
 def test_each_line_of_a_table_has_one_reference(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_each_line_of_a_table_has_one_reference(tmp_path: Path) -> None:
 
 def test_m2_files_take_no_other_references(m2: Path) -> None:
     with pytest.raises(UsageError, match="M2 file"):
-        read_lines_gold(m2, [m2], None, keep_tokens=False)
+        read_lines_gold(m2, [], [m2], None, keep_tokens=False)
 
 
 def test_compressed_tables_are_read(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from specdec_cli.benchmark.rewriting import (
     score_simplification,
 )
 from specdec_cli.benchmark.summary import Scorer
+from specdec_cli.distillation.sources import read_sources
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.scoring import Score, score
 from specdec_cli.model.bundle_info import Task
@@ -33,8 +34,9 @@ def read_input(
 
     With `by_characters`, corrections are scored by edits of characters.
 
-    The input is `file` (with references), or `source` with `references`; None for both means stdin or the built-in sample. Raises
-    UsageError for arguments that exclude each other or do not fit `task`, and InputError for input that is malformed or blank.
+    The input is `file` (with references), or the lines of `source`, or its source column, with `references`; None for both means stdin or
+    the built-in sample. Raises UsageError for arguments that exclude each other or do not fit `task`, and InputError for input that is
+    malformed or blank.
     """
     if file is not None and source is not None:
         raise UsageError("FILE and --input are alternatives; give one")
@@ -67,7 +69,7 @@ def _one_reference(
         check_rouge()
         scores = rouge
     if source is not None:
-        examples = read_files(source, references[0] if references else None, limit)
+        examples = read_files(source, read_sources([source]), references[0] if references else None, limit)
     elif file is not None:
         examples = read_table(file, limit)
     elif sys.stdin.isatty() and task == "translate":
@@ -95,7 +97,10 @@ def _rewriting(
     if file is None and source is None and sys.stdin.isatty():
         raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
     kept = keep_tokens or task != "correct"
-    gold = read_lines_gold(source, references, limit, kept) if source else read_gold(file or STDIO, limit, kept)
+    if source is not None:
+        gold = read_lines_gold(source, read_sources([source]), references, limit, kept)
+    else:
+        gold = read_gold(file or STDIO, limit, kept)
     scores = score_correction if task == "correct" else score_simplification
 
     def scorer(texts: Sequence[str]) -> Score:

@@ -26,7 +26,7 @@ FileArgument = Annotated[
         show_default=False,
     ),
 ]
-SourceOption = Annotated[Path | None, output_option("--input", metavar="FILE", help="Source lines, instead of TSV.")]
+SourceOption = Annotated[Path | None, output_option("--input", metavar="FILE", help="Source lines, or TSV whose source column is used.")]
 ReferencesOption = Annotated[
     list[Path] | None, output_option("--reference", metavar="FILE", help="A reference for each line of --input. Repeatable, for rewriting.")
 ]
