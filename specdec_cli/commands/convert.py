@@ -136,6 +136,7 @@ def convert(
             raise UsageError(f"{option} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task, _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
+    drafted = bundle.drafter is not None
     _change(bundle, averaged or [], counted or [], listed or [], changes or [])
     sentence = proof_sentence(bundle.info)
 
@@ -152,6 +153,8 @@ def convert(
             typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
         return
     with new_folder(output, "bundle.json", force) as partial:
+        if drafted and bundle.drafter is None and not quiet:
+            typer.echo(f"{source}: its drafter is dropped, because another bundle has none; train another for the mean", err=True)
         if ordered:
             if bundle.drafter is not None and not quiet:
                 typer.echo(f"{source}: its drafter is dropped; train another for the new order", err=True)

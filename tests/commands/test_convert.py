@@ -92,6 +92,18 @@ def test_ordering_a_vocabulary_drops_the_drafter(bundle_folder: Path, tmp_path: 
     assert read_info(tmp_path / "ordered").decoding == "auto"
 
 
+def test_averaging_with_a_bundle_without_a_drafter_drops_the_drafter(bundle_folder: Path, tmp_path: Path) -> None:
+    bundle = load_bundle(bundle_folder)
+    bundle.drafter = make_drafter(DrafterConfig(layers=1, feed_forward=32), bundle.verifier)
+    save_bundle(bundle, tmp_path / "drafted")
+    result = run(tmp_path / "drafted", tmp_path / "mean", "--average", bundle_folder)
+    assert result.exit_code == 0, result.output
+    assert f"{tmp_path / 'drafted'}: its drafter is dropped" in result.stderr
+    assert load_bundle(tmp_path / "mean").drafter is None
+    result = run(tmp_path / "drafted", tmp_path / "both", "--average", tmp_path / "drafted")
+    assert (result.exit_code, "dropped" in result.stderr) == (0, False)
+
+
 @pytest.mark.parametrize(("change", "message"), [("decoding=foo", "'foo' is not known"), ("task=foo", "task")])
 def test_unknown_values_are_not_stored(change: str, message: str, bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "changed", "--set", change)
