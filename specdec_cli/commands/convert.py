@@ -177,7 +177,8 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
 
     from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo
-    from specdec_cli.pipeline.rules import check_known
+    from specdec_cli.pipeline.request import DecodingRequest
+    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.recipe import build_changed
     from specdec_cli.text.lexicon import Lexicon
 
@@ -190,8 +191,7 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
         bundle.lexicon = Lexicon.of_lists(listed)
         bundle.info = replace(bundle.info, lexicon=True)
     bundle.info = build_changed(BundleInfo, asdict(bundle.info), changes)
-    if bundle.info.decoding != "auto":
-        check_known(bundle.info.decoding)
+    resolve(DecodingRequest(bundle.info.decoding), bundle)  # raises UsageError for a decoding that the bundle does not support
     if bundle.info.ngrams and bundle.ngrams is None:
         raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
     if bundle.info.lexicon and bundle.lexicon is None:

@@ -104,8 +104,11 @@ def test_averaging_with_a_bundle_without_a_drafter_drops_the_drafter(bundle_fold
     assert (result.exit_code, "dropped" in result.stderr) == (0, False)
 
 
-@pytest.mark.parametrize(("change", "message"), [("decoding=foo", "'foo' is not known"), ("task=foo", "task")])
-def test_unknown_values_are_not_stored(change: str, message: str, bundle_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("decoding=foo", "'foo' is not known"), ("decoding=specdec", "decoding specdec: this bundle has no drafter"), ("task=foo", "task")],
+)
+def test_values_that_do_not_fit_are_not_stored(change: str, message: str, bundle_folder: Path, tmp_path: Path) -> None:
     result = run(bundle_folder, tmp_path / "changed", "--set", change)
     assert message in str(result.exception)
     assert not (tmp_path / "changed").exists()
