@@ -65,8 +65,8 @@ class Bundle:
 
 
 def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> None:
-    """Write `bundle` to `folder`, each file atomically; `bundle.json` is written last, so a folder that has it is
-    complete.
+    """Write `bundle` to `folder`, each file atomically, and `bundle.json` last: a folder that was new or empty is
+    complete if it has this file. A folder with a bundle has files of both bundles until the end.
 
     `storage` is the number format of the weights. A drafter, counts of n-grams and a list of words in the folder are deleted if the
     bundle has none.
