@@ -145,7 +145,8 @@ class InPlace:
     def __init__(self, files: Sequence[Path]) -> None:
         for path, count in Counter(files).items():
             if path == STDIO or path.suffix in COMPRESSED:
-                raise UsageError(f"{name_of(path)}: cannot be changed in place")
+                cause = "" if path == STDIO else ", because it is compressed; give --output FILE instead"
+                raise UsageError(f"{name_of(path)}: cannot be changed in place{cause}")
             if count > 1:
                 raise UsageError(f"{path}: is given twice")
         self.changed: list[Path] = []

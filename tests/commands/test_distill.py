@@ -92,7 +92,10 @@ def test_a_second_run_continues(bundle_folder: Path, lines: list[str], tmp_path:
 
 def test_a_second_run_requires_the_same_text_and_settings(ctranslate2_folder: Path, lines: list[str], tmp_path: Path) -> None:
     run(ctranslate2_folder, tmp_path / "out", text="\n".join(lines))
-    for arguments, text, words in (((), "ka lo\n", "sources"), (("--quantization", "int8"), "\n".join(lines), "compute_type 'float32'")):
+    for arguments, text, words in (
+        ((), "ka lo\n", "other source text"),
+        (("--quantization", "int8"), "\n".join(lines), "compute_type 'float32'"),
+    ):
         result = run(ctranslate2_folder, tmp_path / "out", *arguments, text=text)
         assert isinstance(result.exception, UsageError)
         assert words in str(result.exception)

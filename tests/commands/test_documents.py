@@ -1,5 +1,6 @@
 """`specdec translate` and `specdec correct` for documents, with the shipped models."""
 
+import gzip
 import json
 import os
 from pathlib import Path
@@ -110,6 +111,8 @@ def test_in_place_writes_only_changed_files(folder: Path) -> None:
     assert (folder / "e.en").read_bytes() == b"He has a car.\r\nIt is red."
     assert [(folder / name).stat().st_mtime for name in ("a.md", "d.en")] == [0, 0]
     assert run("correct", "--in-place").exit_code == 2
+    (folder / "z.txt.gz").write_bytes(gzip.compress(b"a\n"))
+    assert "z.txt.gz: cannot be changed in place, because it is compressed" in run("correct", "--in-place", folder / "z.txt.gz").stderr
     twice = run("correct", "--in-place", folder / "d.en", folder / "d.en")
     assert (twice.exit_code, (folder / "d.en").read_text()) == (2, "Tom is at home.\n")
     assert "d.en: is given twice" in twice.stderr

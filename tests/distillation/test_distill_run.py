@@ -95,6 +95,12 @@ def test_other_settings_are_refused(tmp_path: Path) -> None:
         Shards(tmp_path / "out", {"beam_size": 1, "compute_type": "int8", "max_length": 256})
 
 
+def test_other_text_and_another_teacher_are_named_in_words(tmp_path: Path) -> None:
+    Shards(tmp_path / "out", {"beam_size": 5, "sources": "91ceed0ff821eed8", "teacher": "5d"})
+    with pytest.raises(UsageError, match=r"manifest\.json: started with other source text; another teacher; use"):
+        Shards(tmp_path / "out", {"beam_size": 5, "sources": "c272ad93", "teacher": "6e"})
+
+
 def test_another_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "distilled.tsv").write_text("precious\n")
     with pytest.raises(UsageError, match=r"has no manifest\.json"):
