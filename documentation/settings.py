@@ -16,7 +16,7 @@ from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import PRESETS, TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.heads_config import HeadsConfig
-from specdec_cli.training.recipe import DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
+from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
 
 FOLDER = ROOT / "specdec_cli" / "recipes"
 GROUPS: Mapping[str, tuple[type, str]] = {
@@ -36,7 +36,8 @@ _BULLET = re.compile(r"^    - (?P<names>`\w+`(?:, `\w+`)*): (?P<text>.*?)(?=^   
 
 
 def keys(group: str) -> str:
-    """The Markdown table of the keys of `group` (a name in GROUPS): values, default and meaning of each.
+    """The Markdown table of the keys of `group` (a name in GROUPS): values, default and meaning of each. Fields that the tokenizer
+    sets are left out.
 
     Raises ValueError for a field of which the docstring of the dataclass says nothing.
     """
@@ -57,6 +58,8 @@ def descriptions(kind: type) -> dict[str, str]:
 def _rows(kind: type, prefix: str) -> Iterator[tuple[str, str, str, str]]:
     hints, meanings = get_type_hints(kind, include_extras=True), descriptions(kind)
     for each in fields(kind):
+        if kind in (TransformerConfig, DrafterConfig) and each.name in SET_BY_TOKENIZER:
+            continue
         default = each.default_factory() if each.default_factory is not MISSING else each.default
         values, shown = in_words(hints[each.name]), _shown(default)
         if each.name not in meanings:
@@ -67,8 +70,6 @@ def _rows(kind: type, prefix: str) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _shown(default: object) -> str:
-    if default is MISSING:
-        return "the vocabulary's"
     return "" if default in ("", None) else f"`{_toml(default)}`"
 
 

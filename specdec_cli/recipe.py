@@ -81,7 +81,10 @@ def build(kind: type[T], values: Mapping[str, Any]) -> T:
         if key in nested:
             if not isinstance(value, Mapping):
                 raise ModelError(f"{key!r} has keys of its own and cannot be {value!r}")
-            prepared[key] = build(_of_kind(key, nested[key], value), value)
+            try:
+                prepared[key] = build(_of_kind(key, nested[key], value), value)
+            except ModelError as error:
+                raise ModelError(f"{key}: {error}") from error
         else:
             prepared[key] = tuple(value) if isinstance(value, list) else value
     return config_from_dict(kind, prepared)

@@ -1,16 +1,15 @@
 """Recipes of corruption: the number of errors in a sentence, and the frequency of each kind."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 from specdec_cli.corruption.kinds import KINDS
 from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between, check_fields
 
-
-def _check(name: str, value: object, largest: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not (0 <= value <= largest and math.isfinite(value)):
-        raise ModelError(f"{name} is a number from 0{' to 1' if largest == 1 else ''}, not {value!r}")
+Share = Annotated[float, Between(0, 1)]
+Rate = Annotated[float, Between(0, 1e300)]
 
 
 @dataclass(frozen=True)
@@ -18,20 +17,20 @@ class ErrorCounts:
     """Distribution of the number of errors per word.
 
     The error rate of a sentence is drawn from a gamma distribution with this mean and variance, and its number of errors
-    from a Poisson distribution with this rate times its words. A `limit` above 0 always allows one error.
+    from a Poisson distribution with this rate times its words. A `limit` above 0 always allows one error. Raises ModelError for
+    a value out of range.
 
     - `mean`: the mean over sentences.
     - `variance`: the variance over sentences.
     - `limit`: the most errors per word in any one sentence (0: no errors).
     """
 
-    mean: float = 0.1
-    variance: float = 0.01
-    limit: float = 0.5
+    mean: Share = 0.1
+    variance: Share = 0.01
+    limit: Share = 0.5
 
     def __post_init__(self) -> None:
-        for name in ("mean", "variance", "limit"):
-            _check(f"errors.{name}", getattr(self, name), 1.0)
+        check_fields(self)
 
 
 @dataclass(frozen=True)
@@ -44,15 +43,11 @@ class CorruptionRecipe:
       sentence. A kind without a rate is never chosen.
     """
 
-    clean: float = 0.0
+    clean: Share = 0.0
     errors: ErrorCounts = ErrorCounts()
-    rates: Mapping[str, float] = field(default_factory=dict)
+    rates: Mapping[str, Rate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        _check("clean", self.clean, 1.0)
-        if not isinstance(self.rates, Mapping):
-            raise ModelError(f"'rates' has keys of its own and cannot be {self.rates!r}")
-        for name, rate in self.rates.items():
-            if name not in KINDS:
-                raise ModelError(f"unknown key {name!r} in rates; known are {', '.join(sorted(KINDS))}")
-            _check(f"rates.{name}", rate, math.inf)
+        check_fields(self)
+        if unknown := next((name for name in self.rates if name not in KINDS), None):
+            raise ModelError(f"unknown key {unknown!r} in rates; known are {', '.join(sorted(KINDS))}")

@@ -6,6 +6,7 @@ import pytest
 
 from documentation import settings
 from documentation.settings import GROUPS, descriptions, keys, recipes
+from specdec_cli.training.recipe import SET_BY_TOKENIZER
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,19 @@ def test_a_key_without_a_description_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_every_key_is_in_its_table(group: str) -> None:
+def test_every_key_that_can_be_set_is_in_its_table(group: str) -> None:
     kind, prefix = GROUPS[group]
     table = keys(group)
-    assert [f"| `{prefix}{each.name}` |" in table for each in fields(kind)] == [True] * len(fields(kind))
+    names = [each.name for each in fields(kind)]
+    shown = [name for name in names if f"| `{prefix}{name}` |" in table]
+    assert shown == [name for name in names if group not in ("model", "block") or name not in SET_BY_TOKENIZER]
+
+
+def test_ranges_are_those_that_are_checked() -> None:
+    share = "| a number from 0 to 1 |"
+    assert f"| `clean` {share}" in keys("corruption")
+    assert all(f"| `errors.{name}` {share}" in keys("errors") for name in ("mean", "variance", "limit"))
+    assert all("layers, a multiple of 16" in keys(group) for group in ("model", "block"))
 
 
 def test_recipes_are_shown_in_the_form_of_set() -> None:
