@@ -44,12 +44,20 @@ def make_folder(folder: Path) -> None:
         raise UsageError(f"{folder}: {error.strerror}") from error
 
 
+def check_target(path: Path) -> None:
+    """Raise UsageError if no file can be written at `path`, which a user has named: it is a folder, or its folder does not exist."""
+    if path.is_dir():
+        raise UsageError(f"{path}: is a folder")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: its folder does not exist")
+
+
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Call `write` with a temporary file in the folder of `path`, then rename that file to `path`; after an error
     the old file remains.
 
-    The folder is created if needed. Temporary files of killed programs are removed first. Raises OSError naming
-    `path` if the file cannot be written.
+    The folder is created if needed, as in caches and bundles; `check_target` is for files that users name. Temporary files of killed
+    programs are removed first. Raises OSError naming `path` if the file cannot be written.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_left_behind(path)

@@ -67,7 +67,7 @@ def corrupt(
     from specdec_cli.commands.loading import find_recipe
     from specdec_cli.corruption.recipe import CorruptionRecipe
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
-    from specdec_cli.files import make_folder
+    from specdec_cli.files import check_target
     from specdec_cli.recipe import load_recipe
     from specdec_cli.text.lines import STDIO, read_lines
     from specdec_cli.text.writing import check_not_input
@@ -82,7 +82,7 @@ def corrupt(
     target = None if output == STDIO else output
     check_not_input(target, inputs)
     if target is not None:
-        make_folder(target.parent)
+        check_target(target)
     texts = (text_column(line, column) for line in read_lines(inputs))
     tally = Tally()
     with _progress(quiet or target is None) as report:

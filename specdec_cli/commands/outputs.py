@@ -11,7 +11,7 @@ from typing import Protocol, Self
 from specdec_cli.commands.file_groups import Group
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
-from specdec_cli.files import write_atomically
+from specdec_cli.files import check_target, write_atomically
 from specdec_cli.text.lines import COMPRESSED, STDIO, name_of
 from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input, compressed, write_failures
 
@@ -46,14 +46,17 @@ def open_outputs(groups: Sequence[Group], output: Path | None, folder: Path | No
         return InPlace(files)
     if folder is not None:
         return _Files(FolderWriter(folder, () if files == [STDIO] else files, documents))
+    target = None if output == STDIO else output
+    if target is not None:
+        check_target(target)
     if not documents:
-        return _Files(LineWriter(output, () if files == [STDIO] else files))
+        return _Files(LineWriter(target, () if files == [STDIO] else files))
     if len(files) > 1:
         raise UsageError(f"{documents[0]}: a document among several files; give --output-dir FOLDER")
-    check_not_input(None if output == STDIO else output, () if files == [STDIO] else files)
+    check_not_input(target, () if files == [STDIO] else files)
     if groups[0].format == "docx" and output is None and sys.stdout.isatty():
         raise UsageError(f"{documents[0]}: a Word document is not written to a terminal; give --output FILE")
-    return _OneDocument(None if output == STDIO else output)
+    return _OneDocument(target)
 
 
 def write_document(data: bytes, target: Path) -> None:
@@ -107,11 +110,9 @@ class _Files:
 
 
 class _OneDocument:
-    """A document to a file, or to stdout. Raises UsageError for a file in a folder that does not exist, and for a folder."""
+    """A document to the file `target`, or to stdout for None."""
 
     def __init__(self, target: Path | None) -> None:
-        if target is not None and (target.is_dir() or not target.parent.is_dir()):
-            raise UsageError(f"{target}: {'is a folder' if target.is_dir() else 'its folder does not exist'}")
         self._target = target
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002

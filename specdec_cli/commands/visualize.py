@@ -14,6 +14,7 @@ from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption
 from specdec_cli.commands.options.values import decoding_option, number_or_auto, output_option
 from specdec_cli.decoding.names import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
+from specdec_cli.files import check_target
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -114,6 +115,8 @@ def _check(
     """Raise UsageError for options that contradict each other, before anything is loaded."""
     if output is not None and output.suffix.lower() not in SUFFIXES:
         raise UsageError(f"--output {output}: the name must end with one of {', '.join(SUFFIXES)}")
+    if output is not None:
+        check_target(output)
     if (sentence is None) == (file is None):
         raise UsageError("give either a SENTENCE or --file FILE")
     if sentence is not None and not sentence.strip():

@@ -38,11 +38,13 @@ def test_an_output_inside_an_input_folder_is_refused(is_folder: bool, tmp_path: 
         Destination(tmp_path / "in" / "out", is_folder).targets(find_inputs([tmp_path / "in"]))
 
 
-def test_a_folder_is_no_output_file(tmp_path: Path) -> None:
+def test_the_output_file_is_no_folder_and_in_one(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("a\n")
     (tmp_path / "out").mkdir()
     with pytest.raises(UsageError, match="out: is a folder"):
         Destination(tmp_path / "out").targets(find_inputs([tmp_path / "a.txt"]))
+    with pytest.raises(UsageError, match="no/out: its folder does not exist"):
+        Destination(tmp_path / "no" / "out").targets(find_inputs([tmp_path / "a.txt"]))
 
 
 def test_an_interruption_before_the_first_shard_leaves_no_folder(

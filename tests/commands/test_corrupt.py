@@ -81,6 +81,7 @@ def test_workers_of_a_cluster_make_no_pairs_of_blank_lines() -> None:
 def test_files_are_written_compressed_or_plain(tmp_path: Path, plain: Path, suffix: str) -> None:
     expected = run(plain).stdout
     path = tmp_path / "new" / f"pairs.tsv{suffix}"
+    path.parent.mkdir()
     result = run(plain, "-o", path)
     assert (result.exit_code, result.stdout) == (0, "")
     packed = path.read_bytes()
@@ -116,7 +117,7 @@ def test_input_files_are_not_overwritten(plain: Path) -> None:
         (["--recipe", "nix"], 2, "en-gec-corrupt"),
         (["--set", "clean"], 2, "key=value"),
         (["nix.txt"], 3, "nix.txt: no such file"),
-        (["-o", "/dev/null/out.tsv"], 2, "/dev/null"),
+        (["-o", "no/out.tsv"], 2, "no/out.tsv: its folder does not exist"),
     ],
 )
 def test_wrong_use_is_explained(arguments: list[str], code: int, message: str) -> None:

@@ -67,8 +67,9 @@ def test_output_goes_to_a_file_or_a_folder(folder: Path) -> None:
     several = run("translate", folder / "a.md", folder / "d.en")
     assert (several.exit_code, several.stdout) == (2, "")
     assert "a document among several files; give --output-dir" in several.stderr
-    nowhere = run("translate", folder / "a.md", "-o", folder / "no" / "out.md")
-    assert nowhere.exit_code == 2 and "its folder does not exist" in nowhere.stderr
+    for name in ("a.md", "d.en"):
+        nowhere = run("translate", folder / name, "-o", folder / "no" / "out")
+        assert nowhere.exit_code == 2 and "out: its folder does not exist" in nowhere.stderr
     itself = run("translate", folder / "a.md", "-o", folder / "a.md")
     assert itself.exit_code == 2 and "both input and output" in itself.stderr
 

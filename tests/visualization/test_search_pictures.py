@@ -153,6 +153,7 @@ def test_the_terminal_shows_both_ends_of_bidirectional_outputs() -> None:
     ("arguments", "words"),
     [
         (["kalo", "-o", "a.txt"], "must end with one of"),
+        (["kalo", "-o", "no/a.svg"], "no/a.svg: its folder does not exist"),
         ([" "], "SENTENCE is empty"),
         (["kalo " * 80], "a picture holds 60"),
         (["kalo", "--decoding", "beam"], "no rounds to show"),

@@ -127,18 +127,13 @@ def _synthetic(
 def _check_targets(json_file: Path | None, plot: Path | None) -> None:
     """Raise UsageError for a file that cannot be written, before anything is measured."""
     from specdec_cli.benchmark.scatter import check_plot
+    from specdec_cli.files import check_target
 
     if plot is not None:
         check_plot(plot)
-    for option, path in (("--json", json_file), ("--plot", plot)):
-        if path is None:
-            continue
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UsageError(f"{option} {path}: {error.strerror}") from error
-        if path.is_dir():
-            raise UsageError(f"{option} {path}: is a folder")
+    for path in (json_file, plot):
+        if path is not None:
+            check_target(path)
 
 
 def _check_promises(results: "Sequence[Result]", environment: Mapping[str, Any]) -> None:

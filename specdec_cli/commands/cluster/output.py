@@ -17,7 +17,7 @@ from specdec_cli.commands.cluster.run import Share, run_on_cluster
 from specdec_cli.commands.cluster.view import print_summary
 from specdec_cli.commands.training_run import teller
 from specdec_cli.errors import InputError, SpecdecError, UsageError
-from specdec_cli.files import make_folder
+from specdec_cli.files import check_target, make_folder
 from specdec_cli.folder_lock import locked
 from specdec_cli.text.lines import STDIO, Line
 from specdec_cli.text.writing import check_not_input, output_files
@@ -43,13 +43,12 @@ class Destination:
     def targets(self, inputs: Inputs) -> dict[Path, Path]:
         """The output file of each input file, by the path of the input (`-`: stdin).
 
-        Raises UsageError if one is an input, or inside a folder of the input, or if the file `path` is a folder.
+        Raises UsageError if one is an input, or inside a folder of the input, or if the file `path` cannot be written.
         """
         inputs.check_output(self.path)
         if self.is_folder:
             return output_files(self.path, inputs.paths)
-        if self.path.is_dir():
-            raise UsageError(f"{self.path}: is a folder; give a file")
+        check_target(self.path)
         check_not_input(self.path, inputs.paths)
         return dict.fromkeys(inputs.paths, self.path)
 
@@ -91,7 +90,8 @@ def write_shards(
     """
     require_ray(cluster.address)
     targets = destination.targets(inputs)
-    make_folder(destination.path if destination.is_folder else destination.path.parent)
+    if destination.is_folder:
+        make_folder(destination.path)
     work, dead = destination.work, destination.dead_letters
     tell = teller(quiet)
     with locked(work):
