@@ -10,6 +10,8 @@ from specdec_cli.model.config import WIDEST_FEED_FORWARD, Id, Layers, Transforme
 from specdec_cli.text.subwords import MASK
 
 Reads = Literal["states", "encoder", "nothing"]
+Candidates = Annotated[int, Between(1, 64)]
+"""A number of candidates of a slot link, whose memory grows with its square."""
 OWN_SHAPE = (
     *("width", "heads", "encoder_layers", "norm", "activation", "positions", "embedding_scale", "embedding_norm"),
     *("shared_embeddings", "tied_output", "output_bias"),
@@ -56,7 +58,7 @@ class DrafterConfig:
     feed_forward: Annotated[int, Between(0, WIDEST_FEED_FORWARD)] = 0
     max_block: Annotated[int, Between(1, 4096)] = 10
     chain: Annotated[int, Between(0, 2**14)] = 256
-    candidates: Annotated[int, Between(1, 1024)] = 8
+    candidates: Candidates = 8
     shortlist: Annotated[int, Between(0, 2**24)] = 0
     layout: Literal["shifted", "unshifted"] = "shifted"
     source_copy: bool = False

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.model.config import FeedForward, TransformerConfig
-from specdec_cli.model.drafter_config import Reads, check_shortlist
+from specdec_cli.model.drafter_config import Candidates, Reads, check_shortlist
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class HeadsConfig:
     max_block: Annotated[int, Between(1, 256)] = 4
     feed_forward: FeedForward = 768
     chain: Annotated[int, Between(0, 2**14)] = 0
-    candidates: Annotated[int, Between(1, 1024)] = 8
+    candidates: Candidates = 8
     shortlist: Annotated[int, Between(0, 2**24)] = 0
     start: bool = False
 
