@@ -227,7 +227,7 @@ complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -s h -l help
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -F
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l dev -r -F -d 'Held-out source text, or TSV with it, that selects the best state'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -s m -l model -l verifier -x -a 'en-de en-gec (__fish_complete_directories)' -d 'The verifier to draft for: a bundle, or another toolkit'\''s model'
-complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l data -r -F -d 'TSV of sources and the verifier'\''s own greedy output'
+complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l data -r -F -d 'TSV of sources and the verifier'\''s own greedy output, or a folder with it in train.tsv'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l source -r -F -d 'Source text, instead of --data'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l recipe -r -F -a 'blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt' -d 'A shipped recipe, or a file'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l set -x -d 'Change the recipe, as in run.seed=2'

@@ -1,12 +1,13 @@
 """`specdec train-drafter`: training of a drafter for a verifier, and simulation of its speed."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specdec_cli.commands.dev_sets import DEV_LINES, held_out_sets
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
@@ -14,23 +15,35 @@ from specdec_cli.commands.training_run import check_text, require_training, tell
 from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.machine import Machine
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.drafters import AnyDrafter
-    from specdec_cli.training.batches import SentencePair
     from specdec_cli.training.recipe import DrafterRecipe
 
 
 ModelOption = Annotated[
-    str,
-    typer.Option("--model", "-m", "--verifier", metavar="BUNDLE", help="The verifier to draft for: a bundle, or another toolkit's model."),
+    str | None,
+    typer.Option(
+        *("--model", "-m", "--verifier"),
+        metavar="BUNDLE",
+        help="The verifier to draft for: a bundle, or another toolkit's model. Needed for training.",
+    ),
 ]
 DevOption = Annotated[
     list[Path],
-    typer.Option("--dev", metavar="FILE", help="Held-out source text, or TSV with it, that selects the best state. Repeatable."),
+    typer.Option(
+        "--dev",
+        metavar="FILE",
+        help=f"Held-out source text, or TSV with it, that selects the best state; of each file, the first {DEV_LINES} lines. Repeatable.",
+    ),
 ]
 DataOption = Annotated[
-    list[str] | None, typer.Option("--data", metavar="FILE", help="TSV of sources and the verifier's own greedy output. Repeatable.")
+    list[str] | None,
+    typer.Option(
+        "--data",
+        metavar="FILE[*N]",
+        help="TSV of sources and the verifier's own greedy output, or a folder with it in train.tsv; with *N, N times in each epoch. "
+        "Repeatable.",
+    ),
 ]
 InitOption = Annotated[
     str | None, typer.Option("--init", metavar="BUNDLE", help="Initialise from this bundle's drafter; missing layers are new.")
@@ -48,7 +61,7 @@ SimulateOption = Annotated[
 def train_drafter(
     output: OutputArgument,
     dev: DevOption,
-    model: ModelOption,
+    model: ModelOption = None,
     data: DataOption = None,
     source: SourceOption = None,
     recipe: RecipeOption = None,
@@ -66,10 +79,16 @@ def train_drafter(
     OUTPUT/outputs), as `specdec distill BUNDLE --beam-size 1` does. The best state is the one with the most tokens per
     round on the sources of --dev. After an interruption, the same command resumes.
     """
-    if not simulate:
-        require_training()
-        if bool(data) == bool(source):
-            raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
+    if simulate:
+        training = {"--model": model, "--data": data, "--source": source, "--recipe": recipe, "--set": changes, "--init": init}
+        _refuse(training | {"--devices": devices > 1})
+        _simulate(output, dev, device, threads, teller(quiet))
+        return
+    require_training()
+    if bool(data) == bool(source):
+        raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
+    if model is None:
+        raise UsageError("give --model, the verifier to draft for")
     from specdec_cli.commands.cluster.options import ClusterOptions
     from specdec_cli.commands.distillation_run import distill_files, plan_distillation
     from specdec_cli.commands.loading import find_bundle, find_recipe
@@ -88,14 +107,11 @@ def train_drafter(
     check_text([*dev, *(source or ())], parallel=False)
     check_text([text.path for text in texts], parallel=True)
     machine = resolve_machine(device, "float32", threads)
-    if simulate:
-        _simulate(output, dev, machine, teller(quiet))
-        return
     with writing_alone(output):
         bundle = load_bundle(find_bundle(model))
         if (order := bundle.verifier.config.order) != "left-to-right":
             raise UsageError(f"--model {model}: drafters are for models of order left-to-right, not {order}")
-        held_out = _held_out(bundle, dev, teller(quiet))
+        held_out = held_out_sets(bundle, dev, teller(quiet))
         if source:
             resources = Resources(device, threads or os.cpu_count() or 1)
             outputs_plan = plan_distillation([str(find_bundle(model))], resources=resources, beam_size=1, keep_copies=True)
@@ -112,7 +128,13 @@ def train_drafter(
         train(task, plan, output, fabric, quiet, operations_counter(task))
 
 
-def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Callable[[str], None]) -> None:
+def _refuse(options: Mapping[str, object]) -> None:
+    """Raise UsageError that names the given ones of `options`, which only training uses."""
+    if given := [name for name, value in options.items() if value]:
+        raise UsageError(f"--simulate measures the bundle in OUTPUT and does not go with {', '.join(given)}")
+
+
+def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | None, tell: Callable[[str], None]) -> None:
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
@@ -121,17 +143,13 @@ def _simulate(output: Path, dev: Sequence[Path], machine: "Machine", tell: Calla
     from specdec_cli.commands.simulation_view import print_simulation
     from specdec_cli.model.bundle import load_bundle
 
+    check_text(dev, parallel=False)
+    machine = resolve_machine(device, "float32", threads)
     bundle = load_bundle(find_bundle(str(output)))
     move_to(machine, bundle)
-    held_out = _held_out(bundle, dev, tell)
+    held_out = held_out_sets(bundle, dev, tell)
     measured = resolve_machine(machine.device, "auto", machine.threads)
     print_simulation(Console(), bundle, open_bundle(str(output), measured), held_out, measured)
-
-
-def _held_out(bundle: "Bundle", dev: Sequence[Path], tell: Callable[[str], None]) -> "dict[str, list[SentencePair]]":
-    from specdec_cli.training.greedy_outputs import greedy_outputs
-
-    return {path.stem.removeprefix("dev."): greedy_outputs(bundle, dev_sources(bundle, path, tell)) for path in dev}
 
 
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":
@@ -167,22 +185,3 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     if any(method.trained not in (None, config.kind) for method in methods_of(info.decoding)):
         info = replace(info, decoding=DRAFTS_OF[config.kind])
     return replace(bundle, info=info, drafter=drafter)
-
-
-def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = 400) -> list[list[int]]:
-    """The ids of the first `limit` non-blank sources of a file (TSV, or plain text), without those too long for the verifier.
-
-    `tell` is called with a message if some are too long. Raises InputError if all are too long.
-    """
-    from itertools import islice
-
-    from specdec_cli.distillation.sources import read_sources
-    from specdec_cli.pipeline.building import bundle_verifier
-    from specdec_cli.training.data import check_left, longer_than
-
-    longest = bundle_verifier(bundle).longest_source
-    texts = islice(filter(str.strip, read_sources([path])), limit)
-    sources = [bundle.tokenizer.add_special_tokens(ids) for ids in bundle.tokenizer.encode_batch(list(texts))]
-    fitting = [source for source in sources if len(source) <= longest]
-    check_left(path, "lines", len(fitting), len(sources), longer_than(longest), tell)
-    return fitting

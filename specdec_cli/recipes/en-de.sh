@@ -43,6 +43,6 @@ specdec distill "$work/verifier" "$work/outputs" "$work/data/train.tsv" --beam-s
     specdec convert "$work/verifier" "$work/ordered" --order-vocabulary "$work/outputs/distilled.tsv"
 specdec train-drafter "$work/trained" --model "$work/ordered" --data "$work/outputs/distilled.tsv" "${dev[@]}" \
     --recipe en-de-drafter --set drafter.shortlist=3000 "${drafter[@]}" "${short[@]}"
-specdec train-drafter "$work/trained" --model "$work/ordered" "${dev[@]}" --simulate
+specdec train-drafter "$work/trained" "${dev[@]}" --simulate
 specdec convert "$work/trained" "$work/en-de" --storage float16 --force --set decoding=specdec --set most_copies=2 \
     --set longest_sentence=55

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from specdec_cli.commands.dev_sets import dev_names
 from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.train_drafter import with_new_drafter
@@ -29,7 +30,7 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     counted = re.search(r"update 2: (\S+) floating-point operations", result.stderr)
     # An update decodes and trains at least one sentence of a few tokens.
     assert counted is not None and float(counted[1]) > 2 * flops.forward(load_bundle(folder).verifier.config, 2, 2)
-    simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
+    simulated = run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output
     assert all(word in simulated.stdout for column in COLUMNS for word in column.split())
     assert f"precision {resolve_machine('cpu', 'auto', 1).precision}" in simulated.stdout
@@ -47,7 +48,7 @@ def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Pa
     assert again.exit_code == 0, again.output
     other = run("train-drafter", tmp_path / "other", "-m", trained, *data, "--init", folder, *settings(*RUN, "run.max_updates=2"))
     assert (other.exit_code, "a drafter of kind heads cannot initialise one of kind block" in other.stderr) == (2, True)
-    simulated = run("train-drafter", folder, "-m", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
+    simulated = run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output
     assert [line.split()[0] for line in simulated.stdout.splitlines() if line.strip()[:1].isdigit()] == ["1", "2", "3"]
     translate = ("translate", "-m", folder, text, "--max-length", 8)
@@ -117,3 +118,32 @@ def test_a_drafter_is_trained_on_text_in_one_language(bundle_folder: Path, lines
     assert 0 < len(outputs) <= len(lines)
     translate = ["translate", "-m", tmp_path / "drafter", tmp_path / "dev.txt", "--max-length", 6]
     assert run(*translate, "--decoding", "specdec").stdout == run(*translate, "--decoding", "greedy").stdout
+
+
+def test_options_of_training_do_not_go_with_simulate(text: Path, tmp_path: Path) -> None:
+    ignored = ["-m", "en-de", "--data", text, "--source", text, "--recipe", "quick-drafter", "--set", "cuts=2", "--init", "en-de"]
+    result = run("train-drafter", tmp_path, "--dev", text, "--simulate", *ignored, "--devices", 2)
+    words = "does not go with --model, --data, --source, --recipe, --set, --init, --devices"
+    assert (result.exit_code, words in result.stderr) == (2, True)
+
+
+def test_the_speed_is_simulated_without_the_verifier_of_training(text: Path, tmp_path: Path) -> None:
+    result = run("train-drafter", tmp_path, "--dev", text, "--simulate", "--threads", 1)
+    assert (result.exit_code, f"{tmp_path}: contains neither bundle.json" in result.stderr) == (3, True)
+    trained = run("train-drafter", tmp_path, "--dev", text, "--data", text)
+    assert (trained.exit_code, "give --model" in trained.stderr) == (2, True)
+
+
+def test_dev_sets_of_files_with_the_same_name_are_all_used(bundle_folder: Path, text: Path, lines: list[str], tmp_path: Path) -> None:
+    names = ["a/dev.tsv", "b/dev.tsv", "c/chat.tsv", "c/dev.chat.tsv", "c/dev_2.tsv"]
+    files = [tmp_path / name for name in names]
+    assert dev_names(files) == ["dev", "dev_2", "chat", "chat_4", "dev_2_5"]
+    for number, path in enumerate(files):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"{lines[number]}\n", encoding="utf-8")
+    dev = [part for path in files for part in ("--dev", path)]
+    shape = ["drafter.max_block=2", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=1", "run.evaluate_every=1"]
+    arguments = ["-m", bundle_folder, "--data", text, *dev, "--threads", 1, "--device", "cpu", *settings(*shape)]
+    result = run("train-drafter", tmp_path / "drafter", *arguments)
+    assert result.exit_code == 0, result.output
+    assert all(f"tokens_per_round_{name} " in result.stderr for name in dev_names(files))

@@ -1,0 +1,49 @@
+"""Dev sets of `train-drafter`: the first sources of each file, with the verifier's greedy output."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+    from specdec_cli.training.batches import SentencePair
+
+DEV_LINES = 400
+"""The number of lines of a dev set that are used."""
+
+
+def held_out_sets(bundle: "Bundle", files: Sequence[Path], tell: Callable[[str], None]) -> "dict[str, list[SentencePair]]":
+    """Pairs of a source and the verifier's greedy output for the sources of each file (see `dev_sources`), by name of the dev set."""
+    from specdec_cli.training.greedy_outputs import greedy_outputs
+
+    return {name: greedy_outputs(bundle, dev_sources(bundle, path, tell)) for name, path in zip(dev_names(files), files, strict=True)}
+
+
+def dev_names(files: Sequence[Path]) -> list[str]:
+    """A name for each dev set, from that of its file; one that occurred before gets the number of its place, from 1."""
+    names: list[str] = []
+    for path in files:
+        name = path.stem.removeprefix("dev.")
+        while name in names:
+            name = f"{name}_{len(names) + 1}"
+        names.append(name)
+    return names
+
+
+def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = DEV_LINES) -> list[list[int]]:
+    """The ids of the first `limit` non-blank sources of a file (TSV, or plain text), without those too long for the verifier.
+
+    `tell` is called with a message if some are too long. Raises InputError if all are too long.
+    """
+    from itertools import islice
+
+    from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.pipeline.building import bundle_verifier
+    from specdec_cli.training.data import check_left, longer_than
+
+    longest = bundle_verifier(bundle).longest_source
+    texts = islice(filter(str.strip, read_sources([path])), limit)
+    sources = [bundle.tokenizer.add_special_tokens(ids) for ids in bundle.tokenizer.encode_batch(list(texts))]
+    fitting = [source for source in sources if len(source) <= longest]
+    check_left(path, "lines", len(fitting), len(sources), longer_than(longest), tell)
+    return fitting
