@@ -42,6 +42,10 @@ class ModelError(SpecdecError):
     exit_code = 3
 
 
+class TrainingError(SpecdecError):
+    """An error: a training run that has diverged; the message names its folder and what to try."""
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether `error` reports that memory could not be allocated: a MemoryError, or a RuntimeError of PyTorch with
     such a message.

@@ -16,6 +16,7 @@ from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.files import write_atomically
 from specdec_cli.training.allocator import keep_freed_memory
 from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_processes
+from specdec_cli.training.divergence import Divergence
 from specdec_cli.training.progress import Progress, Report
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 from specdec_cli.training.schedule import learning_rate
@@ -74,6 +75,7 @@ class Trainer:
         self._trained = TrainedModule(task.objective, optimizer, fabric, run.sharded and fabric.world_size > 1)
         self.objective, self.adam = self._trained.run, self._trained.optimizer
         self._snapshots: list[dict[str, Tensor]] = []
+        self._divergence = Divergence(folder)
         self._start = self._trained.weights() if run.keep_start else {}
         self._seed_process()
         self._resume()
@@ -97,13 +99,15 @@ class Trainer:
     def train(self, report: Callable[[Report], None]) -> None:
         """Train until the run's `max_updates` or `max_epochs`, `patience` evaluations without improvement, or SIGINT or SIGTERM.
 
-        Calls `report` after each update. Raises InputError if the checkpoint cannot be written.
+        Calls `report` after each update. Raises InputError if the checkpoint cannot be written, and TrainingError if the run diverges: if
+        weights are not finite at an evaluation or a checkpoint, or ten losses in a row.
         """
         last_saved = last_time = time.monotonic()
         with self._stop_signal:
             for share in self._updates():
                 rate = learning_rate(self.optimizer_settings, self.progress.update + 1, self.run.max_updates)
                 loss, tokens = self._update(share, rate)
+                self._divergence.check_loss(loss, self.progress.update)
                 now = time.monotonic()
                 self.progress.seconds += now - last_time
                 self.progress.tokens += tokens
@@ -161,13 +165,19 @@ class Trainer:
         self.progress.update += 1
         return loss_of_all / max(tokens_of_all, 1), int(tokens_of_all)
 
+    def _weights(self) -> dict[str, Tensor]:
+        """A copy of the current weights. Raises TrainingError if they are not finite."""
+        weights = self._trained.weights()
+        self._divergence.check_weights(weights, self.progress.update)
+        return weights
+
     def _evaluation_is_due(self) -> bool:
         last_of_all = self.progress.epoch + 1 == self.run.max_epochs and self.progress.batch >= self.progress.batches
         return last_of_all or self.progress.update % self.run.evaluate_every == 0 or self.progress.update == self.run.max_updates
 
     def _evaluate(self) -> Mapping[str, float]:
         self.task.objective.eval()
-        current = self._trained.weights()
+        current = self._weights()
         self._snapshots = [*self._snapshots, current][-self.run.average :]
         self.task.objective.load_state_dict(self._averaged())
         with torch.no_grad():
@@ -192,7 +202,7 @@ class Trainer:
         return {name: value.lerp(self._start[name], share) if value.is_floating_point() else value for name, value in averaged.items()}
 
     def _save(self) -> None:
-        weights, optimizer = self._trained.weights(), self._trained.optimizer_state()
+        weights, optimizer = self._weights(), self._trained.optimizer_state()
         if not self.fabric.is_global_zero:
             return
         state = {
