@@ -11,7 +11,7 @@ from specdec_cli.commands.dev_sets import DEV_LINES, held_out_sets
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
+from specdec_cli.commands.training_run import check_output, check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import ModelError, UsageError
 
 if TYPE_CHECKING:
@@ -89,11 +89,9 @@ def train_drafter(
         raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
     if model is None:
         raise UsageError("give --model, the verifier to draft for")
-    from specdec_cli.commands.cluster.options import ClusterOptions
-    from specdec_cli.commands.distillation_run import distill_files, plan_distillation
     from specdec_cli.commands.loading import find_bundle, find_recipe
     from specdec_cli.commands.machine import resolve_machine
-    from specdec_cli.distillation.teacher import Resources
+    from specdec_cli.commands.training_inputs import beginning_of
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
@@ -108,24 +106,65 @@ def train_drafter(
     check_text([text.path for text in texts], parallel=True)
     machine = resolve_machine(device, "float32", threads)
     with writing_alone(output):
-        bundle = load_bundle(find_bundle(model))
+        folder = find_bundle(model)
+        digests = _verifier_digest(folder, output, plan)
+        bundle = load_bundle(folder)
         if (order := bundle.verifier.config.order) != "left-to-right":
             raise UsageError(f"--model {model}: drafters are for models of order left-to-right, not {order}")
         held_out = held_out_sets(bundle, dev, teller(quiet))
         if source:
-            resources = Resources(device, threads or os.cpu_count() or 1)
-            outputs_plan = plan_distillation([str(find_bundle(model))], resources=resources, beam_size=1, keep_copies=True)
-            distill_files(outputs_plan, output / "outputs", source, quiet=quiet, cluster=ClusterOptions())
-            texts = [DataSource(output / "outputs" / "distilled.tsv")]
+            texts = [DataSource(_decode(folder, source, output / "outputs", device, threads, quiet))]
         fabric = launch_fabric(plan.run, machine.device, devices)
         bundle.verifier.to(fabric.device)
-        first = None if init is None else load_bundle(find_bundle(init)).drafter
-        if init is not None and first is None:
-            raise UsageError(f"--init {init}: the bundle has no drafter")
+        first, digests["--init"] = (None, None) if init is None else _initial_drafter(init)
         bundle = with_new_drafter(bundle, plan, first)
         outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
         task = DrafterTask(bundle, outputs, held_out, plan, fabric.world_size)
-        train(task, plan, output, fabric, quiet, operations_counter(task))
+        beginning = beginning_of("train-drafter", plan, texts, dev, digests, {})
+        train(task, plan, beginning, output, fabric, quiet, operations_counter(task))
+
+
+def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[str, str | None]:
+    """The digest of the verifier in the folder `model`, by the name of its option, to compare with that of the run that began in `output`.
+
+    If they are the same folder, a resumed run is not compared: the run has written that verifier anew, perhaps in another number format.
+    Raises UsageError if training would change or replace a bundle that no training run has made.
+    """
+    from specdec_cli.commands.training_inputs import verifier_digest
+    from specdec_cli.training.checkpoint import FILE
+
+    if model.resolve() != output.resolve():
+        check_output(output)
+    elif plan.verifier == "fine-tuned":
+        raise UsageError(f"{output}: is the verifier itself, which verifier=fine-tuned would change; name another folder")
+    elif (output / FILE).exists():
+        return {}
+    return {"--model": verifier_digest(model)}
+
+
+def _decode(model: Path, source: Sequence[Path], output: Path, device: str, threads: int | None, quiet: bool) -> Path:
+    """Make the greedy output of the verifier in the folder `model` for text, in the folder `output`; return the TSV file with it."""
+    from specdec_cli.commands.cluster.options import ClusterOptions
+    from specdec_cli.commands.distillation_run import distill_files, plan_distillation
+    from specdec_cli.distillation.teacher import Resources
+
+    resources = Resources(device, threads or os.cpu_count() or 1)
+    plan = plan_distillation([str(model)], resources=resources, beam_size=1, keep_copies=True)
+    distill_files(plan, output, source, quiet=quiet, cluster=ClusterOptions())
+    return output / "distilled.tsv"
+
+
+def _initial_drafter(init: str) -> "tuple[AnyDrafter, str]":
+    """The drafter of the bundle that --init names, and its digest. Raises UsageError for a bundle without a drafter."""
+    from specdec_cli.commands.loading import find_bundle
+    from specdec_cli.commands.training_inputs import drafter_digest
+    from specdec_cli.model.bundle import load_bundle
+
+    folder = find_bundle(init)
+    drafter = load_bundle(folder).drafter
+    if drafter is None:
+        raise UsageError(f"--init {init}: the bundle has no drafter")
+    return drafter, drafter_digest(folder)
 
 
 def _refuse(options: Mapping[str, object]) -> None:

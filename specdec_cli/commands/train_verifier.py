@@ -8,7 +8,7 @@ import typer
 
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
-from specdec_cli.commands.training_run import check_text, require_training, teller, train, writing_alone
+from specdec_cli.commands.training_run import check_output, check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.text.folding import Order
@@ -76,6 +76,7 @@ def train_verifier(
     require_training()
     from specdec_cli.commands.loading import find_bundle, find_recipe
     from specdec_cli.commands.machine import resolve_machine
+    from specdec_cli.commands.training_inputs import beginning_of, verifier_digest, vocabulary_digest
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
@@ -92,8 +93,10 @@ def train_verifier(
     sources = [DataSource.parse(text) for text in data]
     check_text([*dev, *(source.path for source in sources)], parallel=True)
     with writing_alone(output):
+        check_output(output)
         fabric = launch_fabric(plan.run, machine.device, devices)
-        first = None if init is None else load_bundle(find_bundle(init))
+        first_folder = None if init is None else find_bundle(init)
+        first = None if first_folder is None else load_bundle(first_folder)
         subwords = _tokenizer(tokenizer, first, sources[0].path)
         model = initial_verifier(plan, first, subwords)
         own = ("en", "de") if first is None else (first.info.source_language, first.info.target_language)
@@ -103,11 +106,14 @@ def train_verifier(
         ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
         bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
         kind = MaskedTask if model.config.order == "masked" else VerifierTask
+        options = {"--task": task, "--source-language": languages[0], "--target-language": languages[1]}
+        digests = {"--tokenizer": vocabulary_digest(subwords), "--init": None if first_folder is None else verifier_digest(first_folder)}
+        beginning = beginning_of("train-verifier", plan, sources, dev, digests, options)
         # Other runs count weighted or masked tokens, from which the operations do not follow.
         countable = kind is VerifierTask and plan.run.edit_weight == 1
         a_token = operations_a_token(model.config, pairs) if countable else 0.0
         operations = (lambda progress: progress.tokens * a_token) if countable else None
-        train(kind(bundle, pairs, held_out, plan.run), plan, output, fabric, quiet, operations)
+        train(kind(bundle, pairs, held_out, plan.run), plan, beginning, output, fabric, quiet, operations)
 
 
 def _tokenizer(given: Path | None, first: "Bundle | None", data: Path) -> "Tokenizer":

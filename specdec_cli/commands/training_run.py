@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from specdec_cli.errors import MissingLibraryError
+from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.folder_lock import locked, rank
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
+    from specdec_cli.training.checkpoint import Beginning
     from specdec_cli.training.loop import TrainingTask
     from specdec_cli.training.progress import Progress
     from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
@@ -39,9 +40,18 @@ def writing_alone(output: Path) -> AbstractContextManager[None]:
     return nullcontext() if rank() else locked(output)
 
 
+def check_output(output: Path) -> None:
+    """Raise UsageError if the folder `output` has a bundle, but no checkpoint: training would replace what no training run has made."""
+    from specdec_cli.training.checkpoint import FILE
+
+    if (output / "bundle.json").exists() and not (output / FILE).exists():
+        raise UsageError(f"{output}: already has a bundle, and no {FILE} from which training resumes; name another folder")
+
+
 def train(
     task: "TrainingTask",
     plan: "VerifierRecipe | DrafterRecipe",
+    beginning: "Beginning",
     output: Path,
     fabric: "Fabric",
     quiet: bool,
@@ -49,8 +59,9 @@ def train(
 ) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
-    If `output` has no bundle yet, the initial model is saved there, until an evaluation chooses a better one. `operations` counts the
-    floating-point operations of the whole run up to a progress; if it is given, they are printed at the end.
+    If `output` has no bundle yet, the initial model is saved there, until an evaluation chooses a better one. If the run resumes, what it
+    began with and `beginning` does not have is printed. `operations` counts the floating-point operations of the whole run up to a
+    progress; if it is given, they are printed at the end.
 
     A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
     """
@@ -58,19 +69,16 @@ def train(
 
     from specdec_cli.commands.training_view import TrainingView
     from specdec_cli.training.loop import Trainer
-    from specdec_cli.training.recipe import update_settings
 
     tell = teller(quiet or not fabric.is_global_zero)
     output.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(task, plan.run, plan.optimizer, output, fabric, update_settings(plan))
+    trainer = Trainer(task, plan.run, plan.optimizer, output, fabric, beginning)
     done = trainer.progress.update
     if done:
         tell(f"{trainer.checkpoint}: resuming after update {done:,} of {plan.run.max_updates:,}")
-    different = trainer.changed_settings + ["other data or batches"] * trainer.has_other_batches
-    if different:
-        tell(f"warning: {output}: its run began with {', '.join(different)}; to train from the start, name another folder")
-    if fabric.is_global_zero and not (output / "bundle.json").exists():
-        task.save(output)
+    if trainer.changes:
+        tell(f"warning: {output}: its run began with {', '.join(trainer.changes)}; to train from the start, name another folder")
+    trainer.begin()
     try:
         if fabric.is_global_zero:
             with TrainingView(output, plan.run, Console(stderr=True), done=done, quiet=quiet) as view:

@@ -69,15 +69,27 @@ def folder_digest(folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
+def files_digest(paths: Iterable[Path]) -> str:
+    """A hash, in hexadecimal, of the contents of files in their order. Raises ModelError for an unreadable file."""
+    digest = hashlib.sha256()
+    for path in paths:
+        _hash_content(digest, path)
+    return digest.hexdigest()[:16]
+
+
 def _hash_files(digest: "hashlib._Hash", folder: Path, patterns: Iterable[str]) -> None:
     """Add names and contents of the files in `folder` that match `patterns` to `digest`."""
     for path in [path for pattern in patterns for path in sorted(folder.glob(pattern)) if not path.is_dir()]:
         digest.update(path.relative_to(folder).as_posix().encode())
-        try:
-            with path.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        except OSError as error:
-            raise ModelError(f"{path}: {error.strerror or error}") from error
+        _hash_content(digest, path)
+
+
+def _hash_content(digest: "hashlib._Hash", path: Path) -> None:
+    try:
+        with path.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror or error}") from error
 
 
 def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:

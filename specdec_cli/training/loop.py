@@ -1,20 +1,18 @@
 """The training loop: updates, evaluation, selection of the best state, checkpoints that training resumes from."""
 
-import json
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Protocol, cast
 
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from specdec_cli.errors import InputError, ModelError, UsageError
-from specdec_cli.files import write_atomically
+from specdec_cli.errors import UsageError
 from specdec_cli.training.allocator import keep_freed_memory
+from specdec_cli.training.checkpoint import FILE, MALFORMED, Beginning, damaged, read_checkpoint, write_checkpoint
 from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_processes
 from specdec_cli.training.divergence import Divergence
 from specdec_cli.training.progress import Progress, Report
@@ -50,11 +48,11 @@ class TrainingTask(Protocol):
 class Trainer:
     """Trains a TrainingTask, with checkpoints in `folder`; resumes from the checkpoint that is already there.
 
-    `checkpoint.pt` holds weights, optimiser state, progress, random state, and `settings`: the values of settings by name, to compare
-    with those of a run that resumes. `task.save` is called after each evaluation that is better than all before. After SIGINT or
-    SIGTERM the current update is finished, a checkpoint is saved, and the run ends; a second signal more than a second later interrupts
-    at once. Raises ModelError for a checkpoint that is damaged or of another model, and UsageError for one without initial weights if
-    `run.keep_start` needs them.
+    `checkpoint.pt` holds weights, optimiser state, progress, random state, and what the run began with (`beginning`), which is compared
+    with that of a run that resumes it; `changes` has the differences. `task.save` is called after each evaluation that is better than all
+    before. After SIGINT or SIGTERM the current update is finished, a checkpoint is saved, and the run ends; a second signal more than a
+    second later interrupts at once. Raises ModelError for a damaged checkpoint, and UsageError for one of another model, and for one
+    without initial weights if `run.keep_start` needs them.
     """
 
     def __init__(
@@ -64,12 +62,12 @@ class Trainer:
         optimizer: OptimizerSettings,
         folder: Path,
         fabric: Fabric,
-        settings: Mapping[str, Any] | None = None,
+        beginning: Beginning | None = None,
     ) -> None:
         keep_freed_memory()
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
-        self.settings = dict(settings or {})
-        self.changed_settings: list[str] = []
+        self._beginning = beginning or Beginning()
+        self.changes: list[str] = []
         self.progress = Progress()
         self._stop_signal = StopSignal()
         self._trained = TrainedModule(task.objective, optimizer, fabric, run.sharded and fabric.world_size > 1)
@@ -78,7 +76,9 @@ class Trainer:
         self._divergence = Divergence(folder)
         self._start = self._trained.weights() if run.keep_start else {}
         self._seed_process()
-        self._resume()
+        self._resumed = self.checkpoint.exists()
+        if self._resumed:
+            self._resume()
 
     @property
     def stopped(self) -> int:
@@ -86,15 +86,20 @@ class Trainer:
         return self._stop_signal.signal
 
     @property
-    def has_other_batches(self) -> bool:
-        """Whether the resumed epoch has a different number of batches than when it began: the data or the batch size has changed."""
-        progress = self.progress
-        return progress.batch > 0 and progress.batches not in (0, len(self.task.batches(progress.epoch)))
-
-    @property
     def checkpoint(self) -> Path:
         """Path of the checkpoint file."""
-        return self.folder / "checkpoint.pt"
+        return self.folder / FILE
+
+    def begin(self) -> None:
+        """Save the initial model, unless there is an earlier one: as checkpoint, so that the run can be resumed, and as bundle.
+
+        Raises InputError if the checkpoint cannot be written.
+        """
+        self.fabric.barrier()  # all processes have looked for a checkpoint
+        if not self._resumed:
+            self._save()
+        if self.fabric.is_global_zero and not (self.folder / "bundle.json").exists():
+            self.task.save(self.folder)
 
     def train(self, report: Callable[[Report], None]) -> None:
         """Train until the run's `max_updates` or `max_epochs`, `patience` evaluations without improvement, or SIGINT or SIGTERM.
@@ -202,7 +207,7 @@ class Trainer:
         return {name: value.lerp(self._start[name], share) if value.is_floating_point() else value for name, value in averaged.items()}
 
     def _save(self) -> None:
-        weights, optimizer = self._weights(), self._trained.optimizer_state()
+        weights, optimizer = self._weights(), self._trained.optimizer_state() if self.progress.update else {}
         if not self.fabric.is_global_zero:
             return
         state = {
@@ -212,12 +217,8 @@ class Trainer:
             "random": torch.get_rng_state(),
             "snapshots": self._snapshots,
             "start": self._start,
-            "settings": self.settings,
         }
-        try:
-            write_atomically(self.checkpoint, lambda partial: torch.save(state, partial))
-        except RuntimeError as error:  # torch.save raises RuntimeError if the disk is full
-            raise InputError(f"{self.checkpoint}: cannot be written ({_first_line(error)})") from error
+        write_checkpoint(self.checkpoint, state, self._beginning)
 
     def _seed_process(self) -> None:
         """Give each process but the first its own random numbers, so that their dropout differs."""
@@ -225,27 +226,19 @@ class Trainer:
             torch.manual_seed(hash((self.run.seed, self.fabric.global_rank, self.progress.update)) % 2**63)
 
     def _resume(self) -> None:
-        if not self.checkpoint.exists():
-            return
         try:
-            state = torch.load(self.checkpoint, map_location="cpu", weights_only=True)
+            state, began = read_checkpoint(self.checkpoint)
+            began.check(self._beginning, self._trained.fits(state["weights"]), self.checkpoint)
             self._trained.load(state["weights"], state["optimizer"])
             self.progress = Progress(**state["progress"])
             self._snapshots, self._start = state["snapshots"], state["start"]
             torch.set_rng_state(state["random"])
-            self._seed_process()
-            before = state.get("settings", {})  # checkpoints of older versions have none
-            changed = [(name, before[name], value) for name, value in self.settings.items() if before.get(name, value) != value]
-            self.changed_settings = [f"{name}={json.dumps(old)} (now {json.dumps(new)})" for name, old, new in changed]
-        except (OSError, RuntimeError, ValueError, TypeError, KeyError, EOFError, UnpicklingError) as error:
-            # torch.load raises any of these for a damaged file, load_state_dict RuntimeError for other shapes.
-            raise ModelError(f"{self.checkpoint}: damaged, or of another model ({_first_line(error)}); delete it to start again") from error
+        except MALFORMED as error:
+            raise damaged(self.checkpoint, error) from error
+        self._seed_process()
+        self.changes, self._beginning = began.changes(self._beginning), began
         if self.run.keep_start and not self._start:
             raise UsageError(f"run.keep_start: {self.checkpoint} has no initial weights, because its run began with run.keep_start=0")
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def _mean(snapshots: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:

@@ -46,16 +46,23 @@ class TrainedModule:
             return cast(dict[str, Any], get_optimizer_state_dict(self._raw, self._adam, options=_WHOLE))
         return self._adam.state_dict()
 
-    def load(self, weights: Mapping[str, Tensor], optimizer: Mapping[str, Any]) -> None:
-        """Load the weights and the state of the optimiser (its moments). Settings such as the learning rate keep their present values.
+    def fits(self, weights: Mapping[str, Tensor]) -> bool:
+        """Whether `weights` have the names and shapes of those of the module."""
+        own = self._module.state_dict()
+        return {name: value.shape for name, value in own.items()} == {name: value.shape for name, value in weights.items()}
 
-        Raises RuntimeError, ValueError or KeyError if they are of another module.
+    def load(self, weights: Mapping[str, Tensor], optimizer: Mapping[str, Any]) -> None:
+        """Load the weights and the state of the optimiser: its moments, or nothing before the first update.
+
+        Settings such as the learning rate keep their present values. Raises RuntimeError, ValueError or KeyError if the state is of
+        another module.
         """
         self._module.load_state_dict(weights)
         if self._sharded:
             self._load_shards(weights)
+        if optimizer and self._sharded:
             set_optimizer_state_dict(self._raw, self._adam, dict(optimizer), options=_FROM_FIRST)
-        else:
+        elif optimizer:
             self._adam.load_state_dict(dict(optimizer))
         for group in self._adam.param_groups:
             group |= _arguments(self._settings)

@@ -12,7 +12,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.training.loop import Trainer
 from specdec_cli.training.progress import Report
@@ -223,13 +223,13 @@ def test_a_later_second_interrupt_ends_the_run_at_once(tmp_path: Path, monkeypat
 def test_a_damaged_checkpoint_is_named(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
     trainer, _ = follow(Toy([]), tmp_path, max_updates=2)
     trainer.checkpoint.write_bytes(damage(trainer.checkpoint.read_bytes()))
-    with pytest.raises(ModelError, match=r"checkpoint\.pt: damaged, or of another model"):
+    with pytest.raises(ModelError, match=r"checkpoint\.pt: damaged, or not a checkpoint of specdec .*; name another folder"):
         follow(Toy([]), tmp_path)
 
 
 def test_a_checkpoint_of_another_model_is_named(make_copier: Callable[..., Bundle], tmp_path: Path) -> None:
     follow(Toy([]), tmp_path, max_updates=2)
-    with pytest.raises(ModelError, match=r"checkpoint\.pt: damaged, or of another model"):
+    with pytest.raises(UsageError, match=r"checkpoint\.pt: cannot be resumed, its run began with another model; name another folder"):
         train(copying(make_copier(), RUN), RUN, tmp_path, lambda _: None)
 
 
