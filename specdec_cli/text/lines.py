@@ -151,6 +151,8 @@ def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Itera
         except LineTooLong as error:
             raise LineTooLong(f"{location}: {error}") from error
         except UNREADABLE as error:
+            if number == 1 and str(error).startswith("Not a gzipped file"):
+                raise InputError(f"{name}: not a gzip file") from error
             raise InputError(f"{name}, after line {number - 1}: {getattr(error, 'strerror', None) or error}") from error
         if body is None:
             return

@@ -75,6 +75,12 @@ def test_a_damaged_file_fails_after_its_valid_lines(tmp_path: Path) -> None:
         list(lines)
 
 
+def test_a_file_that_is_not_compressed_is_no_gzip_file(tmp_path: Path) -> None:
+    (tmp_path / "a.gz").write_bytes(b"x")
+    with pytest.raises(InputError, match=r"a\.gz: not a gzip file$"):
+        list(read_lines([tmp_path / "a.gz"]))
+
+
 @pytest.mark.parametrize(("bad", "cause"), [(b"\xff", "not valid UTF-8"), (b"a\0b", "NUL byte"), (b"\xed\xa0\x80", "not valid UTF-8")])
 def test_an_invalid_line_fails_after_earlier_lines(tmp_path: Path, bad: bytes, cause: str) -> None:
     good, mixed = written(tmp_path, "good", b"1\n"), written(tmp_path, "mixed", b"2\n" + bad + b"\n4\n")
