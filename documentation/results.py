@@ -1,7 +1,8 @@
 """Stored results: docs/results/NAME.json is the output of `bench --json`, with the command that measured it.
 
-Besides the numbers, a file has the `label` of its text and the `command` (arguments of specdec, in which DATA stands for the folder
-of data sets). `needs` names other files that the command needs besides the shipped models and DATA; `notes` is shown in the pages.
+Besides the numbers, a file has the `label` of its text and the `command`: arguments of specdec, in which DATA stands for the folder of data
+sets, and OUT for a temporary folder. `needs` names other files that the command needs besides the shipped models and DATA; `notes` is shown
+in the pages.
 """
 
 import json
@@ -9,7 +10,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -84,11 +85,17 @@ def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
         yield f"{name}: {stored.command}"
 
 
+def placed(part: str, places: Mapping[str, Path | None]) -> str:
+    """`part`, an argument of a command, with the path of its first folder if that is one of `places`, by name."""
+    name, slash, rest = part.partition("/")
+    return f"{places[name]}/{rest}" if slash and name in places else part
+
+
 def _measure(stored: Stored, data: Path) -> dict[str, Any]:
     """Run the command of a result and return the record that it writes."""
-    command, *arguments = [f"{data}{part[4:]}" if part.startswith("DATA/") else part for part in stored.record["command"]]
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
-        path = Path(folder) / "result.json"
+        path, places = Path(folder) / "result.json", {"DATA": data, "OUT": Path(folder)}
+        command, *arguments = [placed(part, places) for part in stored.record["command"]]
         output = _OUTPUT.get(command, ("--output",))
         module = [f"documentation.{command}"] if command in _PROGRAMS else ["specdec_cli", command]
         subprocess.run(

@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from documentation.pages import DOCS
+from documentation.results import placed
 from specdec_cli.files import write_json
 
 FOLDER = DOCS / "results" / "papers"
@@ -96,7 +97,7 @@ def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:
     """Run the command, and return the record that it writes, without paths of this machine."""
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
         path, places = Path(folder) / "result.json", {"DATA": data, _PREFIX[:-1]: bundles, "OUT": Path(folder)}
-        arguments = [_placed(part, places) for part in run.command]
+        arguments = [placed(part, places) for part in run.command]
         output = ["--json", str(path), "--quiet"] if run.command[0] == "bench" else ["--output", str(path)]
         start = perf_counter()
         subprocess.run([sys.executable, "-m", "specdec_cli", *arguments, *output], check=True, stdout=subprocess.DEVNULL)
@@ -118,8 +119,3 @@ def _updates(run: Run, bundles: Path) -> dict[str, int]:
             with log.open(encoding="utf-8", newline="") as stream:
                 found[name] = max(int(row["update"]) for row in csv.DictReader(stream))
     return found
-
-
-def _placed(part: str, places: dict[str, Path | None]) -> str:
-    name, slash, rest = part.partition("/")
-    return f"{places[name]}/{rest}" if slash and name in places else part
