@@ -43,7 +43,7 @@ class ModelError(SpecdecError):
 
 
 class TrainingError(SpecdecError):
-    """An error: a training run that has diverged; the message names its folder and what to try."""
+    """An error: losses or weights of a training run are not finite. The message names the folder of the run and says what to try."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:

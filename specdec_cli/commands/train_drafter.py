@@ -125,10 +125,10 @@ def train_drafter(
 
 
 def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[str, str | None]:
-    """The digest of the verifier in the folder `model`, by the name of its option, to compare with that of the run that began in `output`.
+    """A hash of the verifier in the folder `model`, by the name of its option. A run that resumes in `output` must have the same hash.
 
-    If they are the same folder, a resumed run is not compared: the run has written that verifier anew, perhaps in another number format.
-    Raises UsageError if training would change or replace a bundle that no training run has made.
+    Empty if both are the same folder and the run resumes: the run may have written the verifier in another number format. Raises UsageError
+    if training would overwrite a bundle in `output`, or change the verifier in it.
     """
     from specdec_cli.commands.training_inputs import verifier_digest
     from specdec_cli.training.checkpoint import FILE

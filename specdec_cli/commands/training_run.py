@@ -41,7 +41,7 @@ def writing_alone(output: Path) -> AbstractContextManager[None]:
 
 
 def check_output(output: Path) -> None:
-    """Raise UsageError if the folder `output` has a bundle, but no checkpoint: training would replace what no training run has made."""
+    """Raise UsageError if the folder `output` has a bundle without a checkpoint, which a new training run would overwrite."""
     from specdec_cli.training.checkpoint import FILE
 
     if (output / "bundle.json").exists() and not (output / FILE).exists():

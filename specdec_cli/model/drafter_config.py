@@ -101,7 +101,7 @@ class DrafterConfig:
         return "encoder" if self.encoder == "shared" else "nothing"
 
     def fitted(self, verifier: TransformerConfig) -> Self:
-        """This configuration with the inner width of the verifier's layers in place of a `feed_forward` of 0."""
+        """A copy of this configuration in which `feed_forward`, if it is 0, is replaced by that of the verifier."""
         return replace(self, feed_forward=self.feed_forward or verifier.feed_forward)
 
     def shape(self, verifier: TransformerConfig) -> TransformerConfig:

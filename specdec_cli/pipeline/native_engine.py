@@ -25,7 +25,7 @@ LEAST_SENTENCES = 4
 MULTIPLE = 16
 """The longest source that the engine takes is a multiple of this number of tokens."""
 MOST_ROWS = 6
-"""Most sentences that a thread decodes together: as many rows as kernels multiply at once. In a beam search, a hypothesis has a row."""
+"""Most rows that a thread decodes together, as many as kernels multiply at once: one for each sentence, or each hypothesis of a beam."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
 _FLOAT, _MOST_TOKENS, _LANES = 4, 2**31 - 1, 16  # the engine pads the width of a head to a multiple of _LANES
@@ -42,7 +42,7 @@ class NativeEngine:
 
     def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
         self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
-        together = max(2, MOST_ROWS // settings.beam_size)  # the keys and values of more leave the caches before they are read again
+        together = max(2, MOST_ROWS // settings.beam_size)  # with more sentences, keys and values no longer fit in the caches
         self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, together)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""

@@ -5,13 +5,12 @@ import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 
 from specdec_cli.text.capitals import CapitalsAttempt, in_small_letters, is_in_capitals
 from specdec_cli.text.lost_parts import WatchedAttempt, with_written
 from specdec_cli.text.placeholders import FOR_LOST, Attempt, SplitAttempt, attempts, holds
 from specdec_cli.text.plain_characters import Lacks, PlainAttempt, is_raised, plain_characters
-from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.protected import protected_spans, split_at
 
 Span = tuple[int, int]
 _TRANSLATED = ("Pd", "Pi", "Pf")
@@ -96,8 +95,7 @@ def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool) -> Iterator[At
 
 def _attempts(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
     protected = protected_spans(text, latin=latin)
-    bounds = [0, *(offset for span in protected for offset in span), len(text)]
-    parts = [text[start:end] for start, end in pairwise(bounds)]  # every second one is protected
+    parts = split_at(text, protected)
     lacking = "".join(sorted(character for character in set("".join(parts[::2])) if lacks(character)))
     spans = lacking_spans(text, lacking)
     known = _known(text, lacking, lacks)

@@ -13,7 +13,7 @@ FILE = "lexicon.txt"
 
 
 class Lexicon:
-    """A set of known words. `read` returns them; it is called once, when `words` is first used."""
+    """A set of known words. `read` returns the words; it is called when the attribute `words` is used for the first time."""
 
     def __init__(self, read: Callable[[], Iterable[str]]) -> None:
         self._read = read

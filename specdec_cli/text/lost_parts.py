@@ -22,7 +22,7 @@ _STYLES = {
 _WORD = re.compile(r"[^\W\d_]+")
 _DOUBLED = re.compile(r"(.)\1+")
 _SHORTER = {"de": {"glas", "gras", "peperoni"}}
-"""The languages in which words are checked for lost letters, each with its own words that have fewer letters than their translations."""
+"""The languages in which names are checked for lost letters. For each one, its words that are rightly shorter than the English ones."""
 
 
 @dataclass(frozen=True)

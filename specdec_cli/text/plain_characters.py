@@ -5,10 +5,9 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from specdec_cli.text.placeholders import Attempt
-from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.protected import protected_spans, split_at
 
 Lacks = Callable[[str], bool]
 """Whether a vocabulary lacks a character."""
@@ -56,8 +55,7 @@ def plain_characters(text: str, lacks: Lacks) -> str:
     spans = protected_spans(text)
     if lacks("\u2018"):
         text = _with_double_quotes(text, spans)
-    bounds = [0, *(offset for span in spans for offset in span), len(text)]
-    parts = [text[start:end] for start, end in pairwise(bounds)]  # every second one is protected
+    parts = split_at(text, spans)
     parts[::2] = ["".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", part)) for part in parts[::2]]
     return "".join(parts)
 

@@ -3,6 +3,8 @@ identifiers, emoji.
 """
 
 import re
+from collections.abc import Iterable
+from itertools import pairwise
 
 TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
 """A pattern for what is between the name and the end of a tag; a ">" in the quoted value of an attribute does not end the tag."""
@@ -81,6 +83,12 @@ def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
     if _PROSE.fullmatch(text):
         return []
     return [match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text)]
+
+
+def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
+    """The parts of `text` outside `spans` (start, end), which are in order, and the spans between them: every second part is a span."""
+    bounds = [0, *(offset for span in spans for offset in span), len(text)]
+    return [text[start:end] for start, end in pairwise(bounds)]
 
 
 def keeps_order(span: str) -> bool:

@@ -101,7 +101,7 @@ class Speller:
         return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
 
     def _best(self, word: re.Match[str]) -> Edit | None:
-        """The most probable correction of an unknown word; None if there is none."""
+        """The most probable correction of an unknown word; None if no known word is similar enough."""
         source, found = word.group(), list[tuple[float, Edit]]()
         for correction, cost in self._likely(source.lower()):
             new = correction if source.islower() else correction[0].upper() + correction[1:]

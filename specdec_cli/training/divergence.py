@@ -9,7 +9,7 @@ from torch import Tensor
 from specdec_cli.errors import TrainingError
 
 MOST_UPDATES = 10
-"""Updates in a row without a finite loss after which a run has diverged. In half precision, a single loss can overflow."""
+"""A run has diverged if the losses of so many successive updates are not finite. In half precision, a single loss may overflow."""
 
 
 class Divergence:

@@ -91,7 +91,7 @@ class Trainer:
         return self.folder / FILE
 
     def begin(self) -> None:
-        """Save the initial model, unless there is an earlier one: as checkpoint, so that the run can be resumed, and as bundle.
+        """Write a checkpoint and a bundle of the initial model, each unless there is one. An interrupted run resumes from the checkpoint.
 
         Raises InputError if the checkpoint cannot be written.
         """

@@ -13,7 +13,7 @@ from tests.training.test_trainer import Toy, follow
 
 
 class Overflowing(Toy):
-    """A task whose loss is infinite in some updates."""
+    """A training task whose loss is infinity at chosen updates."""
 
     def __init__(self, updates: Sequence[int]) -> None:
         super().__init__([])

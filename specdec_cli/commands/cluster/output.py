@@ -43,7 +43,7 @@ class Destination:
     def targets(self, inputs: Inputs) -> dict[Path, Path]:
         """The output file of each input file, by the path of the input (`-`: stdin).
 
-        Raises UsageError if one is an input, or inside a folder of the input, or if the file `path` cannot be written.
+        Raises UsageError if an output file is also an input or lies in an input folder, or if no file can be written at `path`.
         """
         inputs.check_output(self.path)
         if self.is_folder:
