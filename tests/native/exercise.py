@@ -146,7 +146,8 @@ def drafting_by_own_prefix(bundle: BundleDescription) -> Iterator[list[Request]]
 
 def with_own_prefix(bundle: BundleDescription, verifier: Path, folder: Path) -> tuple[BundleDescription, NativeModel]:
     """The bundle and its model with a drafter that reads the prefix itself; its weights are random."""
-    config, file, generator = DrafterConfig(prefix="own", layers=2, max_block=5), folder / "drafter.safetensors", np.random.default_rng(0)
+    config = DrafterConfig(prefix="own", layers=2, max_block=5).fitted(bundle.shape)
+    file, generator = folder / "drafter.safetensors", np.random.default_rng(0)
     save_file({name: generator.normal(0, 0.1, shape).astype(np.float32) for name, shape in drafter_tensors(config, bundle.shape)}, file)
     return replace(bundle, drafter_config=config), NativeModel(bundle.shape, verifier, config, file)
 
