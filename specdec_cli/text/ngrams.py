@@ -6,8 +6,9 @@ import re
 import struct
 from bisect import bisect_left
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import lru_cache, reduce
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 
 from specdec_cli.errors import ModelError
@@ -22,6 +23,7 @@ HEADER = struct.Struct("<8sQQQ")
 """The header of the file: MAGIC, the number of words that were counted, of buckets and of n-grams."""
 MAGIC = b"specdec3"
 HASH_BITS, FINGERPRINT_BITS, COUNT_BITS = 64, 11, 5
+_MASK = (1 << HASH_BITS) - 1
 FACTOR = 0x9E3779B97F4A7C15
 """Odd factor of the hash of an n-gram: the hashes of its words are the digits of a number of this base, modulo 2 to the power 64."""
 STEPS = 1.5
@@ -32,6 +34,8 @@ _CONTEXT_WEIGHT = 5.0
 """The probability after shorter contexts counts as much as this number of occurrences of the context."""
 _UNKNOWN = 2.0**-20
 """Probability of a word before anything is counted: one of about a million words."""
+_COUNTS: tuple[float, ...] = tuple(2.0 ** (stored / STEPS) for stored in range(2**COUNT_BITS))
+"""The counts for the integers that are stored."""
 _DIGIT = re.compile(r"\d")
 
 
@@ -57,7 +61,7 @@ class NgramModel:
         if self._starts[0] or self._starts[buckets] != ngrams:
             raise ModelError(f"{name}: damaged (its buckets do not hold its {ngrams} n-grams)")
         self._bucket_shift = HASH_BITS - buckets.bit_length() + 1
-        self._count = lru_cache(2**12)(self._looked_up)  # each n-gram is needed as the context of the next word too
+        self._count = lru_cache(2**13)(self._looked_up)  # the same n-grams are counted for several edits
         self._log_probability = lru_cache(2**5)(self._sum_of_logs)  # many edits of a sentence replace the same words
 
     @classmethod
@@ -93,7 +97,7 @@ class NgramModel:
         It is 0 for an n-gram that occurred less than twice in the counted text; but about one in 300 of these has the hash of another
         n-gram, and then the count of that one.
         """
-        return self._count(tuple(_hash(_DIGIT.sub("0", word)) for word in words))
+        return self._count(reduce(_extended, (_hash(_DIGIT.sub("0", word)) for word in words), 0))
 
     def knows(self, word: str) -> bool:
         """Whether `word`, or its form in lower case, has a count above 0 (see `count`)."""
@@ -101,31 +105,40 @@ class NgramModel:
 
     def _sum_of_logs(self, words: tuple[int, ...]) -> float:
         """The sum of the log probabilities of words from the third on, each given the two before it. `words` are hashes."""
-        return sum(math.log(self._probability(words[place - ORDER + 1 : place + 1])) for place in range(ORDER - 1, len(words)))
-
-    def _probability(self, words: tuple[int, ...]) -> float:
-        """The probability of the last word given the words before it. `words` are hashes."""
-        probability, context_count, count = _UNKNOWN, float(self._words), math.inf
-        for first in reversed(range(len(words))):
-            if first < len(words) - 1:
-                context_count = min(context_count, self._count(words[first:-1]))
+        pairs = [_extended(before, word) for before, word in pairwise(words)]
+        triples = map(_extended, pairs, words[ORDER - 1 :])
+        of_words, of_pairs, of_triples = (list(map(self._count, ngrams)) for ngrams in (words, pairs, triples))
+        total, all_words = 0.0, float(self._words)
+        counts = zip(of_triples, of_pairs, of_pairs[1:], of_words[1:], of_words[2:], strict=False)
+        for triple, pair_before, pair, word_before, word in counts:
             # No n-gram is more frequent than its parts: a greater count is that of another n-gram with the same hash.
-            count = min(self._count(words[first:]), count, context_count)
-            probability = (count + _CONTEXT_WEIGHT * probability) / (context_count + _CONTEXT_WEIGHT)
-        return probability
+            before = min(word_before, all_words)
+            two_before = min(pair_before, before)
+            of_word = min(word, all_words)
+            of_pair = min(pair, of_word, before)
+            probability = _mean(of_word, all_words, _UNKNOWN)
+            probability = _mean(of_pair, before, probability)
+            total += math.log(_mean(min(triple, of_pair, two_before), two_before, probability))
+        return total
 
-    def _looked_up(self, words: tuple[int, ...]) -> float:
-        """Look up the approximate count of an n-gram, as in `count`. `words` are hashes."""
-        key = 0
-        for word in words:
-            key = (key * FACTOR + word) % 2**HASH_BITS
+    def _looked_up(self, key: int) -> float:
+        """Look up the approximate count of the n-gram with the hash `key`, as in `count`."""
         bucket = key >> self._bucket_shift
         fingerprint = (key >> self._bucket_shift - FINGERPRINT_BITS) % 2**FINGERPRINT_BITS << COUNT_BITS
         end = min(self._starts[bucket + 1], len(self._entries))
         found = bisect_left(self._entries, fingerprint, min(self._starts[bucket], end), end)
-        if found == end or self._entries[found] - fingerprint >= 2**COUNT_BITS:
-            return 0.0
-        return float(2 ** ((self._entries[found] - fingerprint) / STEPS))
+        stored: int = self._entries[found] - fingerprint if found < end else 2**COUNT_BITS
+        return _COUNTS[stored] if stored < 2**COUNT_BITS else 0.0
+
+
+def _extended(ngram: int, word: int) -> int:
+    """The hash of an n-gram and a word after it. `ngram` and `word` are their hashes; 0 is that of an n-gram without words."""
+    return (ngram * FACTOR + word) & _MASK
+
+
+def _mean(count: float, context_count: float, probability: float) -> float:
+    """The probability of a word that occurred `count` times in `context_count` contexts, and has `probability` after a shorter context."""
+    return (count + _CONTEXT_WEIGHT * probability) / (context_count + _CONTEXT_WEIGHT)
 
 
 def word_hashes(sentence: str) -> tuple[int, ...]:
