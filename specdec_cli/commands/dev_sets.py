@@ -1,6 +1,6 @@
 """Dev sets of `train-drafter`: the first sources of each file, with the verifier's greedy output."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,20 @@ def held_out_sets(bundle: "Bundle", files: Sequence[Path], tell: Callable[[str],
     from specdec_cli.training.greedy_outputs import greedy_outputs
 
     return {name: greedy_outputs(bundle, dev_sources(bundle, path, tell)) for name, path in zip(dev_names(files), files, strict=True)}
+
+
+def tell_left_out(held_out: "Mapping[str, Sequence[SentencePair]]", shortlist: int, tell: Callable[[str], None]) -> None:
+    """Call `tell` with the share of the tokens in each dev set's targets that are not among the first `shortlist` of the vocabulary.
+
+    A drafter with this shortlist never drafts them. Without a shortlist (0), `tell` is not called.
+    """
+    if not shortlist:
+        return
+    shares = []
+    for name, pairs in held_out.items():
+        tokens = [token for pair in pairs for token in pair.target]
+        shares.append(f"{sum(token >= shortlist for token in tokens) / max(len(tokens), 1):.1%} in {name}")
+    tell(f"tokens that a shortlist of {shortlist:,} cannot draft: {', '.join(shares)}")
 
 
 def dev_names(files: Sequence[Path]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.dev_sets import DEV_LINES, held_out_sets
+from specdec_cli.commands.dev_sets import DEV_LINES, held_out_sets, tell_left_out
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
@@ -112,6 +112,7 @@ def train_drafter(
         if (order := bundle.verifier.config.order) != "left-to-right":
             raise UsageError(f"--model {model}: drafters are for models of order left-to-right, not {order}")
         held_out = held_out_sets(bundle, dev, teller(quiet))
+        tell_left_out(held_out, plan.drafter.shortlist, teller(quiet))
         if source:
             texts = [DataSource(_decode(folder, source, output / "outputs", device, threads, quiet))]
         fabric = launch_fabric(plan.run, machine.device, devices)

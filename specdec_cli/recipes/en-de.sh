@@ -42,7 +42,7 @@ specdec distill "$work/verifier" "$work/outputs" "$work/data/train.tsv" --beam-s
 [ -e "$work/ordered/bundle.json" ] ||
     specdec convert "$work/verifier" "$work/ordered" --order-vocabulary "$work/outputs/distilled.tsv"
 specdec train-drafter "$work/trained" --model "$work/ordered" --data "$work/outputs/distilled.tsv" "${dev[@]}" \
-    --recipe en-de-drafter --set drafter.shortlist=3000 "${drafter[@]}" "${short[@]}"
+    --recipe en-de-drafter --set drafter.shortlist=5000 "${drafter[@]}" "${short[@]}"
 specdec train-drafter "$work/trained" "${dev[@]}" --simulate
 specdec convert "$work/trained" "$work/en-de" --storage float16 --force --set decoding=specdec --set most_copies=2 \
     --set longest_sentence=55

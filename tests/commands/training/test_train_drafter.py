@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.dev_sets import dev_names
+from specdec_cli.commands.dev_sets import dev_names, tell_left_out
 from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.train_drafter import with_new_drafter
@@ -15,6 +15,7 @@ from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.recipe import load_recipe
+from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.recipe import DrafterRecipe
 from tests.commands.training.runs import RUN, run, settings
 
@@ -65,6 +66,14 @@ def test_a_new_drafter_of_another_kind_replaces_the_old_one(bundle: Bundle) -> N
     assert with_new_drafter(asked, heads, None).info.decoding == "blockwise"
     assert with_new_drafter(asked, DrafterRecipe(), None).info.decoding == "specdec"
     assert with_new_drafter(bundle, heads, None).info.decoding == bundle.info.decoding == "greedy"
+
+
+def test_the_tokens_that_a_shortlist_lacks_are_counted() -> None:
+    said: list[str] = []
+    held_out = {"chat": [SentencePair([5, 3], [8, 9, 12, 3]), SentencePair([6, 3], [7, 7, 7, 3])], "news": [SentencePair([5, 3], [8, 3])]}
+    tell_left_out(held_out, 9, said.append)
+    tell_left_out(held_out, 0, said.append)
+    assert said == ["tokens that a shortlist of 9 cannot draft: 25.0% in chat, 0.0% in news"]
 
 
 @pytest.mark.parametrize("change", ["drafter.shortlist=99999", "drafter.feed_forward=100"])
