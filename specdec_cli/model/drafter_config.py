@@ -92,6 +92,11 @@ class DrafterConfig:
         return 1 if self.layout == "unshifted" else 0
 
     @property
+    def shortest_prefix(self) -> int:
+        """The shortest prefix, in tokens, after which there are drafts: 0, as a block drafter drafts from the first token on."""
+        return 0
+
+    @property
     def reads(self) -> Reads:
         """What the drafter needs of the verifier: "states" (top states of the prefix), "encoder" (only the encoded
         source), or "nothing".

@@ -42,6 +42,11 @@ class HeadsConfig:
         """What the heads need of the verifier: its top states ("states")."""
         return "states"
 
+    @property
+    def shortest_prefix(self) -> int:
+        """The shortest prefix, in tokens, after which there are drafts: 0 with `start`; else 1, since no state predicts the first token."""
+        return 0 if self.start else 1
+
     def check_against(self, verifier: TransformerConfig) -> None:
         """Raise ModelError if the number of candidates or the shortlist exceeds the vocabulary of `verifier`."""
         size = verifier.vocabulary_size

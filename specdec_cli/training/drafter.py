@@ -12,7 +12,6 @@ from torch import Tensor, nn
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafters import AnyDrafter
-from specdec_cli.model.heads import Heads
 from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.training.glancing import glance
@@ -106,8 +105,6 @@ class DrafterTask:
         self.network = bundle.drafter
         bundle.verifier.requires_grad_(recipe.verifier == "fine-tuned")
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
-        # Heads read the state that predicted the last token of the prefix; an empty prefix has no such state.
-        self._shortest = 1 if isinstance(self.network, Heads) and not self.network.config.start else 0
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._update_batches = recipe.run.accumulation * processes
         epoch = epoch_order(self._groups, recipe.run.seed, 0)
@@ -129,10 +126,9 @@ class DrafterTask:
         generator = numpy.random.default_rng((self.recipe.run.seed, epoch, number))
         pairs = [self.outputs[i] for i in indices]
         padding = self.network.verifier.config.padding
-        cuts = torch.tensor([draw_cuts(generator, len(pair.target), self.recipe.cuts, self._shortest) for pair in pairs])
-        largest = self.network.config.max_block
-        varied = self.recipe.vary_block and generator.random() >= 0.5
-        visible = int(generator.integers(1, largest + 1)) if varied else largest
+        config = self.network.config
+        cuts = torch.tensor([draw_cuts(generator, len(pair.target), self.recipe.cuts, config.shortest_prefix) for pair in pairs])
+        visible = draw_block_size(generator, config.max_block, vary=self.recipe.vary_block)
         update = (epoch * self._epoch_batches + number) / self._update_batches
         done = min(1.0, max(epoch / self.recipe.run.max_epochs, update / self.recipe.run.max_updates))
         first, final = self.recipe.glancing
@@ -163,6 +159,12 @@ class DrafterTask:
     def save(self, folder: Path) -> None:
         """Save the bundle in `folder`."""
         save_bundle(self.bundle, folder)
+
+
+def draw_block_size(generator: numpy.random.Generator, largest: int, *, vary: bool) -> int:
+    """The block size of a batch: `largest`, or with `vary`, half of the time, one drawn from 1 to `largest`."""
+    varied = vary and generator.random() >= 0.5
+    return int(generator.integers(1, largest + 1)) if varied else largest
 
 
 def draw_cuts(generator: numpy.random.Generator, length: int, count: int, shortest: int = 0) -> list[int]:

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy
 
 from specdec_cli.model.drafters import AnyDrafter
-from specdec_cli.model.heads import Heads
 from specdec_cli.model.training_flops import DrafterUpdate, update_drafter
 from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.drafter import DrafterTask, draw_cuts
+from specdec_cli.training.drafter import DrafterTask, draw_block_size, draw_cuts
 from specdec_cli.training.progress import Progress
 from specdec_cli.training.recipe import DrafterRecipe
 
@@ -29,15 +28,13 @@ def operations_a_sentence(network: AnyDrafter, recipe: DrafterRecipe, outputs: S
     shows to the drafter count as predicted.
     """
     generator = numpy.random.default_rng(recipe.run.seed)
-    shortest = 1 if isinstance(network, Heads) and not network.config.start else 0
     sample = outputs[:: -(-len(outputs) // SAMPLE)]
-    total, largest = 0, network.config.max_block
+    total, config = 0, network.config
     for pair in sample:
-        varied = recipe.vary_block and generator.random() >= 0.5
-        visible = int(generator.integers(1, largest + 1)) if varied else largest
-        cuts = [cut for cut in draw_cuts(generator, len(pair.target), recipe.cuts, shortest) if cut >= 0]
+        visible = draw_block_size(generator, config.max_block, vary=recipe.vary_block)
+        cuts = [cut for cut in draw_cuts(generator, len(pair.target), recipe.cuts, config.shortest_prefix) if cut >= 0]
         predicted = sum(min(visible, len(pair.target) - cut) for cut in cuts)
         glancing, tuned = any(recipe.glancing), recipe.verifier == "fine-tuned"
         one = DrafterUpdate(len(pair.source), len(pair.target), len(cuts), predicted, glancing, tuned)
-        total += update_drafter(network.verifier.config, network.config, one)
+        total += update_drafter(network.verifier.config, config, one)
     return total / len(sample)

@@ -71,8 +71,7 @@ def _agreement(network: AnyDrafter, source: Tensor, target: Tensor, block_size: 
         states = block_states(network, sentences, cuts.expand(rows, -1), block_size, block_size)
         tokens = network.choose(states.flatten(0, 1), sentences.prefix[:, cuts].flatten())
         drafted.append(tokens.view(rows, len(cuts), block_size))
-    if isinstance(network, Heads) and not network.config.start:
-        drafted[0][:, 0] = -1  # heads draft nothing after an empty prefix
+    drafted[0][:, : network.config.shortest_prefix] = -1  # no draft after a shorter prefix
     beyond = torch.full((rows, block_size), -1, device=target.device)
     expected = torch.cat([target, beyond], dim=1).unfold(1, block_size, 1)[:, :length]
     return (torch.cat(drafted, dim=1) == expected).cumprod(2).sum(2)

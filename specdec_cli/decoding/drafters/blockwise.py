@@ -56,7 +56,7 @@ class Blockwise:
     def _propose(self, state: State) -> Draft:
         own: BlockwiseState = state.drafting
         ids = self.network.choose(self.network(own.top, self.block_size), state.last_tokens())
-        drafting = state.lengths > (0 if self.network.config.start else 1)
+        drafting = state.lengths > self.network.config.shortest_prefix
         return Draft(ids, drafting * self.block_size)
 
     def observe(self, state: State, verdict: Verdict) -> None:
