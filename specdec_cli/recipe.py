@@ -97,9 +97,9 @@ def _dataclasses(hint: Any) -> list[Any]:
 
 def _of_kind(key: str, kinds: Sequence[Any], values: Mapping[str, Any]) -> Any:
     """The dataclass whose field `kind` has the value that `values` name; the first one if they name none. Raises ModelError."""
-    named = {one.kind: one for one in kinds} if len(kinds) > 1 else {}
-    if not named or "kind" not in values:
+    if len(kinds) == 1 or "kind" not in values:
         return kinds[0]
-    if values["kind"] not in named:
-        raise ModelError(f"{key}.kind must be {' or '.join(named)}, not {values['kind']!r}")
-    return named[values["kind"]]
+    for one in kinds:
+        if one.kind == values["kind"]:
+            return one
+    raise ModelError(f"{key}.kind must be {' or '.join(one.kind for one in kinds)}, not {values['kind']!r}")

@@ -115,6 +115,7 @@ def test_a_recipe_selects_the_kind_of_drafter() -> None:
     assert load_recipe(DrafterRecipe, None, ["drafter.kind=block", "drafter.layers=2"]).drafter == DrafterConfig(layers=2)
     for changes, words in (
         (["drafter.kind=wings"], r"drafter\.kind must be block or heads"),
+        (["drafter.kind=[]"], r"drafter\.kind must be block or heads, not \[\]"),
         (["drafter.kind=heads", "drafter.layers=2"], "unknown key 'layers'"),
         (["drafter.kind=heads", "glancing=[0.5, 0.3]"], "glancing is for block drafters"),
         (["verifier=fine-tuned"], 'verifier "fine-tuned" is for heads'),
