@@ -128,7 +128,7 @@ class VerifierRecipe:
 
 @dataclass(frozen=True)
 class DrafterRecipe:
-    """Recipe of a block drafter or heads. Raises ModelError for a setting that only the other kind has.
+    """Recipe of a block drafter or heads. Raises ModelError for a setting that only the other kind has, and for `drafter.mask`.
 
     - `drafter`: the shape of the drafter.
     - `cuts`: number of prefixes of a sentence after which a block is trained. A single prefix is drawn uniformly; of several, the
@@ -154,6 +154,8 @@ class DrafterRecipe:
     run: RunSettings = RunSettings()
 
     def __post_init__(self) -> None:
+        if isinstance(self.drafter, DrafterConfig) and self.drafter.mask != DrafterConfig.mask:
+            raise ModelError("drafter.mask is that of the tokenizer and cannot be set")
         heads = isinstance(self.drafter, HeadsConfig)
         if heads and any(self.glancing):
             raise ModelError("glancing is for block drafters: heads have no mask tokens")

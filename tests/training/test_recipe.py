@@ -99,6 +99,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ("preset.size=3", "preset is a value and has no keys"),
         ("run=3", "'run' has keys of its own"),
         ("drafter.prefix=none", "prefix must be states or own"),
+        ("drafter.mask=9", "changed settings: drafter.mask is that of the tokenizer and cannot be set"),
         ("drafter.candidates=65", "candidates must be an integer from 1 to 64, not 65"),
         ("model.width=abc", "changed settings: width must be an integer from 16"),
         ("model.width=30", "changed settings: .*multiples of 16"),
