@@ -34,6 +34,7 @@ LAYERS = (
         "new_folder",
         "process_end",
         "processes",
+        "processors",
         "recipe",
         "signals",
     },

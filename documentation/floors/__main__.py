@@ -20,12 +20,12 @@ from documentation.pages import ROOT
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.geometries import GEOMETRIES
 from specdec_cli.commands.loading import SHIPPED
-from specdec_cli.commands.machine import usable_processors
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Request
+from specdec_cli.processors import usable_processors
 
 SOURCE, DRAFT = 14, 3
 """Tokens of the source, EOS included, and of a draft."""

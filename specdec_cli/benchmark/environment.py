@@ -1,6 +1,5 @@
 """Description of the machine and software of a benchmark."""
 
-import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -9,6 +8,7 @@ from time import sleep
 from typing import Any
 
 from specdec_cli import __version__
+from specdec_cli.processors import usable_processors
 
 _CPU_FILE = Path("/proc/cpuinfo")
 _IDLE_SECONDS = 0.1  # idle OpenMP threads of this process stop spinning in this time
@@ -22,7 +22,7 @@ def describe_environment() -> dict[str, Any]:
     """
     return {
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": usable_processors(),
         "system": platform.platform(),
         "python": platform.python_version(),
         "specdec": __version__,

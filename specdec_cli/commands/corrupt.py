@@ -1,6 +1,5 @@
 """`specdec corrupt`: pairs of a corrupted and a clean line from clean text."""
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import SeedOption
 from specdec_cli.commands.options.text import OutputOption, QuietOption
 from specdec_cli.commands.options.values import machine_option, output_option
+from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
     from specdec_cli.corruption.run import Chunk, Tally
@@ -86,15 +86,10 @@ def corrupt(
     texts = (text_column(line, column) for line in read_lines(inputs))
     tally = Tally()
     with _progress(quiet or target is None) as report:
-        chunks = _counted(corrupt_lines(texts, plan, processes or _cores()), tally, report)
+        chunks = _counted(corrupt_lines(texts, plan, processes or usable_processors()), tally, report)
         _write_stdout(chunks) if target is None else _write_file(chunks, target)
     if not quiet:
         _print_tally(tally)
-
-
-def _cores() -> int:
-    """Number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _counted(chunks: "Iterable[Chunk]", tally: "Tally", report: Callable[[int], None]) -> "Iterator[Chunk]":

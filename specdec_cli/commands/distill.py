@@ -1,6 +1,5 @@
 """`specdec distill`: translation of source text by a teacher."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -18,6 +17,7 @@ from specdec_cli.commands.training_run import check_text
 from specdec_cli.distillation.run import Summary
 from specdec_cli.distillation.shards import DISTILLED
 from specdec_cli.distillation.teacher import Resources
+from specdec_cli.processors import usable_processors
 from specdec_cli.text.lines import STDIO
 
 MaxSourceLengthOption = Annotated[
@@ -105,7 +105,7 @@ def distill(
         quantization=quantization,
         keep_copies=keep_copies,
         nearest=nearest,
-        resources=Resources(device, threads or (1 if cluster.ray else os.cpu_count() or 1), batch_tokens),
+        resources=Resources(device, threads or (1 if cluster.ray else usable_processors()), batch_tokens),
     )
     summary = distill_files(plan, output, files or [], shard_lines, quiet=quiet, cluster=cluster)
     if not quiet:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specdec_cli.errors import UsageError
+from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -72,11 +73,6 @@ def _default_threads() -> int:
     if asked.isdecimal() and int(asked) > 0:
         return min(int(asked), MOST_THREADS)
     return min(usable_processors(), MOST_THREADS)
-
-
-def usable_processors() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _has_gpu() -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specdec_cli.commands.loading import bundle_order, bundle_task
-from specdec_cli.commands.machine import usable_processors
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingOptions
 from specdec_cli.commands.options.glossary import GlossaryOptions
@@ -22,6 +21,7 @@ from specdec_cli.commands.options.values import decoding_option
 from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.processors import usable_processors
 from specdec_cli.text.languages import short_code
 
 if TYPE_CHECKING:

@@ -1,6 +1,5 @@
 """`specdec train-drafter`: training of a drafter for a verifier, and simulation of its speed."""
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
 from specdec_cli.commands.training_run import check_output, check_text, require_training, teller, train, writing_alone
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -149,7 +149,7 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
     from specdec_cli.commands.distillation_run import distill_files, plan_distillation
     from specdec_cli.distillation.teacher import Resources
 
-    resources = Resources(device, threads or os.cpu_count() or 1)
+    resources = Resources(device, threads or usable_processors())
     plan = plan_distillation([str(model)], resources=resources, beam_size=1, keep_copies=True)
     distill_files(plan, output, source, quiet=quiet, cluster=ClusterOptions())
     return output / "distilled.tsv"

@@ -1,6 +1,5 @@
 """A run of a command on a Ray cluster."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.cluster.view import ClusterView
 from specdec_cli.commands.options.machine import Device
 from specdec_cli.errors import UsageError
+from specdec_cli.processors import usable_processors
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def run_on_cluster(
     of the input in bytes, if it is known. Raises UsageError for a cluster that cannot be used, and ModelError for a model that cannot
     be loaded.
     """
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = usable_processors()
     cpus = max(cores, (options.workers or 1) * (threads or 1)) if options.address == LOCAL else 0
     with ray_session(options.address, cpus) as (session, terminal):
         shape = _shape(session, options, device, threads)
