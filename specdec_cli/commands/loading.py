@@ -45,21 +45,19 @@ def bundle_task(model: str | ModelChoice) -> "Task":
 
 
 def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
-    """The default beam size and length penalty of a bundle, read without loading the weights. Raises ModelError as `find_bundle` does."""
+    """The default beam size and length penalty of a bundle, read without loading the weights. Raises ModelError as `bundle_task` does."""
     from specdec_cli.decoding.names import BEAM_SIZE
-    from specdec_cli.files import read_json
+    from specdec_cli.model.bundle_info import read_info
 
-    info = read_json(find_bundle(model) / "bundle.json", ModelError)
-    return int(info.get("beam_size") or BEAM_SIZE), float(info.get("length_penalty", 1.0))
+    info = read_info(find_bundle(model))
+    return info.beam_size or BEAM_SIZE, info.length_penalty
 
 
 def bundle_order(model: str | ModelChoice) -> "Order":
-    """The generation order of a bundle, read without loading the weights. Raises ModelError as `find_bundle` does."""
-    from specdec_cli.files import read_json
+    """The generation order of a bundle, read without loading the weights. Raises ModelError as `find_bundle` and `read_shape` do."""
+    from specdec_cli.model.bundle_info import read_shape
 
-    path = find_bundle(model) / "verifier" / "config.json"
-    order: Order = read_json(path, ModelError).get("order", "left-to-right")
-    return order
+    return read_shape(find_bundle(model)).order
 
 
 def shipped_bundles() -> list[str]:
