@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Self
 
+from specdec_cli.benchmark.rows import CTRANSLATE2
 from specdec_cli.errors import UsageError
 from specdec_cli.model.config import TransformerConfig, preset
 from specdec_cli.text.subwords import MASK
@@ -35,7 +36,7 @@ class Geometry:
     decoding: str
     length: int
     rounds: int
-    opponents: tuple[str, ...]
+    opponents: tuple[str, ...] = ("ctranslate2-greedy",)
     block_size: int = 0
     drafter_layers: int = 0
     shortlist: int = 0
@@ -68,39 +69,15 @@ class Geometry:
         return cls(**{**values, **lists})
 
 
-# The size of Marian's models of OPUS-MT, with a small drafter.
-_MARIAN = Geometry(
-    "marian",
-    preset("base", MARIAN_VOCABULARY, tied_output=False),
-    "specdec",
-    length=28,
-    rounds=10,
-    opponents=("ctranslate2-greedy",),
-    block_size=3,
-    drafter_layers=1,
-    shortlist=8_000,
-)
-
 # The output projection is not tied: with tied random weights, a model repeats its last token.
+_BASE, _BIG = (preset(size, VOCABULARY, tied_output=False) for size in ("base", "big"))
+# The size of Marian's models of OPUS-MT, with a small drafter.
+_MARIAN_SHAPE = replace(_BASE, vocabulary_size=MARIAN_VOCABULARY)
+_MARIAN = Geometry("marian", _MARIAN_SHAPE, "specdec", length=28, rounds=10, block_size=3, drafter_layers=1, shortlist=8_000)
+
 GEOMETRIES = (
-    Geometry(
-        "base",
-        preset("base", VOCABULARY, tied_output=False),
-        "specdec",
-        length=33,
-        rounds=6,
-        opponents=("ctranslate2-greedy",),
-        block_size=8,
-        drafter_layers=2,
-    ),
-    Geometry(
-        "big",
-        preset("big", VOCABULARY, tied_output=False),
-        "input-guided",
-        length=36,
-        rounds=3,
-        opponents=("ctranslate2-greedy", "ctranslate2-beam"),
-    ),
+    Geometry("base", _BASE, "specdec", length=33, rounds=6, block_size=8, drafter_layers=2),
+    Geometry("big", _BIG, "input-guided", length=36, rounds=3, opponents=CTRANSLATE2),
     _MARIAN,
     # With a drafter of the recipe quick-drafter, and as many rounds as such a drafter needed for service dialogue.
     replace(_MARIAN, name="marian-quick", rounds=11, drafter_layers=2, drafter_prefix="own"),
