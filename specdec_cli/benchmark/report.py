@@ -86,9 +86,8 @@ def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
 def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result], *, block_sizes: bool = False) -> Table:
     """The table of `bench --tune`, with a line for each setting, which names the presets that get it.
 
-    With `block_sizes`, it has also the block size and the speed, by which the block size is chosen.
-
-    `chosen` has the result of each preset, by name of the preset.
+    `chosen` has the result of each preset, by name of the preset. With `block_sizes`, the table has also the block size and the speed, by
+    which the block size is chosen.
     """
     columns: dict[str, Cell] = {
         "decoding": lambda r: r.row.name,

@@ -32,11 +32,9 @@ def read_input(
 ) -> tuple[Examples, Scorer]:
     """Read the input of a bench; return it with the function that scores output lines by the metrics of `task`.
 
-    With `by_characters`, corrections are scored by edits of characters.
-
     The input is `file` (with references), or the lines of `source`, or its source column, with `references`; None for both means stdin or
-    the built-in sample. Raises UsageError for arguments that exclude each other or do not fit `task`, and InputError for input that is
-    malformed or blank.
+    the built-in sample. With `by_characters`, corrections are scored by edits of characters. Raises UsageError for arguments that exclude
+    each other or do not fit `task`, and InputError for input that is malformed or blank.
     """
     if file is not None and source is not None:
         raise UsageError("FILE and --input are alternatives; give one")

@@ -29,6 +29,7 @@ from specdec_cli.processes import Process
 
 WORKER = "specdec_cli.commands.bench.worker"
 Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
+"""Shows the progress of a number of runs: makes the context manager that gives the function to call after each."""
 
 
 @dataclass(frozen=True)
@@ -223,9 +224,8 @@ def _score(scorer: Scorer, texts: Sequence[str], signatures: dict[str, str]) -> 
 
 def _environment(plans: Sequence[Plan], inspection: Inspection, measured: Sequence[RowRuns]) -> dict[str, Any]:
     """The machine, the versions, the engines of the rows, and what was measured how often."""
-    machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
     engines = dict.fromkeys(one.settings["engine"] for one in measured if "engine" in one.settings)
-    machine |= {"engine": ", ".join(engines) or None}
+    machine = inspection.machine | {"engine": ", ".join(engines) or None}
     return describe_environment() | machine | {"model": ", ".join(plan.model.name for plan in plans), "repetitions": plans[0].repetitions}
 
 

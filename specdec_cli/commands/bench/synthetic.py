@@ -1,7 +1,6 @@
 """`specdec bench --synthetic`: measurement of rounds on this machine, with random weights and a given acceptance of drafts."""
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +16,7 @@ from specdec_cli.benchmark.records import RowRuns
 from specdec_cli.benchmark.report import profile_table, synthetic_table, to_json
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.summary import Result, summarise
+from specdec_cli.commands.bench.run import Progress
 from specdec_cli.commands.bench.view import View, environment_lines
 from specdec_cli.commands.bench.worker import Inspection
 from specdec_cli.errors import UsageError
@@ -40,8 +40,6 @@ OPTIONS = (
 
 _TRIED_LINES, _TRIED_TIMES = 2, 2
 _EXPLANATION = "Random weights, and drafts accepted as recorded: this measures what a round costs on this machine, and no model."
-
-Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 
 
 @dataclass(frozen=True)
@@ -111,8 +109,7 @@ def run(request: Request, progress: Progress) -> Outcome:
             folders = {kind: Path(temporary) / kind for kind in FORMATS}
             inspection = _inspect(geometry, request, folders)
             measurements.append(_measure(geometry, request, inspection, folders, progress))
-    machine = {name: getattr(inspection, name) for name in ("device", "gpu", "precision", "threads", "torch")}
-    environment = describe_environment() | machine | {"model": "random weights", "repetitions": request.repetitions}
+    environment = describe_environment() | inspection.machine | {"model": "random weights", "repetitions": request.repetitions}
     lines = len(make_sources(geometry))
     return Outcome(measurements, environment, {"name": "random tokens", "lines": lines, "sentences": lines})
 

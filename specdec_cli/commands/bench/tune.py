@@ -98,11 +98,9 @@ def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
 def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool, *, block_size: bool) -> None:
     """Store the settings of the results `chosen` as presets in bundle.json, and print them, for a terminal or in `markdown`.
 
-    With `block_size`, their block size is stored as the bundle's.
-
-    `chosen` has a result by name of the preset, as `choose` returns it; other presets in bundle.json are kept. `lines` is the number
-    of lines on which they were chosen. Raises UsageError if bundle.json cannot be written, and SpecdecError if `chosen` is empty or
-    there are fewer than LEAST_LINES (100) lines.
+    `chosen` has a result by name of the preset, as `choose` returns it; other presets in bundle.json are kept. With `block_size`, their
+    block size is stored as the bundle's. `lines` is the number of lines on which they were chosen. Raises UsageError if bundle.json cannot
+    be written, and SpecdecError if `chosen` is empty or there are fewer than LEAST_LINES (100) lines.
     """
     if lines < LEAST_LINES:
         raise SpecdecError(f"--tune: {lines} lines are too few to choose presets (at least {LEAST_LINES}); nothing was written")

@@ -69,7 +69,7 @@ def print_outcome(outcome: Outcome, sweep: Sweep, markdown: bool) -> None:
         view.table(tolerance_table(outcome.results, sweep))
     if outcome.profiles:
         view.paragraph("Time by module, a sentence:")
-        iterations = {result.row.name: result.measured("iterations") for result in outcome.results}
+        iterations = {result.row.label: result.measured("iterations") for result in outcome.results}
         view.table(profile_table(outcome.profiles, outcome.examples["sentences"], iterations))
     for (name, baseline), bins in outcome.histograms.items():
         view.paragraph(f"Speedup of {name} over {baseline}, sentence by sentence:")

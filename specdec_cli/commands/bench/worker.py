@@ -38,6 +38,11 @@ class Inspection:
     limits: list[tuple[int, int]]
     refused: dict[str, str]
 
+    @property
+    def machine(self) -> dict[str, Any]:
+        """The fields that describe the machine, by name, for the report."""
+        return {name: getattr(self, name) for name in ("device", "gpu", "precision", "threads", "torch")}
+
 
 class Worker:
     """Answers the requests of the parent process to load a model and to run rows; libraries are imported when a request needs them."""
