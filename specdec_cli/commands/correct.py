@@ -146,6 +146,8 @@ def correct(
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
     correcting = Correcting(chosen, decoding, machine, text, edits, edits.ignoring.ignored(), report_format, coloured)
     if cluster.ray is not None:
+        if in_place:
+            raise UsageError("--in-place does not go with --ray; give --output or --output-dir")
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 
         check_lines(files or [], text.format)

@@ -15,6 +15,7 @@ from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import SeedOption
 from specdec_cli.commands.options.text import OutputOption, QuietOption
 from specdec_cli.commands.options.values import machine_option, output_option
+from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ def corrupt(
 
     plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
     if cluster.ray is not None:
+        if processes is not None:
+            raise UsageError("--processes is for runs without --ray; --workers is the number of workers of a cluster")
         tally = corrupt_on_cluster(plan, column, files or [], output, cluster, quiet=quiet)
         if not quiet:
             _print_tally(tally)

@@ -102,6 +102,7 @@ def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, m
         (["--retries", "2"], "--retries is for runs with --ray"),
         (["--shard-lines", "2"], "--shard-lines is for runs with --ray"),
         (["--ray", "-o", "OUT", "--trace"], "--trace shows the rounds of one process"),
+        (["--ray", "-o", "OUT", "--stats"], "--stats has the time and memory of one process"),
         (["--ray", "ray://host:10001", "-o", "OUT"], "run the command on a machine of the cluster"),
         (["--ray", "127.0.0.1:1", "-o", "OUT"], "the Ray cluster at 127.0.0.1:1: nothing answers at this address"),
     ],
@@ -109,4 +110,16 @@ def test_missing_ray_is_named(bundle_folder: Path, text: Path, tmp_path: Path, m
 def test_wrong_use_is_named(options: list[str], words: str, bundle_folder: Path, text: Path, tmp_path: Path) -> None:
     given = [option.replace("OUT", str(tmp_path / "out")) for option in options]
     result = CliRunner().invoke(app, ["translate", "-m", str(bundle_folder), str(text), *given])
+    assert (result.exit_code, words in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "words"),
+    [
+        ("corrupt", ["--processes", "2"], "--workers is the number of workers of a cluster"),
+        ("correct", ["--in-place"], "--in-place does not go with --ray"),
+    ],
+)
+def test_options_without_effect_on_a_cluster_are_refused(command: str, option: list[str], words: str, text: Path, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, [command, str(text), "-o", str(tmp_path / "out"), "--ray", *option])
     assert (result.exit_code, words in result.stderr) == (2, True), result.stderr

@@ -77,6 +77,8 @@ def decode_on_cluster(
     """
     if text.trace:
         raise UsageError("--trace shows the rounds of one process; it is not for --ray")
+    if text.stats:
+        raise UsageError("--stats has the time and memory of one process; a run with --ray prints its own totals")
     machine = decoding.machine
     inputs = find_inputs(files)
     lines = inputs.read(text.max_line_bytes)
