@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
     from specdec_cli.decoding.sentence import Hypothesis
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.pipeline.request import Number
     from specdec_cli.visualization.corpus import Corpus
     from specdec_cli.visualization.picture import Picture
 
 LONGEST = 60
 SUFFIXES = (".html", ".svg", ".json")
+_NO_BLOCKS = "--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks"
 SentenceArgument = Annotated[str | None, typer.Argument(metavar="SENTENCE", help="The sentence to decode.", show_default=False)]
 FileOption = Annotated[
     Path | None,
@@ -126,7 +128,7 @@ def _check(
     if file is not None and decoding not in (None, "jacobi"):
         raise UsageError(f"--file is for --decoding jacobi, not for {decoding}")
     if (decoding == "jacobi" or file is not None) and block_size is not None:
-        raise UsageError("--block-size is not for jacobi, which predicts the whole sentence; gs-jacobi has blocks")
+        raise UsageError(_NO_BLOCKS)
 
 
 def _show(
@@ -171,8 +173,8 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     return corpus
 
 
-def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, block_size: "int | str | None") -> "Picture":
-    """Raise UsageError for a sentence that is too long."""
+def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, block_size: "Number") -> "Picture":
+    """Decode `sentence`, and make its picture. Raises UsageError for a sentence that is too long, and for options that do not fit."""
     from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.pipeline.engine import Engine
     from specdec_cli.pipeline.request import DecodingRequest
@@ -188,9 +190,10 @@ def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, blo
     source = tokenizer.add_special_tokens(tokenizer.encode(sentence))
     drafts = bundle.drafter is not None or bundle.info.task in REWRITING
     graph = left_to_right and (decoding == "jacobi" or (decoding is None and not drafts))
-    size = block_size if isinstance(block_size, int) else None
+    if graph and block_size is not None:
+        raise UsageError(_NO_BLOCKS)
     request = DecodingRequest(
-        "greedy" if graph else decoding or "auto", block_size=size, max_length=LONGEST, with_scores=True, always_draft=True
+        "greedy" if graph else decoding or "auto", block_size=block_size, max_length=LONGEST, with_scores=True, always_draft=True
     )
     recorder = Recorder()
     engine = Engine(bundle, resolve(request, bundle), recorder)

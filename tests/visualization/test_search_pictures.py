@@ -157,6 +157,7 @@ def test_the_terminal_shows_both_ends_of_bidirectional_outputs() -> None:
         ([" "], "SENTENCE is empty"),
         (["kalo " * 80], "a picture holds 60"),
         (["kalo", "--decoding", "beam"], "no rounds to show"),
+        (["kalo", "--block-size", "3"], "--block-size is not for jacobi"),  # this bundle has no drafter
     ],
 )
 def test_unsupported_pictures_are_refused(arguments: list[str], words: str, bundle_folder: Path) -> None:
