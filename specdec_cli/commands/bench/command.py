@@ -50,7 +50,7 @@ def bench(
         _synthetic(context, compared, settings, computing, report)
         return
 
-    from specdec_cli.commands.bench.planning import make_plans
+    from specdec_cli.commands.bench.planning import check_settings, make_plans
     from specdec_cli.commands.bench.tune import tuning_plan
 
     if compared.tune and not models:
@@ -60,7 +60,9 @@ def bench(
     _check_targets(report.json_file, compared.plot)
     plans = make_plans(chosen, file, text, compared, settings, computing)
     if compared.tune:
-        _tune(tuning_plan(plans[0]), report)
+        plan = tuning_plan(plans[0])
+        check_settings(settings, plan.rows)
+        _tune(plan, report)
     else:
         _compare(plans, compared.plot, report)
 
@@ -115,7 +117,7 @@ def _synthetic(
     check_alone(context)
     geometries, beam_size = default_geometries(number_or_auto(settings.block_size)), settings.beam_size or BEAM_SIZE
     machine = (computing.device, computing.precision, computing.threads)
-    request = Request(geometries, compared.repetitions, beam_size, *machine, compared.profile)
+    request = Request(geometries, compared.runs, beam_size, *machine, compared.profile)
     _check_targets(report.json_file, None)
     outcome = run(request, lambda runs: progress(runs, report.quiet))
     print_outcome(outcome, report.markdown)

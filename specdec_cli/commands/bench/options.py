@@ -79,7 +79,10 @@ OracleLengthOption = Annotated[
     ),
 ]
 RepetitionsOption = Annotated[
-    int, _compared_option("--repetitions", metavar="N", min=1, help="Runs of every row; the medians are reported.")
+    int | None,
+    _compared_option(
+        "--repetitions", metavar="N", min=1, help="Runs of every row; the medians are reported.", show_default="3; 1 with --tune"
+    ),
 ]
 ProfileOption = Annotated[
     bool, _compared_option("--profile", help="Print the time by module and that of a round, for rows that draft or search.")
@@ -167,7 +170,7 @@ class ComparedOptions(OptionGroup):
     rows: RowsOption = None
     sweep: SweepOption = None
     oracle_length: OracleLengthOption = False
-    repetitions: RepetitionsOption = 3
+    repetitions: RepetitionsOption = None
     profile: ProfileOption = False
     histogram: HistogramOption = False
     plot: PlotOption = None
@@ -175,6 +178,11 @@ class ComparedOptions(OptionGroup):
     baseline: BaselineOption = None
     tune: TuneOption = False
     synthetic: SyntheticOption = False
+
+    @property
+    def runs(self) -> int:
+        """The number of runs of every row."""
+        return self.repetitions or (1 if self.tune else 3)
 
 
 class NumericOptions(MethodOptions):

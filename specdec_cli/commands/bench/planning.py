@@ -56,7 +56,7 @@ def make_plans(
         rows=(),
         asked=bool(compared.rows),
         sweep=sweep,
-        repetitions=compared.repetitions,
+        repetitions=compared.runs,
         batch_size=batch_rows(computing.batch_size),
         device=computing.device,
         precision=computing.precision,
@@ -71,12 +71,12 @@ def make_plans(
         baseline=compared.baseline,
     )
     plans = [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]
-    _check_settings(settings, [row for plan in plans for row in plan.rows])
+    check_settings(settings, [row for plan in plans for row in plan.rows])
     return plans
 
 
-def _check_settings(settings: SettingOptions, rows: Sequence[Row]) -> None:
-    """Raise UsageError for a setting of drafts or of beam search that applies to no row of any model."""
+def check_settings(settings: SettingOptions, rows: Sequence[Row]) -> None:
+    """Raise UsageError for a setting of drafts or of beam search that applies to none of `rows`."""
     drafting, searching = any(row.drafts for row in rows), any(row.searches for row in rows)
     for option, value, applies, which in (
         ("--block-size", settings.block_size, drafting, "rows that draft"),

@@ -126,9 +126,11 @@ def test_the_block_size_is_that_of_the_fastest_setting() -> None:
 @pytest.mark.slow
 def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), folder := tmp_path / "heads")
-    result = tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json")
+    result = tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--repetitions", 2)
     assert result.exit_code == 0, result.output
-    rows = json.loads((tmp_path / "a.json").read_text())["rows"]
+    record = json.loads((tmp_path / "a.json").read_text())
+    rows = record["rows"]
+    assert record["environment"]["repetitions"] == 2
     assert [row["decoding"] for row in rows] == ["greedy", *["blockwise"] * 5]
     assert rows[1]["settings"]["preset"] == "exact" and "top_beta" not in rows[1]["settings"]
     assert rows[1]["identical"] == [2, 2]
@@ -173,6 +175,8 @@ def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: p
     [
         (["--row", "greedy"], "ka\tlo\n", UsageError, "chooses its rows"),
         (["--profile"], "ka\tlo\n", UsageError, "chooses its rows"),
+        (["--analysis", "ends"], "ka\tlo\n", UsageError, "chooses its rows"),
+        (["--beam-size", "4"], "ka\tlo\n", UsageError, "--beam-size is for rows of beam search"),
         (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta, tolerance and block-size are tuned"),
         (["--task", "correct"], "ka\tlo\n", UsageError, "for the task translate, not for correct"),
         ([], "", UsageError, "needs dev data"),
