@@ -1,7 +1,8 @@
 """Precision of n-grams at the head and at the tail of translations (Imamura and Sumita 2020, Table 3)."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
+
+from specdec_cli.metrics.ngrams import ngrams
 
 
 def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: int, tokens: int | None = None) -> float | None:
@@ -18,11 +19,7 @@ def end_precision(hypotheses: Sequence[str], references: Sequence[str], order: i
         words = tokenise(hypothesis).split()
         if tokens is not None:
             words = words[:tokens] if tokens > 0 else words[tokens:]
-        ours = _ngrams(words, order)
-        found += (ours & _ngrams(tokenise(reference).split(), order)).total()
+        ours = ngrams(words, order)
+        found += (ours & ngrams(tokenise(reference).split(), order)).total()
         total += ours.total()
     return found / total if total else None
-
-
-def _ngrams(words: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
-    return Counter(tuple(words[start : start + order]) for start in range(len(words) - order + 1))

@@ -1,16 +1,16 @@
 """GLEU, for grammatical error correction: BLEU with a penalty for source n-grams that should have been changed."""
 
 import math
-from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
 import numpy as np
 import numpy.typing as npt
 
+from specdec_cli.metrics.ngrams import Ngrams, ngrams
+
 ORDER = 4
 ITERATIONS = 500
-_Counts = list[Counter[tuple[str, ...]]]
 
 
 def gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> float:
@@ -31,11 +31,11 @@ def gleu(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence
 
 def _line(source: str, hypothesis: str, *references: str) -> list[list[int]]:
     """For each reference of a line: hypothesis and reference length, then matches and n-gram counts of each order."""
-    before, after = _ngrams(source.split()), _ngrams(hypothesis.split())
-    return [_compare(before, after, _ngrams(reference.split())) for reference in references]
+    before, after = _ngrams(source), _ngrams(hypothesis)
+    return [_compare(before, after, _ngrams(reference)) for reference in references]
 
 
-def _compare(source: _Counts, hypothesis: _Counts, reference: _Counts) -> list[int]:
+def _compare(source: list[Ngrams], hypothesis: list[Ngrams], reference: list[Ngrams]) -> list[int]:
     counts = [hypothesis[0].total(), reference[0].total()]
     for before, after, right in zip(source, hypothesis, reference, strict=True):
         # The penalty counts only source n-grams that the reference does not have at all.
@@ -44,8 +44,10 @@ def _compare(source: _Counts, hypothesis: _Counts, reference: _Counts) -> list[i
     return counts
 
 
-def _ngrams(tokens: list[str]) -> _Counts:
-    return [Counter(zip(*(tokens[start:] for start in range(length)), strict=False)) for length in range(1, ORDER + 1)]
+def _ngrams(text: str) -> list[Ngrams]:
+    """The n-grams of each order."""
+    tokens = text.split()
+    return [ngrams(tokens, order) for order in range(1, ORDER + 1)]
 
 
 def _choose_references(number: int, lines: int, references: int) -> list[int]:

@@ -1,15 +1,15 @@
 """SARI, for text simplification: n-grams rightly added, kept and deleted."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from specdec_cli.metrics.ngrams import Ngrams, ngrams
+
 ORDER = 4
 _Numbers = npt.NDArray[np.float64]
-_Counts = Counter[tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,9 @@ def sari(sources: Sequence[str], hypotheses: Sequence[str], references: Sequence
         raise ValueError(f"{len(sources)} sources, {len(hypotheses)} lines and {[len(text) for text in references]} references")
     sums = np.zeros((3, ORDER, 3))
     for source, hypothesis, *right in zip(*map(_tokens, (sources, hypotheses, *references)), strict=True):
-        for length in range(1, ORDER + 1):
-            sums[:, length - 1] += _compare(_ngrams(length, source), _ngrams(length, hypothesis), _ngrams(length, *right), len(right))
+        for order in range(1, ORDER + 1):
+            all_right = sum((ngrams(reference, order) for reference in right), Ngrams())
+            sums[:, order - 1] += _compare(ngrams(source, order), ngrams(hypothesis, order), all_right, len(right))
     return Sari(*(100 * _scores(sums, original)).tolist())
 
 
@@ -53,14 +54,7 @@ def _tokens(lines: Sequence[str]) -> list[list[str]]:
     return [tokenise(line.lower()).split() for line in lines]
 
 
-def _ngrams(length: int, *sentences: list[str]) -> _Counts:
-    counts = _Counts()
-    for tokens in sentences:
-        counts.update(zip(*(tokens[start:] for start in range(length)), strict=False))
-    return counts
-
-
-def _compare(source: _Counts, hypothesis: _Counts, right: _Counts, references: int) -> list[tuple[int, int, int]]:
+def _compare(source: Ngrams, hypothesis: Ngrams, right: Ngrams, references: int) -> list[tuple[int, int, int]]:
     """For addition, keeping and deletion: the numbers of correct, of proposed and of reference operations on n-grams.
 
     `right` are the n-grams of all references together. Each source n-gram is counted once for each reference, so that the
