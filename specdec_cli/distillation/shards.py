@@ -59,7 +59,7 @@ class Shards:
     def write(self, index: int, outputs: Iterable[str], counts: ShardCounts) -> None:
         """Write the files of shard `index`: first the lines `outputs`, then `counts`, so that a shard with counts is complete."""
         text = "".join(outputs)
-        write_atomically(self.path(index), lambda partial: partial.write_text(text, encoding="utf-8", newline="\n") and None)
+        write_atomically(self.path(index), lambda partial: partial.write_text(text, encoding="utf-8", newline="\n"))
         write_json(self.path(index).with_suffix(".json"), vars(counts) | {"dropped": dict(sorted(counts.dropped.items()))})
 
     def merge(self, count: int) -> Path:
