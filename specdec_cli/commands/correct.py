@@ -128,8 +128,8 @@ def correct(
 ) -> None:
     """Correct text line by line, and documents; what has no errors is copied byte for byte.
 
-    Documents are Markdown, subtitles, PO, XLIFF, HTML and Word.
-    Addresses, placeholders, tags, code and text in other languages are not changed. Lines are corrected as they arrive.
+    Documents are Markdown, subtitles, PO, XLIFF, HTML and Word. Addresses, placeholders, tags, code and text in other languages are not
+    changed. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
 

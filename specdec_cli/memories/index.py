@@ -36,11 +36,10 @@ class Index:
     """N entries, ordered by the length of their sources, and for each feature the entries that have it.
 
     `lengths` (N,) are the sources' lengths in code points, and `weights` (N,) the sums of the weights of their
-    features (see `feature_weights`). `guessed` (N,) are those whose translation is a guess, and the tagged texts those with
-    inline tags (see Entry). `hashes` (N,)
-    are the sources' hashes in ascending order, and `hashed_entries` (N,) the entries that have them. `names` (F,) are
-    the features' hashes in ascending order; the entries with feature f are entries[firsts[f] : firsts[f + 1]],
-    ascending.
+    features (see `feature_weights`). `guessed` (N,) is true for those whose translation is a guess; the tagged texts are
+    those with inline tags (see Entry). `hashes` (N,) are the sources' hashes in ascending order, and `hashed_entries`
+    (N,) the entries that have them. `names` (F,) are the features' hashes in ascending order; the entries with feature f
+    are entries[firsts[f] : firsts[f + 1]], ascending.
     """
 
     sources: Texts

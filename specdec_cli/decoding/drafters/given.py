@@ -34,12 +34,11 @@ class GivenDrafts:
     """Copies the field `draft` of each sentence by the rule of `copier`, as input-guided drafting copies the source.
 
     The first draft has at most as many tokens as the sentence's field `first`, or those of its `prefix` if they are
-    more. If all tokens of a draft are accepted,
-    the longest draft of the row is doubled and increased by 1; after any other round it is the number of tokens that
-    were accepted, at least SHORTEST (3). With the rule "nearest", a row has no draft after a round that accepted
-    none of its tokens, until the last token of the output is found in the text. So a text that does not resemble the
-    output costs little. A sentence without a text has empty drafts. `eos` and `padding` are ids of the target
-    vocabulary.
+    more. If all tokens of a draft are accepted, the longest draft of the row is doubled and increased by 1; after any
+    other round it is the number of tokens that were accepted, at least SHORTEST (3). With the rule "nearest", a row has
+    no draft after a round that accepted none of its tokens, until the last token of the output is found in the text. So
+    a text that does not resemble the output costs little. A sentence without a text has empty drafts. `eos` and
+    `padding` are ids of the target vocabulary.
     """
 
     def __init__(self, copier: SourceCopy, eos: int, padding: int) -> None:
