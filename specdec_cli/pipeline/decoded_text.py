@@ -16,10 +16,10 @@ class DecodedText:
     `tokens` is its number of tokens without special ones, None if they were not counted. `ways` are the attempts in the order in which they
     are tried; the last one never fails. `attempt` is the present one, and `parts` are its hypotheses. `output` is None until an attempt has
     succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is removed from the output if `text` ends with
-    a letter or digit (see `without_added_stop`). With `is_continued`, the sentence goes on after `text` (see `without_own_stop`). `draft` is
-    the draft that was found for `text`; with `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to
-    be placed; `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor
-    translation. `tags` are the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed.
+    a letter or digit (see `without_added_stop`). With `is_continued`, the sentence goes on after `text` (see `without_own_stop`). `draft`
+    is the draft that was found for `text`; with `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are
+    to be placed; `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a
+    poor translation. `tags` are the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed.
     """
 
     def __init__(
