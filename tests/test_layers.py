@@ -24,6 +24,7 @@ LAYERS = (
     {"metrics", "corruption", "memories"},
     {"text"},
     {
+        "allocator",
         "errors",
         "failures",
         "fields",

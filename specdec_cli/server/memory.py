@@ -1,9 +1,7 @@
 """Memory that the C library keeps between batches."""
 
-import ctypes
-import sys
+from specdec_cli.allocator import MMAP_THRESHOLD, TRIM_THRESHOLD, set_allocator_options
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt() in glibc
 _KEPT = 64 * 2**20
 _LARGEST_KEPT = 32 * 2**20  # glibc takes no larger value
 
@@ -14,7 +12,4 @@ def keep_freed_memory() -> None:
     Each batch allocates a few MiB and frees them. By default that memory goes back to the system, and the next batch has a page fault
     for each page of it.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
-    if mallopt is not None:
-        mallopt(_TRIM_THRESHOLD, _KEPT)
-        mallopt(_MMAP_THRESHOLD, _LARGEST_KEPT)
+    set_allocator_options({TRIM_THRESHOLD: _KEPT, MMAP_THRESHOLD: _LARGEST_KEPT})
