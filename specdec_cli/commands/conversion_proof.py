@@ -17,8 +17,8 @@ def proof_sentence(info: "BundleInfo") -> str:
     return _PROOFS.get(info.source_language[:2], _PROOF)
 
 
-def said_by_bundle(folder: Path, sentence: str) -> str:
-    """What the bundle in `folder` says of `sentence`, decoded greedily."""
+def translated_by_bundle(folder: Path, sentence: str) -> str:
+    """The output of the bundle in `folder` for `sentence`, decoded greedily."""
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.pipeline.engine import Engine
     from specdec_cli.pipeline.request import DecodingRequest
@@ -31,8 +31,8 @@ def said_by_bundle(folder: Path, sentence: str) -> str:
     return translation.text
 
 
-def said_by_ctranslate2(bundle: "Bundle", folder: Path, sentence: str) -> str:
-    """What CTranslate2 says of `sentence` with the model in `folder`, converted from `bundle`."""
+def translated_by_ctranslate2(bundle: "Bundle", folder: Path, sentence: str) -> str:
+    """The output of CTranslate2 for `sentence`, with the model in `folder`, converted from `bundle`."""
     from specdec_cli.distillation.process import TeacherProcess
     from specdec_cli.distillation.teacher import Resources, Search
 

@@ -118,7 +118,7 @@ def convert(
     Marian, BART, mBART, M2M-100 and NLLB models in transformers' format, Marian's npz files and fairseq checkpoints are converted
     to bundles, tokenizers included. A bundle is converted to a CTranslate2 folder. A failed conversion leaves no files.
     """
-    from specdec_cli.commands.conversion_proof import proof_sentence, said_by_bundle, said_by_ctranslate2, snippet
+    from specdec_cli.commands.conversion_proof import proof_sentence, snippet, translated_by_bundle, translated_by_ctranslate2
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.model.vocabulary_order import order_vocabulary
@@ -141,9 +141,10 @@ def convert(
     sentence = proof_sentence(bundle.info)
 
     def check(folder: Path) -> None:
-        said = said_by_bundle(folder, sentence) if target_format == "bundle" else said_by_ctranslate2(bundle, folder, sentence)
+        is_bundle = target_format == "bundle"
+        translated = translated_by_bundle(folder, sentence) if is_bundle else translated_by_ctranslate2(bundle, folder, sentence)
         if not quiet:
-            typer.echo(f"{output}: {sentence} -> {said}", err=True)
+            typer.echo(f"{output}: {sentence} -> {translated}", err=True)
 
     if target_format == "ctranslate2":
         from specdec_cli.model.formats import find_writer

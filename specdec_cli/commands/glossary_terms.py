@@ -1,4 +1,4 @@
-"""What `specdec translate` says of the terms of a glossary: counts, JSON fields and warnings."""
+"""Output of `specdec translate` about the terms of a glossary: counts, JSON fields and warnings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

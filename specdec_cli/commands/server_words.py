@@ -1,4 +1,4 @@
-"""What `specdec serve` is told about words: a glossary for its translator, and edits that its corrector does not make."""
+"""The options of `specdec serve` about words: a glossary for its translator, and edits that its corrector does not make."""
 
 from collections.abc import Sequence
 

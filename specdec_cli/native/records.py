@@ -1,4 +1,4 @@
-"""What the native engine is asked for and what it gives, converted to and from the C structures of the library."""
+"""Requests to the native engine and its results, converted to and from the C structures of the library."""
 
 import ctypes
 from collections.abc import Sequence

@@ -11,7 +11,7 @@ from specdec_cli.text.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.tokenizer import Tokenizer
 
 _DIVISOR = 3
-"""What the verifier says of an edit is at most the log probability of all its tokens divided by this number."""
+"""The verifier's part of the score of an edit is at most the log probability of all its tokens divided by this number."""
 
 
 def score_edits(

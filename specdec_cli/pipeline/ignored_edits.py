@@ -66,7 +66,7 @@ class IgnoredEdits:
 def edits_outside(edits: Iterable[Edit], spans: Iterable[tuple[int, int]], changes: Callable[[Edit, int, int], bool]) -> list[Edit]:
     """Return the `edits` that leave all `spans` (start, end) of their text unchanged.
 
-    `changes` says whether an edit changes a span; it is asked only about spans that are near an edit.
+    `changes` returns whether an edit changes a span; it is called only for spans that are near an edit.
     """
     ordered = sorted(spans)
     starts, longest = [start for start, _ in ordered], max((end - start for start, end in ordered), default=0)

@@ -78,7 +78,7 @@ class Subwords(Tokenizer):
         """Copy the model to `folder`/tokenizer.model, atomically."""
         stored = folder / FILE
         if not (stored.exists() and stored.samefile(self.path)):
-            write_atomically(stored, lambda partial: shutil.copyfile(self.path, partial) and None)
+            write_atomically(stored, lambda partial: shutil.copyfile(self.path, partial))
 
     def starts_word(self, piece: str) -> bool:
         """Whether `piece` starts with SentencePiece's space symbol."""
