@@ -113,12 +113,14 @@ def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
     for begin, end in runs:
         text = content[begin:end]
         if _DIRECTIVE.match(text):
-            yield from (each for each in (group,) if each)
+            if group:
+                yield group
             group = []
             continue
         definition = _DEFINITION.match(content, begin, end) if begin != runs[0][0] else None
         if definition is not None:
-            yield from (each for each in (group,) if each)
+            if group:
+                yield group
             group, begin = [], definition.end()
         line_end = _LINE_END.search(content, end)
         rest = content[begin : line_end.start() if line_end else len(content)]

@@ -27,11 +27,9 @@ class Change(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The characters `start` to `end` of a segment's text, and `begin` to `finish` of the document, which they stand
-    for.
+    """The characters `start` to `end` of a segment's text, and `begin` to `finish` of the document, which they stand for.
 
-    Both are equal for text that is copied, and differ for an escaped character or markup. A `gap` is a line break or
-    what else separates the words of a segment; changes keep it.
+    A gap is a line break or what else separates the words of a segment; changes keep it.
     """
 
     start: int
@@ -39,6 +37,11 @@ class Piece(NamedTuple):
     begin: int
     finish: int
     is_gap: bool = False
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether both have the same length, so that offsets inside correspond; they differ for an escaped character or markup."""
+        return self.end - self.start == self.finish - self.begin
 
 
 @dataclass(frozen=True)
@@ -172,7 +175,7 @@ class Segment:
         """The offset in the document of an `offset` into the text."""
         for piece in self.pieces:
             if offset < piece.end:
-                return piece.begin + (offset - piece.start if piece.end - piece.start == piece.finish - piece.begin else 0)
+                return piece.begin + (offset - piece.start if piece.is_copied else 0)
         return self.finish
 
     def part(self, start: int, end: int) -> "Segment":
@@ -181,9 +184,8 @@ class Segment:
         for piece in self.pieces:
             first, last = max(start, piece.start), min(end, piece.end)
             if first < last:
-                copied = piece.end - piece.start == piece.finish - piece.begin
-                begin = piece.begin + (first - piece.start if copied else 0)
-                finish = begin + last - first if copied else piece.finish
+                begin = piece.begin + (first - piece.start if piece.is_copied else 0)
+                finish = begin + last - first if piece.is_copied else piece.finish
                 found.append(piece._replace(start=first - start, end=last - start, begin=begin, finish=finish))
         return replace(self, text=self.text[start:end], pieces=tuple(found))
 
@@ -193,8 +195,7 @@ class Segment:
         begin = self.position(start)
         last = self.position(end - 1) if end > start else begin
         ending = next((piece for piece in self.pieces if piece.start < end <= piece.end), None)
-        copied = ending is not None and ending.end - ending.start == ending.finish - ending.begin
-        finish = begin if end == start else last + 1 if copied or ending is None else ending.finish
+        finish = begin if end == start else last + 1 if ending is None or ending.is_copied else ending.finish
         return Change(begin, finish, self.layout.escape(text))
 
 
