@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
-from specdec_cli.documents.xml_events import XmlEvent, escape_xml, unescaped
+from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, unescaped
 from specdec_cli.text.protected import without_protected
 
 _HYPHEN = "noBreakHyphen"
@@ -137,15 +137,15 @@ def _is_computed(group: Sequence[Run]) -> bool:
 def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: _Open, *, in_field: bool) -> None:
     """Add the text element that starts at `index`; a new group begins where the format changes."""
     start = events[index].finish
-    last = next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == events[index].depth)
-    end = events[last].begin
+    last = events[end_of(events, index)]
+    end = last.begin
     raw = content[start:end]
     pieces, position = [], 0
     for first, after, character in unescaped(raw):
         pieces += [raw[position:first], character]
         position = after
     text = "-" if events[index].name == _HYPHEN else "".join([*pieces, raw[position:]])
-    run = Run(events[index].begin, events[last].finish, start, end, text, paragraph.format, in_field)
+    run = Run(events[index].begin, last.finish, start, end, text, paragraph.format, in_field)
     group = paragraph.groups[-1]
     is_raised = _SUPERSCRIPT in run.format and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
     if group and (is_raised or group[-1].format != run.format):

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.segments import Change, Segment
-from specdec_cli.documents.xliff_text import end_of, xliff_segments
-from specdec_cli.documents.xml_events import XmlEvent, read_xml
+from specdec_cli.documents.xliff_text import xliff_segments
+from specdec_cli.documents.xml_events import XmlEvent, end_of, read_xml
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import apply_edits
 

@@ -7,7 +7,7 @@ from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.icu import FormReader
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
-from specdec_cli.documents.xml_events import XmlEvent, escape_xml, unescaped
+from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, unescaped
 from specdec_cli.text.line_ends import find_wrapped
 
 _PAIRS = frozenset(("g", "mrk", "pc"))
@@ -74,12 +74,6 @@ def _end_of_code(events: Sequence[XmlEvent], index: int) -> int:
     if event.kind != "start" or not (event.name in _WITH_CODE or protected):
         return index
     return end_of(events, index)
-
-
-def end_of(events: Sequence[XmlEvent], index: int) -> int:
-    """The index of the end of the element that starts at `index`."""
-    depth = events[index].depth
-    return next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == depth)
 
 
 def _is_boundary(events: Sequence[XmlEvent], index: int) -> bool:

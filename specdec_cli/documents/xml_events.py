@@ -49,6 +49,12 @@ def read_xml(data: bytes, name: str) -> tuple[str, str, list[XmlEvent]]:
     return content, encoding, events
 
 
+def end_of(events: Sequence[XmlEvent], index: int) -> int:
+    """The index of the end of the element that starts at `index`."""
+    depth = events[index].depth
+    return next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == depth)
+
+
 def unescaped(text: str) -> list[tuple[int, int, str]]:
     """Return the character references of `text`: first and last offset, and the character."""
     found = []
