@@ -34,6 +34,12 @@ def readings(word: str) -> Mapping[str, str]:
     return found
 
 
+def verb_lemma(word: str) -> str:
+    """The lemma of a lower-case word as a finite verb, infinitive or form in -ing (goes: go); "" if it is none of these."""
+    tags = readings(word)
+    return next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
+
+
 @lru_cache(maxsize=_CACHE_SIZE)
 def inflected(lemma: str, tag: str) -> str:
     """The inflected form of `lemma` with the Penn Treebank tag `tag` (go, VBD: went); "" if the lexicon has none."""

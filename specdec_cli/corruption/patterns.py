@@ -5,7 +5,7 @@ from random import Random
 from specdec_cli.corruption.closed import ARTICLES, BE, DO, MODALS, OBJECTS, POSSESSIVES, QUESTION_WORDS, SUBJECTS
 from specdec_cli.corruption.context import verb_tag
 from specdec_cli.corruption.edits import TokenEdit, insert_word, match_case, replace_token
-from specdec_cli.corruption.lexicon import form, inflected, readings
+from specdec_cli.corruption.lexicon import form, inflected, readings, verb_lemma
 from specdec_cli.corruption.tables import pairs, word_set
 from specdec_cli.corruption.tokens import NUMBER, Sentence
 
@@ -27,10 +27,7 @@ _CONTRACTED = {
     "they're": "they have",
 }
 _FEELINGS = dict(
-    pairs(
-        "hungry>hunger thirsty>thirst cold>cold hot>hot afraid>fear scared>fear sleepy>sleep lucky>luck right>right "
-        "hungry>hungry thirsty>thirsty wrong>wrong"
-    )
+    pairs("hungry>hungry thirsty>thirsty cold>cold hot>hot afraid>fear scared>fear sleepy>sleep lucky>luck right>right wrong>wrong")
 )
 _COUNTS = word_set("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty")
 _BE_FOR = {"i": "am", "you": "are", "we": "are", "they": "are"}
@@ -45,8 +42,7 @@ def complement(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
-    tags, following = readings(words[i]), words[i + 1]
-    lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
+    lemma, following = verb_lemma(words[i]), words[i + 1]
     if words[i] == "to" and (words[i - 1] in _TO_BEFORE_NOUNS or (words[i - 1] == "used" and words[i - 2] in BE | {"get", "got"})):
         edit = replace_token(sentence, i + 1, form(following, "VBG", "VB"))
         return edit and edit.covering(i - 1, i + 1)
@@ -65,7 +61,7 @@ def complement(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
     if lemma in _EXPLAINING | _SUGGESTING:
         return _object_first(sentence, i)
     if lemma == "tell" and following in OBJECTS:
-        edit = replace_token(sentence, i, inflected("say", verb_tag(sentence, i) or next(iter(tags))))
+        edit = replace_token(sentence, i, inflected("say", verb_tag(sentence, i) or next(iter(readings(words[i])))))
         return edit and edit.covering(i, i + 1)
     return None
 

@@ -4,7 +4,7 @@ from random import Random
 
 from specdec_cli.corruption.closed import ADVERBS, ARTICLES, DETERMINERS, MODALS, OBJECTS, PREPOSITIONS, SUBJECTS
 from specdec_cli.corruption.edits import TokenEdit, delete_token, insert_word, replace_token
-from specdec_cli.corruption.lexicon import readings
+from specdec_cli.corruption.lexicon import readings, verb_lemma
 from specdec_cli.corruption.tables import alternatives, word_set
 from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
 
@@ -158,8 +158,7 @@ def preposition_insert(sentence: Sentence, i: int, random: Random) -> TokenEdit 
     if not (words[i] in DETERMINERS or words[i] in OBJECTS or words[i] == NAME):
         return None
     tags = readings(left)
-    lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
-    others = _INSERTED_AFTER.get(lemma)
+    others = _INSERTED_AFTER.get(verb_lemma(left))
     if others is None or words[i - 2] in ARTICLES or ("NN" in tags and words[i - 2] not in MODALS | SUBJECTS | {"to"}):
         return None
     return insert_word(sentence, i, random.choice(others)).covering(i - 1, i)

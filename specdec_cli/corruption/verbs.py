@@ -5,7 +5,7 @@ from random import Random
 from specdec_cli.corruption.closed import DO, HAVE, MODALS, PREPOSITIONS, SUBJECTS
 from specdec_cli.corruption.context import determiner_of, is_about_past, is_singular, previous_word, verb_tag
 from specdec_cli.corruption.edits import TokenEdit, replace_token
-from specdec_cli.corruption.lexicon import form, inflected, readings
+from specdec_cli.corruption.lexicon import form, inflected, readings, verb_lemma
 from specdec_cli.corruption.tables import alternatives, word_set
 from specdec_cli.corruption.tokens import Sentence
 
@@ -111,8 +111,7 @@ def _replace_because_of(sentence: Sentence, i: int, word: str, position: int) ->
 
 def _without_to(sentence: Sentence, i: int, position: int) -> TokenEdit | None:
     """Replace `decided to go` by `decided going`; None if both are right."""
-    tags = readings(sentence.words[position - 1])
-    lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
+    lemma = verb_lemma(sentence.words[position - 1])
     going = form(sentence.words[i], "VB", "VBG")
     if not lemma or lemma in _INFINITIVE_OR_ING or not going or position != i - 1:
         return None
@@ -124,8 +123,7 @@ def infinitive(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
 
     Returns None if this error is impossible at token i.
     """
-    word, tags = sentence.words[i], readings(sentence.words[i - 1])
-    lemma = next((tags[tag] for tag in ("VB", "VBZ", "VBD", "VBG") if tag in tags), "")
+    word, lemma = sentence.words[i], verb_lemma(sentence.words[i - 1])
     ends = lemma == "stop" and not _ENDING.isdisjoint(sentence.words)  # else "stopped to smoke" may be right
     base = form(word, "VBG", "VB") if ends or lemma in _WITH_ING else ""
     return _replace_because_of(sentence, i, f"to {base}", i - 1) if base else None
