@@ -21,9 +21,8 @@ FORMAT = 1
 class Cell:
     """A token in a row of a picture: its text, its mark, and its probability (None: not computed).
 
-    The mark is "right" or "wrong" (equal to greedy decoding or not), "accepted" or "rejected" (a token of the draft), "verified" (the
-    verifier's own token), or "known" (from an earlier row).
-    `instead_of` is the rejected draft token that this token of the verifier replaced; None if there was none.
+    MEANINGS says what the marks mean. `instead_of` is the rejected draft token that this token of the verifier replaced; None if there
+    was none.
     """
 
     piece: str
