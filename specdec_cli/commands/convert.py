@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from specdec_cli.commands.loading import SHIPPED, find_bundle
+from specdec_cli.commands.model_cache import warn_of_dropped
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import OfflineOption
 from specdec_cli.commands.options.text import QuietOption
@@ -241,6 +242,5 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
             raise ModelError(f"{chosen.name}: no such folder or file, and not an owner/name on the hub")
         path = fetch(chosen.name, revision, chosen.offline)
     conversion = convert_model(path, name, wanted)
-    if conversion.dropped_settings and not chosen.quiet:
-        typer.echo(f"specdec: warning: {chosen.name}: unsupported settings: {', '.join(conversion.dropped_settings)}", err=True)
+    warn_of_dropped(conversion, chosen)
     return conversion.bundle

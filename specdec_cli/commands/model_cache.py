@@ -59,8 +59,7 @@ def converted(chosen: "ModelChoice") -> Path | None:
         if not chosen.quiet:
             typer.echo(f"specdec: {chosen.name}: converting to {folder}", err=True)
         conversion = convert_model(path, None, ConversionOptions(chosen.source_language, chosen.target_language))
-        if conversion.dropped_settings and not chosen.quiet:
-            typer.echo(f"specdec: warning: {chosen.name}: unsupported settings: {', '.join(conversion.dropped_settings)}", err=True)
+        warn_of_dropped(conversion, chosen)
         _forget_languages(conversion, chosen)
         try:
             with new_folder(folder, "bundle.json", force=False) as partial:
@@ -70,6 +69,12 @@ def converted(chosen: "ModelChoice") -> Path | None:
             if not (folder / "bundle.json").exists():
                 raise
     return folder
+
+
+def warn_of_dropped(conversion: "Conversion", chosen: "ModelChoice") -> None:
+    """Name on stderr the settings of the original model that affect its output and that bundles do not support, unless --quiet is given."""
+    if conversion.dropped_settings and not chosen.quiet:
+        typer.echo(f"specdec: warning: {chosen.name}: unsupported settings: {', '.join(conversion.dropped_settings)}", err=True)
 
 
 def _forget_languages(conversion: "Conversion", chosen: "ModelChoice") -> None:
