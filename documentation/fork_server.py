@@ -48,8 +48,10 @@ def main(address: str, folder: Path) -> NoReturn:
     listener.listen()
     for name in ("specdec", "python"):
         text = _CLIENT.format(python=sys.executable, is_python=name == "python", address=address)
-        (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(0o755)
+        partial = folder / f"{name}.partial"
+        partial.write_text(text, encoding="utf-8")
+        partial.chmod(0o755)
+        partial.rename(folder / name)  # readers wait for a file that exists
     sys.executable = str(folder / "python")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

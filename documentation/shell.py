@@ -38,6 +38,7 @@ class Shell:
         started = time.monotonic()
         while not (programs / "python").exists():
             if self._server.poll() is not None or time.monotonic() - started > _START:
+                self.__exit__(None, None, None)
                 raise RuntimeError("the server of specdec did not start")
             time.sleep(0.05)
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"

@@ -52,6 +52,7 @@ def paper(name: str) -> str:
 
 @cache
 def tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
+    """The columns and rows of each table in tables.toml, by the table's name."""
     values = tomllib.loads(_FILE.read_text(encoding="utf-8"))
     return {
         name: (tuple(table["columns"]), tuple(PaperRow(named, ours, tuple(published)) for named, ours, *published in table["rows"]))
