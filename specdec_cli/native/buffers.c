@@ -4,11 +4,9 @@
 #include <stdlib.h>
 
 #include "session.h"
+#include "sizes.h"
 
 #define MULTIPLE 16
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int64_t padded_length(int64_t source_length) { return (source_length + MULTIPLE - 1) / MULTIPLE * MULTIPLE; }
 

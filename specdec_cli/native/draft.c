@@ -1,12 +1,11 @@
 // Drafts that need no network: copies of the source or of a given text, and of what followed the same tokens before.
 
 #include "session.h"
+#include "sizes.h"
 
 #define LONGEST_SUFFIX 3 // tokens of a suffix that "unique-3" and lookup search for
 #define SHORTEST 3       // tokens that a draft of a given text may always have
 #define WINDOW 4         // how far from where a copy left off a token is looked for; as much again for every round that found nothing
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static int64_t most_drafted(const struct specdec_session *session, const struct row *row, int64_t most) {
     const int64_t size = session->options.block_size;

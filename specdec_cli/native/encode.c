@@ -1,6 +1,7 @@
 // Sentences that enter: their sources encoded, and projected for every layer of the decoder.
 
 #include "session.h"
+#include "sizes.h"
 
 // What all threads read; copied to each.
 struct call {
@@ -49,8 +50,6 @@ static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions
     const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;
     team_run(worker->team, multiplications_of(&model->encoder, positions) + projected, run, &call, sizeof call);
 }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // A new sentence in a free row. Returns a status.
 static int32_t begin_row(const struct specdec_session *session, struct row *row, int64_t number) {

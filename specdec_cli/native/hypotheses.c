@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "session.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+#include "sizes.h"
 
 void begin_search(const struct specdec_session *session, struct row *row) {
     struct search *search = &row->search;

@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#define LANES 16
+#include "sizes.h"
 
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+#define LANES 16
 
 // A thread's own room: a normed row and FEW quantized ones, or scores, a query, what it attends to, and keys and values of a
 // head.

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "session.h"
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+#include "sizes.h"
 
 // The best hypotheses of a search.
 static struct done *found_by_search(const struct specdec_session *session, const struct row *row) {

@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "session.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+#include "sizes.h"
 
 // The number of floats that the keys and values of all layers have for `places` positions of a row.
 static int64_t keys_size(const struct stack *stack, int64_t places) {

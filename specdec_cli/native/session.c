@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+#include "sizes.h"
 
 static int64_t longest_draft(const struct specdec_session *session) {
     const int32_t decoding = session->options.decoding;

@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "helpers.h"
+#include "sizes.h"
 
 #ifndef WORTHWHILE
 #define WORTHWHILE (1 << 20) // multiplications for which one thread more is worth while
@@ -71,8 +72,6 @@ static void publish(struct team *team, const struct work *work) {
     for (size_t i = 0; i < WORDS; i++) atomic_store_explicit(&team->words[i], words[i], memory_order_release);
     atomic_store(&team->number, number + 1);
 }
-
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void begin_turn(struct team *team, int turn) {
     team->turn = turn;
