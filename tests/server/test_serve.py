@@ -60,7 +60,7 @@ def test_words_are_checked_against_the_models_that_use_them(tmp_path: Path) -> N
         folder = tmp_path / f"{task} {order}"
         (folder / "verifier").mkdir(parents=True)
         (folder / "bundle.json").write_text(json.dumps({"format": 1, "task": task}), encoding="utf-8")
-        (folder / "verifier" / "config.json").write_text(json.dumps({"order": order}), encoding="utf-8")
+        (folder / "verifier" / "config.json").write_text(json.dumps({"vocabulary_size": 8, "order": order}), encoding="utf-8")
         return ModelChoice(str(folder))
 
     words, ordinary, folded = Words(Glossary([Term("a", "b")])), model("translate", "left-to-right"), model("correct", "right-to-left")
