@@ -127,6 +127,6 @@ def convert_model(path: Path, name: str | None, options: ConversionOptions) -> C
         return readers()[name].convert(path, options)
     except ModelError as error:
         raise error if str(path) in str(error) else ModelError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        # A setting is missing or has an unexpected type.
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        # A setting is missing, or has an unexpected type or value.
         raise ModelError(f"{path}: not a valid {name} model ({type(error).__name__}: {error})") from error
