@@ -84,7 +84,7 @@ def _see_also(names: Collection[str]) -> list[str]:
 def _text(text: str) -> str:
     """`text` with the characters escaped that troff reads as commands."""
     escaped = " ".join(text.split()).replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga")
-    return f"\\&{escaped}" if escaped.startswith((".", "'")) else escaped
+    return f"\\&{escaped}" if escaped.startswith(".") else escaped
 
 
 def _bold(text: str) -> str:

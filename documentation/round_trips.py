@@ -194,7 +194,7 @@ def measure(packages: Path, folder: Path) -> Iterator[dict[str, Any]]:
         except SpecdecError as error:
             row["refused"].append(str(error))
             continue
-        for key in ("segments", "lost", "changed_bytes"):
+        for key in KEYS:
             row[key] += getattr(trip, key)
         row["wrong"] += [f"{path.name}: {trip.wrong}"] if trip.wrong else []
     yield from rows.values()
