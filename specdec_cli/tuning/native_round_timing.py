@@ -84,13 +84,7 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Cost
         if time.perf_counter() - started > _ENOUGH:
             break
     drafting, verifying = ({case: _least([times[part] for key, times in measured if key == case]) for case in cases} for part in (0, 1))
-    short, long = sizes
-    return Costs(
-        sizes,
-        (verifying[1, 0], verifying[ROWS, 0]),
-        ((verifying[1, short], verifying[1, long]), (verifying[ROWS, short], verifying[ROWS, long])),
-        ((drafting[1, short], drafting[1, long]), (drafting[ROWS, short], drafting[ROWS, long])),
-    )
+    return Costs.of_cases(sizes, verifying, drafting)
 
 
 def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """Costs of decoding rounds in milliseconds, by rows, drafted tokens and verified tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
@@ -13,6 +13,8 @@ _SOURCE = 14
 
 Times = tuple[float, float]
 """Milliseconds for the shorter and for the longer of two draft sizes."""
+Case = tuple[int, int]
+"""A measured case: the number of rows, and the tokens of a draft (0: none)."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,13 @@ class Costs:
     plain: tuple[float, float]
     verifying: tuple[Times, Times]
     drafting: tuple[Times, Times]
+
+    @classmethod
+    def of_cases(cls, sizes: tuple[int, int], verifying: Mapping[Case, float], drafting: Mapping[Case, float]) -> "Costs":
+        """Make costs from the milliseconds of each measured case; rounds of drafts of size 0 are those without drafts."""
+        short, long = sizes
+        verified, drafted = (((own[1, short], own[1, long]), (own[ROWS, short], own[ROWS, long])) for own in (verifying, drafting))
+        return cls(sizes, (verifying[1, 0], verifying[ROWS, 0]), verified, drafted)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Costs":

@@ -81,13 +81,7 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
             drafting[rows, size] = min([least, *timed.milliseconds])
     drafter.block_size = before
     known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
-    short, long = sizes
-    return Costs(
-        sizes,
-        (known[1, 0], known[ROWS, 0]),
-        ((known[1, short], known[1, long]), (known[ROWS, short], known[ROWS, long])),
-        ((drafting[1, short], drafting[1, long]), (drafting[ROWS, short], drafting[ROWS, long])),
-    )
+    return Costs.of_cases(sizes, known, drafting)
 
 
 def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> list[float]:
