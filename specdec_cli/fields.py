@@ -8,9 +8,9 @@ number is valid.
 import reprlib
 import sys
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from specdec_cli.errors import ModelError
 
@@ -26,6 +26,20 @@ class Between:
 
     low: float
     high: float
+
+
+@dataclass(frozen=True)
+class StoredConfig:
+    """A configuration dataclass that is stored as JSON."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Make a configuration from the output of `to_dict`. Raises ModelError for an unknown or missing key, or an invalid value."""
+        return config_from_dict(cls, values)
 
 
 def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:

@@ -1,11 +1,10 @@
 """The configuration of a Transformer, and presets."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Annotated, Any, Literal, Self
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
 
 from specdec_cli.errors import ModelError
-from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.fields import Between, StoredConfig, check_fields
 from specdec_cli.text.folding import Order, tokens_per_step
 from specdec_cli.text.subwords import MASK
 
@@ -22,7 +21,7 @@ FeedForward = Annotated[int, Between(16, WIDEST_FEED_FORWARD)]
 
 
 @dataclass(frozen=True)
-class TransformerConfig:
+class TransformerConfig(StoredConfig):
     """Configuration of an encoder-decoder Transformer (Vaswani et al. 2017), with the variants that trained models
     use.
 
@@ -129,17 +128,6 @@ class TransformerConfig:
         products = attentions * self.width + 2 * (self.encoder_layers + self.decoder_layers) * self.feed_forward
         return self.width * (self.vocabulary_size + products)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields by name, for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Make a configuration from the output of `to_dict`. Raises ModelError for an unknown or missing key, or an
-        invalid value.
-        """
-        return config_from_dict(cls, values)
-
 
 PRESET_SIZES = ("width", "feed_forward", "heads", "encoder_layers", "decoder_layers")
 """The fields in which presets differ."""
@@ -160,4 +148,4 @@ def preset(name: str, vocabulary_size: int, /, **changes: Any) -> TransformerCon
     """
     if name not in PRESETS:
         raise ModelError(f"unknown preset {name!r}; known are {', '.join(PRESETS)}")
-    return config_from_dict(TransformerConfig, PRESETS[name].to_dict() | changes | {"vocabulary_size": vocabulary_size})
+    return TransformerConfig.from_dict(PRESETS[name].to_dict() | changes | {"vocabulary_size": vocabulary_size})

@@ -1,11 +1,11 @@
 """The configuration of a block drafter."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Annotated, Any, Literal, Self
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Literal, Self
 
 from specdec_cli.errors import ModelError
-from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.fields import Between, StoredConfig, check_fields
 from specdec_cli.model.config import WIDEST_FEED_FORWARD, Id, Layers, TransformerConfig
 from specdec_cli.text.subwords import MASK
 
@@ -22,7 +22,7 @@ verifier.
 
 
 @dataclass(frozen=True)
-class DrafterConfig:
+class DrafterConfig(StoredConfig):
     """Configuration of a block drafter. The recipe gad-drafter has the values of Xia et al. 2022 (GAD, Section 3.1).
 
     - `kind`: distinguishes a block drafter from heads.
@@ -114,7 +114,7 @@ class DrafterConfig:
         inconsistent sizes.
         """
         shape = replace(verifier, decoder_layers=self.layers, feed_forward=self.fitted(verifier).feed_forward)
-        return config_from_dict(TransformerConfig, shape.to_dict() | dict(self.model))
+        return TransformerConfig.from_dict(shape.to_dict() | dict(self.model))
 
     def check_against(self, verifier: TransformerConfig) -> None:
         """Raise ModelError if the mask id, the shortlist or the number of candidates exceeds the vocabulary of
@@ -134,17 +134,6 @@ class DrafterConfig:
         shape = self.shape(verifier)
         rows = shape.vocabulary_size if self.embeddings == "own" else self.max_block
         return shape.width * (rows + 2 * self.chain + self.layers * (8 * shape.width + 2 * shape.feed_forward))
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields by name, for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Make a configuration from the output of `to_dict`. Raises ModelError for an unknown key or an invalid
-        value.
-        """
-        return config_from_dict(cls, values)
 
 
 def check_shortlist(shortlist: int, candidates: int) -> None:

@@ -1,17 +1,16 @@
 """The configuration of the heads of blockwise parallel decoding."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal, Self
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from specdec_cli.errors import ModelError
-from specdec_cli.fields import Between, check_fields, config_from_dict
+from specdec_cli.fields import Between, StoredConfig, check_fields
 from specdec_cli.model.config import FeedForward, TransformerConfig
 from specdec_cli.model.drafter_config import Candidates, Reads, check_shortlist
 
 
 @dataclass(frozen=True)
-class HeadsConfig:
+class HeadsConfig(StoredConfig):
     """Configuration of heads on the verifier's top states (Stern et al. 2018, Section 3).
 
     - `kind`: distinguishes heads from a block drafter.
@@ -59,14 +58,3 @@ class HeadsConfig:
         matrices.
         """
         return 2 * verifier.width * (self.max_block * self.feed_forward + self.chain)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields by name, for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Make a configuration from the output of `to_dict`. Raises ModelError for an unknown key or an invalid
-        value.
-        """
-        return config_from_dict(cls, values)

@@ -6,7 +6,7 @@ from typing import Any
 from torch import nn
 
 from specdec_cli.errors import UsageError
-from specdec_cli.fields import checked_values, config_from_dict
+from specdec_cli.fields import checked_values
 from specdec_cli.model.config import PRESET_SIZES, TransformerConfig, preset
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer
 from specdec_cli.model.transformer import Transformer
@@ -24,7 +24,7 @@ def changed_depth(config: TransformerConfig, changes: Mapping[str, Any]) -> Tran
     if different:
         told = ", ".join(f"{key} {getattr(config, key)}, not {wanted[key]}" for key in different)
         raise UsageError(f"the initial model has {told}; only encoder_layers and decoder_layers may differ from it")
-    return config_from_dict(TransformerConfig, config.to_dict() | wanted)
+    return TransformerConfig.from_dict(config.to_dict() | wanted)
 
 
 def check_preset(config: TransformerConfig, name: str, changes: Mapping[str, Any]) -> None:
