@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -93,7 +94,8 @@ def prepare(
     made = not output.exists()
     make_folder(output)
     try:
-        report, pieces = _prepare(output, tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, temperature, quiet)
+        inputs = _Inputs(tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, temperature)
+        report, pieces = _prepare(output, inputs, quiet)
     finally:
         if made:
             with suppress(OSError):
@@ -104,21 +106,27 @@ def prepare(
             typer.echo(f"The text has only {pieces:,} subwords; --vocabulary-size gives a smaller vocabulary.", err=True)
 
 
-def _prepare(
-    output: Path,
-    tsv: list[Path],
-    aligned: list[tuple[Path, Path]],
-    rules: "CleaningRules",
-    held_out: list[Path],
-    vocabulary: Path | int | None,
-    share: float,
-    temperature: float,
-    quiet: bool,
-) -> tuple["CleaningReport", int]:
-    """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
+@dataclass(frozen=True)
+class _Inputs:
+    """The files that are prepared, and how.
 
     `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names,
-    `temperature` that by which domains are mixed. Raises OSError, naming a file.
+    `temperature` that by which domains are mixed.
+    """
+
+    tsv: list[Path]
+    aligned: list[tuple[Path, Path]]
+    rules: "CleaningRules"
+    held_out: list[Path]
+    vocabulary: Path | int | None
+    share: float
+    temperature: float
+
+
+def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple["CleaningReport", int]:
+    """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
+
+    Raises OSError, naming a file.
     """
     from specdec_cli.commands.training_pairs import vary_and_mix, write_pairs
     from specdec_cli.files import naming, write_atomically, write_json
@@ -129,22 +137,23 @@ def _prepare(
     from specdec_cli.text.subwords import Subwords, train_subwords
 
     names = ("train.tsv", "tokenizer.model", "prepare.json")
+    vocabulary = inputs.vocabulary
     given = Subwords(vocabulary).path.read_bytes() if isinstance(vocabulary, Path) else b""
     report = CleaningReport()
     with partial_folder(output / "prepare.json") as folder:
         train, model, manifest = (folder / name for name in names)
         with _busy("Cleaning", quiet):
-            pairs = clean(read_pairs(tsv, aligned), rules, report, HeldOut(held_out))
+            pairs = clean(read_pairs(inputs.tsv, inputs.aligned), inputs.rules, report, HeldOut(inputs.held_out))
             with naming(output / train.name, train):
                 write_pairs(pairs, train, report)
-                vary_and_mix(train, report, share, temperature)
+                vary_and_mix(train, report, inputs.share, inputs.temperature)
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
         else:
             with _busy("Training the vocabulary", quiet), _naming_option(vocabulary):
                 subwords = train_subwords(_texts(train), model, vocabulary or USUAL_SIZE, exact=vocabulary is not None)
-        write_json(manifest, _manifest(tsv, aligned, rules, held_out, vocabulary, share, temperature, report, len(subwords)))
+        write_json(manifest, _manifest(inputs, report, len(subwords)))
         (output / "prepare.json").unlink(missing_ok=True)
         for path in (train, model, manifest):
             path.replace(output / path.name)
@@ -169,29 +178,20 @@ def _texts(train: Path) -> Iterator[str]:
         yield pair.target
 
 
-def _manifest(
-    tsv: list[Path],
-    aligned: list[tuple[Path, Path]],
-    rules: "CleaningRules",
-    held_out: list[Path],
-    vocabulary: Path | int | None,
-    share: float,
-    temperature: float,
-    report: "CleaningReport",
-    pieces: int,
-) -> dict[str, Any]:
+def _manifest(inputs: _Inputs, report: "CleaningReport", pieces: int) -> dict[str, Any]:
+    """The content of prepare.json; `pieces` is the size of the vocabulary."""
     from dataclasses import asdict
 
     return {
         "format": FORMAT,
-        "tsv": [str(path) for path in tsv],
-        "aligned": [[str(source), str(target)] for source, target in aligned],
-        "rules": asdict(rules) | {"domains": sorted(rules.domains)},
-        "held_out": [str(path) for path in held_out],
-        "tokenizer": str(vocabulary) if isinstance(vocabulary, Path) else None,
+        "tsv": [str(path) for path in inputs.tsv],
+        "aligned": [[str(source), str(target)] for source, target in inputs.aligned],
+        "rules": asdict(inputs.rules) | {"domains": sorted(inputs.rules.domains)},
+        "held_out": [str(path) for path in inputs.held_out],
+        "tokenizer": str(inputs.vocabulary) if isinstance(inputs.vocabulary, Path) else None,
         "vocabulary_size": pieces,
-        "temperature": temperature,
-        "varied": {"share": share, "pairs": report.varied},
+        "temperature": inputs.temperature,
+        "varied": {"share": inputs.share, "pairs": report.varied},
         "pairs": {"read": report.read, "kept": report.kept, "written": report.written, "dropped": dict(report.dropped.most_common())},
     }
 
