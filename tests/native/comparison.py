@@ -1,8 +1,10 @@
 """The reference engine and the native engine on the same sources."""
 
+import os
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
@@ -21,6 +23,13 @@ def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
         some = [generator.randrange(8, size) for _ in range(generator.randint(0, longest // 2))]
         sources.append([*some, *some[: longest - 1 - len(some)], 3])
     return sources
+
+
+def shipped_sources(bundle: Bundle, name: str, data: Path) -> list[list[int]]:
+    """The sources of the first lines of a dev set of the shipped bundle `name`: 20, or as many as SPECDEC_NATIVE_LINES says."""
+    path = data / ("en-de/dev.chat.tsv" if name == "en-de" else "en-gec/dev.jfleg/source")
+    lines = path.read_text(encoding="utf-8").splitlines()[: int(os.environ.get("SPECDEC_NATIVE_LINES", "20"))]
+    return [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.split("\t")[0].strip())) for line in lines]
 
 
 def as_decoded(hypothesis: Hypothesis) -> Decoded:

@@ -1,6 +1,5 @@
 """The native engine against the reference: ids, rounds and log probabilities are the same, to the bit."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Request
 from specdec_cli.pipeline.request import DecodingRequest
-from tests.native.comparison import native, reference, sources_of
+from tests.native.comparison import native, reference, shipped_sources, sources_of
 
 pytestmark = pytest.mark.usefixtures("sharing")
 
@@ -101,11 +100,8 @@ def test_what_is_out_of_range_is_refused(pair: tuple[Bundle, Path]) -> None:
 
 @pytest.mark.parametrize("name", ["en-de", "en-gec"])
 def test_shipped_bundles_say_the_same(name: str, data: Path) -> None:
-    count = int(os.environ.get("SPECDEC_NATIVE_LINES", "20"))
     bundle = open_bundle(name, Machine("cpu", "int8", 1))
-    path = data / ("en-de/dev.chat.tsv" if name == "en-de" else "en-gec/dev.jfleg/source")
-    lines = [line.split("\t")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()[:count]]
-    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
+    sources = shipped_sources(bundle, name, data)
     model = NativeModel(bundle.verifier.config, SHIPPED / name / "verifier" / "model.safetensors")
     word_starts = bytes(bundle.tokenizer.word_starts())
     for decoding in DECODINGS if name == "en-gec" else DECODINGS[:2]:

@@ -1,6 +1,5 @@
 """Beam search by the native engine against the reference: hypotheses, log probabilities, scores and rounds are the same, to the bit."""
 
-import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,7 +19,7 @@ from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Decoded, Request
-from tests.native.comparison import as_decoded, native, sources_of
+from tests.native.comparison import as_decoded, native, shipped_sources, sources_of
 
 pytestmark = pytest.mark.usefixtures("sharing")
 REQUESTS = {
@@ -99,11 +98,8 @@ def test_options_out_of_range_are_refused(pair: tuple[Bundle, Path], wrong: dict
 
 @pytest.mark.parametrize("name", ["en-de", "en-gec"])
 def test_shipped_bundles_find_the_same(name: str, data: Path) -> None:
-    count = int(os.environ.get("SPECDEC_NATIVE_LINES", "20"))
     bundle = open_bundle(name, Machine("cpu", "int8", 1))
-    path = data / ("en-de/dev.chat.tsv" if name == "en-de" else "en-gec/dev.jfleg/source")
-    lines = [line.split("\t")[0].strip() for line in path.read_text(encoding="utf-8").splitlines()[:count]]
-    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
+    sources = shipped_sources(bundle, name, data)
     model = NativeModel(bundle.verifier.config, SHIPPED / name / "verifier" / "model.safetensors")
     request = Request("beam", beam_size=5, n_best=5)
     expected = expected_by(bundle, sources, request)

@@ -2,7 +2,6 @@
 
 import copy
 import itertools
-import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,7 +25,7 @@ from specdec_cli.pipeline.settings import resolve
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import tiny_drafter
-from tests.native.comparison import native, reference, sources_of
+from tests.native.comparison import native, reference, shipped_sources, sources_of
 
 EVERYTHING = 1e9
 """A tolerance in nats that accepts every token, so that the output shows every drafted token."""
@@ -176,10 +175,8 @@ def test_adaptive_sizes_are_the_same_with_the_same_costs(costs: Costs, may_skip:
 
 @pytest.mark.parametrize("top_beta", [0, 3])
 def test_the_shipped_drafter_drafts_the_same(top_beta: int, data: Path) -> None:
-    count = int(os.environ.get("SPECDEC_NATIVE_LINES", "20"))
     bundle = open_bundle("en-de", Machine("cpu", "int8", 1))
-    lines = [line.split("\t")[0] for line in (data / "en-de/dev.chat.tsv").read_text(encoding="utf-8").splitlines()[:count]]
-    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
+    sources = shipped_sources(bundle, "en-de", data)
     model = open_native(bundle, SHIPPED / "en-de")
     rule: dict[str, Any] = {"top_beta": top_beta, "tolerance": 1.0} if top_beta else {}
     for size in (2, 3, 5, 10):
