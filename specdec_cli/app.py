@@ -26,8 +26,9 @@ from specdec_cli.commands import (
 )
 from specdec_cli.commands.bench import command as bench
 from specdec_cli.commands.cluster.options import with_ray_address
-from specdec_cli.failures import exit_codes, open_closed_streams
+from specdec_cli.failures import exit_codes
 from specdec_cli.signals import Ending
+from specdec_cli.streams import prepare_streams
 
 # In the order of the help. The modules import torch and other large libraries only when a command runs.
 COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
@@ -147,7 +148,7 @@ def main() -> None:
     """
     # No garbage collection at exit: searching the objects of torch for cycles takes a quarter of a second.
     atexit.register(gc.freeze)
-    open_closed_streams()
+    prepare_streams()
     ending = Ending()
     ending.install()
     try:

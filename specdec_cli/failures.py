@@ -48,31 +48,6 @@ def exit_codes() -> Iterator[None]:
         raise
 
 
-def open_closed_streams() -> None:
-    """Open the null device as each of stdin, stdout and stderr that the parent process has closed.
-
-    Otherwise the next file that is opened would get the descriptor of the stream, and be read or written in its
-    place. Reading such a stdin and writing to such a stdout fails; output to such a stderr is discarded.
-    """
-    if sys.stdin is None:
-        sys.stdin = open(_null(0, os.O_WRONLY), closefd=False)  # noqa: SIM115
-    if sys.stdout is None:
-        sys.stdout = open(_null(1, os.O_RDONLY), "w", closefd=False)  # noqa: SIM115
-    if sys.stderr is None:
-        sys.stderr = open(_null(2, os.O_WRONLY), "w", closefd=False)  # noqa: SIM115
-
-
-def _null(number: int, mode: int) -> int:
-    """Open the null device, as descriptor `number` if it is free; return the descriptor."""
-    found = os.open(os.devnull, mode)
-    try:
-        os.fstat(number)
-    except OSError:
-        os.dup2(found, number)
-        return number
-    return found
-
-
 def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:
     print(f"specdec: error: {message}", file=sys.stderr)
     return typer.Exit(code)

@@ -129,6 +129,14 @@ def test_a_closed_stdin_or_stdout_is_named(streams: str, code: int, message: str
     assert (result.returncode, message in result.stderr, "Traceback" in result.stderr) == (code, True, False)
 
 
+@pytest.mark.parametrize("stderr", ["2> /dev/full", "2> >(head -c 0)"])
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_what_stderr_cannot_take_is_lost(stderr: str, unbuffered: bool) -> None:
+    result = run("[print('warning ' * 100, file=sys.stderr) for _ in range(1000)]; print('all')", stderr, unbuffered)
+    assert (result.returncode, result.stdout) == (0, "all\n")
+    assert run("raise InputError('lost')", stderr, unbuffered).returncode == 3
+
+
 def test_files_do_not_replace_closed_streams(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     path.write_text("secret\n")

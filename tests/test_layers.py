@@ -38,6 +38,7 @@ LAYERS = (
         "processors",
         "recipe",
         "signals",
+        "streams",
     },
 )
 """Rooms of specdec_cli, the highest layer first. A room imports only from itself and from lower layers."""

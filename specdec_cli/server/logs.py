@@ -4,7 +4,6 @@ import json
 import logging
 import sys
 import traceback
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,10 +11,7 @@ _LEVELS = ("info", "warning", "error")
 
 
 class Log:
-    """Writes events as JSON lines on stderr; with `quiet`, only warnings and errors. Texts of requests are not logged.
-
-    What cannot be written, to a closed pipe or a full disk, is lost; the server goes on.
-    """
+    """Writes events as JSON lines on stderr; with `quiet`, only warnings and errors. Texts of requests are not logged."""
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._least = _LEVELS.index("warning" if quiet else "info")
@@ -26,8 +22,7 @@ class Log:
             return
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         record = {"time": time, "level": level, "event": event} | values
-        with suppress(OSError):
-            print(json.dumps(record, ensure_ascii=False, default=str), file=sys.stderr, flush=True)
+        print(json.dumps(record, ensure_ascii=False, default=str), file=sys.stderr, flush=True)
 
     def error(self, error: BaseException) -> None:
         """Write an unexpected exception with its traceback."""

@@ -67,6 +67,8 @@ def _main(arguments: list[str], folder: Path) -> None:
     os.chdir(folder)
     for number, (name, mode) in enumerate(((".stdin", os.O_RDONLY), (".stdout", os.O_WRONLY), (".stderr", os.O_WRONLY))):
         os.dup2(os.open(name, mode | os.O_CREAT | (os.O_TRUNC if number else 0)), number)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", buffering=1, closefd=False)  # noqa: SIM115
     sys.argv = ["specdec", *arguments]
     main()

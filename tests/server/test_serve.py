@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-from io import TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,9 @@ from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.server_words import check_words
 from specdec_cli.errors import UsageError
 from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix, unix_socket
-from specdec_cli.server.logs import Log
 from specdec_cli.server.models import Words
 from specdec_cli.text.glossary import Glossary, Term
-from tests.server.conftest import Running, running, serving, wait_until
+from tests.server.conftest import Running, serving, wait_until
 
 
 def fails(*options: str) -> tuple[int, str]:
@@ -156,14 +154,6 @@ def test_the_reference_engine_serves_too(bundle_folder: Path, tmp_path: Path) ->
             own.connect(str(path))
             own.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             assert b"200 OK" in own.recv(65536)
-
-
-def test_a_log_that_cannot_be_written_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    with running() as (server, service), Path("/dev/full").open("wb", buffering=0) as full:
-        monkeypatch.setattr(service, "log", Log())
-        monkeypatch.setattr(sys, "stderr", TextIOWrapper(full, write_through=True))
-        service.log.write("stopped")
-        assert server.translate("a").status == 200
 
 
 def test_help_starts_without_the_extra() -> None:
