@@ -3,14 +3,23 @@
 import io
 import os
 import sys
-from typing import Any
+from typing import Any, TextIO
 
 
 def prepare_streams() -> None:
-    """Open the standard streams that are closed, and discard what cannot be written to stderr."""
+    """Open the standard streams that are closed, and buffer stdout and stderr; what cannot be written to stderr is discarded.
+
+    Without a buffer (PYTHONUNBUFFERED), Python writes as much as fits on the disk and drops the rest without an error.
+    """
     _open_closed_streams()
-    raw = _Discarding(sys.stderr.fileno(), "w", closefd=False)
-    sys.stderr = io.TextIOWrapper(io.BufferedWriter(raw), sys.stderr.encoding, "backslashreplace", line_buffering=True)
+    at_once = isinstance(sys.stdout.buffer, io.RawIOBase) or sys.stdout.isatty()
+    sys.stdout = _buffered(io.FileIO(sys.stdout.fileno(), "w", closefd=False), sys.stdout, at_once)
+    sys.stderr = _buffered(_Discarding(sys.stderr.fileno(), "w", closefd=False), sys.stderr, True)
+
+
+def _buffered(raw: io.FileIO, before: TextIO, at_once: bool) -> TextIO:
+    """A stream that writes to `raw`, in the place of `before`; `at_once`: at each end of a line."""
+    return io.TextIOWrapper(io.BufferedWriter(raw), before.encoding, before.errors, line_buffering=at_once)
 
 
 class _Discarding(io.FileIO):

@@ -91,9 +91,17 @@ def test_a_closed_pipe_that_is_the_output_file_ends_the_program_silently() -> No
 
 
 @pytest.mark.parametrize("body", ["print('lost')", "LineWriter().write('lost')"])
-def test_a_full_disk_is_a_failure(body: str) -> None:
-    result = run(body, "> /dev/full")
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_a_full_disk_is_a_failure(body: str, unbuffered: bool) -> None:
+    result = run(body, "> /dev/full", unbuffered)
     assert (result.returncode, result.stderr) == (3, "specdec: error: stdout: No space left on device\n")
+
+
+@pytest.mark.parametrize("unbuffered", [False, True])
+def test_a_line_that_fits_only_partly_is_a_failure(tmp_path: Path, unbuffered: bool) -> None:
+    body = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); LineWriter().write('y' * 1500)"
+    result = run(body, f"> {tmp_path / 'output'}", unbuffered)
+    assert (result.returncode, result.stderr) == (3, "specdec: error: stdout: File too large\n")
 
 
 def test_a_broken_pipe_to_another_process_is_reported() -> None:
