@@ -2,7 +2,9 @@
 
 import io
 import os
+import select
 import sys
+from contextlib import suppress
 from typing import Any, TextIO
 
 
@@ -13,18 +15,43 @@ def prepare_streams() -> None:
     """
     _open_closed_streams()
     at_once = isinstance(sys.stdout.buffer, io.RawIOBase) or sys.stdout.isatty()
-    sys.stdout = _buffered(io.FileIO(sys.stdout.fileno(), "w", closefd=False), sys.stdout, at_once)
-    sys.stderr = _buffered(_Discarding(sys.stderr.fileno(), "w", closefd=False), sys.stderr, True)
+    sys.stdout = _in_place_of(sys.stdout, _Waiting, at_once=at_once)
+    sys.stderr = _in_place_of(sys.stderr, _Discarding, at_once=True)
 
 
-def _buffered(raw: io.FileIO, before: TextIO, at_once: bool) -> TextIO:
-    """A stream that writes to `raw`, in the place of `before`; `at_once`: at each end of a line."""
-    return io.TextIOWrapper(io.BufferedWriter(raw), before.encoding, before.errors, line_buffering=at_once)
+def _in_place_of(before: TextIO, kind: type[io.BufferedWriter], *, at_once: bool) -> TextIO:
+    """A stream with a buffer of the class `kind` that writes to the file of `before`; `at_once`: at each end of a line."""
+    # Only the buffer is written in Python. A signal may raise an exception after each of its calls; if that happened in a raw
+    # file, after its system call, the buffer would write the same bytes again.
+    buffer = kind(io.FileIO(before.fileno(), "w", closefd=False))
+    return io.TextIOWrapper(buffer, before.encoding, before.errors, line_buffering=at_once)
 
 
-class _Discarding(io.FileIO):
-    """A file that discards what cannot be written to it: a warning must not stop a command whose log is on a full disk, or
-    a pipe that no process reads.
+class _Waiting(io.BufferedWriter):
+    """A buffer that waits for room in a pipe that another process has made non-blocking."""
+
+    def write(self, data: Any) -> int:
+        """Write bytes; return how many were written, all of them."""
+        written = 0
+        while True:
+            try:
+                return written + super().write(memoryview(data)[written:])
+            except BlockingIOError as error:
+                written += error.characters_written
+                select.select([], [self.fileno()], [])
+
+    def flush(self) -> None:
+        """Write what is in the buffer to the pipe."""
+        while True:
+            try:
+                return super().flush()
+            except BlockingIOError:
+                select.select([], [self.fileno()], [])
+
+
+class _Discarding(_Waiting):
+    """A buffer that discards what cannot be written: a warning must not stop a command whose log is on a full disk, or a
+    pipe that no process reads.
     """
 
     def write(self, data: Any) -> int:
@@ -33,6 +60,11 @@ class _Discarding(io.FileIO):
             return super().write(data)
         except OSError:
             return len(data)
+
+    def flush(self) -> None:
+        """Write what is in the buffer, if that is possible."""
+        with suppress(OSError):
+            super().flush()
 
 
 def _open_closed_streams() -> None:

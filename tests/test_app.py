@@ -104,6 +104,17 @@ def test_a_line_that_fits_only_partly_is_a_failure(tmp_path: Path, unbuffered: b
     assert (result.returncode, result.stderr) == (3, "specdec: error: stdout: File too large\n")
 
 
+@pytest.mark.parametrize("unbuffered", [False, True])
+@pytest.mark.parametrize("descriptor", [1, 2])
+def test_a_full_pipe_that_does_not_block_is_waited_for(descriptor: int, unbuffered: bool) -> None:
+    stream = "sys.stdout" if descriptor == 1 else "sys.stderr"
+    texts = "[print(str(number) * length, file=stream) for number, length in [*enumerate([500] * 500), *enumerate([99999] * 5)]]"
+    body = f"import os; os.set_blocking({descriptor}, False); stream = {stream}; {texts}"
+    result = run(body, f"{'2>&1' * (descriptor == 2)} | (sleep 0.2; cat)", unbuffered)
+    expected = [*(str(number) * 500 for number in range(500)), *(str(number) * 99999 for number in range(5))]
+    assert (result.returncode, result.stdout.splitlines() == expected, result.stderr) == (0, True, "")
+
+
 def test_a_broken_pipe_to_another_process_is_reported() -> None:
     child = "subprocess.Popen([sys.executable, '-c', ''], stdin=subprocess.PIPE, bufsize=0)"
     result = run(f"p = {child}; p.wait(); p.stdin.write(b'x')")
