@@ -20,11 +20,14 @@ def prepare_streams() -> None:
 
 
 def _in_place_of(before: TextIO, kind: type[io.BufferedWriter], *, at_once: bool) -> TextIO:
-    """A stream with a buffer of the class `kind` that writes to the file of `before`; `at_once`: at each end of a line."""
+    """A stream with a buffer of the class `kind` that writes to the file of `before`; `at_once`: at each end of a line.
+
+    Characters that its encoding lacks are written as escapes, such as \\u2581.
+    """
     # Only the buffer is written in Python. A signal may raise an exception after each of its calls; if that happened in a raw
     # file, after its system call, the buffer would write the same bytes again.
     buffer = kind(io.FileIO(before.fileno(), "w", closefd=False))
-    return io.TextIOWrapper(buffer, before.encoding, before.errors, line_buffering=at_once)
+    return io.TextIOWrapper(buffer, before.encoding, "backslashreplace", line_buffering=at_once)
 
 
 class _Waiting(io.BufferedWriter):

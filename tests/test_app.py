@@ -156,6 +156,13 @@ def test_what_stderr_cannot_take_is_lost(stderr: str, unbuffered: bool) -> None:
     assert run("raise InputError('lost')", stderr, unbuffered).returncode == 3
 
 
+@pytest.mark.parametrize(("encoding", "code", "written"), [("latin-1", 0x2581, "\\u2581\n"), ("utf-8:strict", 0xDCFF, "\\udcff\n")])
+def test_characters_that_the_encoding_lacks_are_escaped(monkeypatch: pytest.MonkeyPatch, encoding: str, code: int, written: str) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", encoding)
+    result = run(f"print(chr({code}))")
+    assert (result.returncode, result.stdout, result.stderr) == (0, written, "")
+
+
 def test_files_do_not_replace_closed_streams(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     path.write_text("secret\n")
