@@ -1,4 +1,4 @@
-"""Connections of clients: how many there may be, and how long each may take for the header of a request."""
+"""Connections of clients: how many there may be, and how long each may take for the header of a request and for a response."""
 
 import asyncio
 import resource
@@ -14,6 +14,8 @@ else:
 
 HEADER_SECONDS = 10.0
 """The longest time from the first byte of a header to its end, and from the opening of a connection to its first header."""
+STALL_SECONDS = 30.0
+"""The longest time in which a client takes nothing of a response."""
 _LONGEST_HEADER, _LONGEST_REST = 2**16, 2**24
 """Most bytes of a header, and those that may follow a response to a request whose body was not read. httptools has no limits."""
 _MOST = 2000  # each may hold a body of several 100 kB in memory
@@ -28,12 +30,13 @@ def most_connections() -> int:
 
 
 class Connection(HTTPProtocol):
-    """A connection. One that sends no complete header in time, or a very long one, is closed; where there are too many
-    connections, that which has waited longest for a complete request is closed; at the end of the server, all those are
-    closed at once.
+    """A connection. One that sends no complete header in time, or a very long one, is closed, and one that does not take
+    its response; where there are too many connections, that which has waited longest for a complete request is closed; at
+    the end of the server, all those are closed at once.
     """
 
     _timer: asyncio.TimerHandle | None = None
+    _stall_timer: asyncio.TimerHandle | None = None
     _opened = 0  # how many connections were opened before it
     _unread = 0  # bytes of a header that is not complete, or of a body after its response
 
@@ -49,6 +52,7 @@ class Connection(HTTPProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start to wait for a header."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(0)  # pause_writing is called whenever something is left to send
         self._opened = next(_NUMBERS)
         self._watch()
         if len(self.connections) > most_connections():
@@ -66,6 +70,17 @@ class Connection(HTTPProtocol):
         """Stop to wait."""
         super().connection_lost(exc)
         self._stop_watching()
+        self._stop_sending()
+
+    def pause_writing(self) -> None:
+        """Start to wait for the client to take its response."""
+        super().pause_writing()
+        self._stall_timer = self.loop.call_later(STALL_SECONDS, self._close_if_stalled, self.transport.get_write_buffer_size())
+
+    def resume_writing(self) -> None:
+        """Stop to wait for the client to take its response."""
+        super().resume_writing()
+        self._stop_sending()
 
     def shutdown(self) -> None:
         """End the connection: now if its request is not complete, else after the response."""
@@ -86,6 +101,19 @@ class Connection(HTTPProtocol):
             self._stop_watching()
         elif self._timer is None:
             self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
+
+    def _close_if_stalled(self, before: int) -> None:
+        """Close the connection if as many bytes are left to send as `before`."""
+        left = self.transport.get_write_buffer_size()
+        if left >= before:
+            self.transport.abort()
+        else:
+            self._stall_timer = self.loop.call_later(STALL_SECONDS, self._close_if_stalled, left)
+
+    def _stop_sending(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
 
     def _stop_watching(self) -> None:
         if self._timer is not None:

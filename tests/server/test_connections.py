@@ -2,12 +2,14 @@
 
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 import pytest
 
-from specdec_cli.server.connections import most_connections
+from specdec_cli.pipeline.translator import Translation
+from specdec_cli.server.connections import Connection, most_connections
 from specdec_cli.server.limits import Limits
 from tests.server.conftest import Running, leave, running
 
@@ -19,6 +21,9 @@ BROKEN = [
     b"A" * 200_000,
     b"GET /health HTTP/1.1\r\nhost: localhost\r\n" + b"x: y\r\n" * 30_000,
 ]
+
+LARGE = 2**25
+"""Characters of a response that does not fit the buffers of the system."""
 
 
 @contextmanager
@@ -53,6 +58,28 @@ def test_a_body_that_goes_on_after_the_response_ends_the_connection(monkeypatch:
         with suppress(ConnectionError):
             own.sendall(b"more")
         assert b"HTTP" not in received(own)
+
+
+@pytest.mark.parametrize("takes", [True, False])
+def test_a_client_that_does_not_take_its_response_is_disconnected(takes: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("specdec_cli.server.connections.STALL_SECONDS", 0.3)
+    lost, original = threading.Event(), Connection.connection_lost
+
+    def connection_lost(self: Connection, error: Exception | None) -> None:
+        original(self, error)
+        lost.set()
+
+    monkeypatch.setattr(Connection, "connection_lost", connection_lost)
+    with (
+        running(lambda lines: [Translation("A" * LARGE, tokens=1, rounds=1) for _ in lines]) as (server, _),
+        leave(server.port, "/translate", b"q=a&source=en&target=de", shut=False) as own,
+    ):
+        arrived = 0
+        while takes and arrived < LARGE:
+            arrived += len(own.recv(2**19))
+            time.sleep(0.01)
+        assert takes or lost.wait(20)
+        assert (arrived >= LARGE) is takes
 
 
 @pytest.mark.parametrize("pause", [0.01, 0.07])
