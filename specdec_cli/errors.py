@@ -1,10 +1,13 @@
 """The errors that a user can cause, each with its exit code."""
 
+import errno
 import re
 import shlex
 import sys
 
-_NO_MEMORY = re.compile("out of memory|can't allocate memory|not enough memory|bad_alloc", re.IGNORECASE)
+_NO_MEMORY = re.compile(
+    "out of memory|can(no|')t allocate memory|not enough memory|bad_alloc|failed to map segment from shared object(?!:)", re.IGNORECASE
+)
 
 
 class SpecdecError(Exception):
@@ -47,7 +50,9 @@ class TrainingError(SpecdecError):
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether `error` reports that memory could not be allocated: a MemoryError, or a RuntimeError of PyTorch with
-    such a message.
+    """Whether `error` reports that memory could not be allocated: a MemoryError, an error of the system, a RuntimeError of
+    PyTorch with such a message, or an ImportError of a library that could not be loaded into memory.
     """
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error)) is not None)
+    if isinstance(error, OSError):
+        return error.errno == errno.ENOMEM
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError | ImportError) and _NO_MEMORY.search(str(error)) is not None)

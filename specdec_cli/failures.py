@@ -21,8 +21,8 @@ def exit_codes() -> Iterator[None]:
     """Convert exceptions of the `with` block that a user can cause to a message on stderr and typer.Exit with an
     exit code.
 
-    These are SpecdecError, OSError, MemoryError, and RuntimeError for lack of memory. Any other exception is a bug
-    and propagates. If the reader of the output has closed the pipe, the exit code is 0, without a message.
+    These are SpecdecError, OSError, and errors for lack of memory (`is_out_of_memory`). Any other exception is a bug and
+    propagates. If the reader of the output has closed the pipe, the exit code is 0, without a message.
     """
     try:
         with _flushed_stdout():
@@ -34,13 +34,13 @@ def exit_codes() -> Iterator[None]:
             raise typer.Exit(0) from error
         # Typer would end the program without a message.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
-    except OSError as error:
+    except (MemoryError, RuntimeError, ImportError, OSError) as error:
+        if is_out_of_memory(error):
+            raise _failed("out of memory; smaller batches, beams or blocks need less") from error
+        if not isinstance(error, OSError):
+            raise
         cause, name = error.strerror or str(error), error.filename2 or error.filename  # of two files, the destination
         raise _failed(cause if name is None else f"{name}: {cause}") from error
-    except (MemoryError, RuntimeError) as error:
-        if not is_out_of_memory(error):
-            raise
-        raise _failed("out of memory; smaller batches, beams or blocks need less") from error
     except SystemExit as error:
         # Rich raises SystemExit when the reader of stdout has closed the pipe.
         if isinstance(error.__context__, BrokenPipeError):

@@ -127,6 +127,9 @@ def test_a_broken_pipe_to_another_process_is_reported() -> None:
     [
         ("bytearray(2**62)", "out of memory"),
         pytest.param("import torch; torch.empty(2**50)", "out of memory", marks=pytest.mark.slow),
+        ("raise OSError(12, 'Cannot allocate memory')", "out of memory"),
+        ("raise RuntimeError('unable to mmap 9 bytes from file <x>: Cannot allocate memory (12)')", "out of memory"),
+        ("raise ImportError('libtorch_cpu.so: failed to map segment from shared object')", "out of memory"),
         ("import os; os.stat('/no/such')", "/no/such: No such file or directory"),
         ("import os; os.close(99)", "Bad file descriptor"),
     ],
@@ -135,6 +138,11 @@ def test_system_errors_have_a_message_of_one_line(body: str, cause: str) -> None
     result = run(f"print('done so far'); {body}")
     assert (result.returncode, result.stdout, result.stderr.count("\n")) == (3, "done so far\n", 1)
     assert result.stderr.startswith(f"specdec: error: {cause}")
+
+
+def test_a_library_that_may_not_be_executed_is_not_a_lack_of_memory() -> None:
+    result = run("raise ImportError('a.so: failed to map segment from shared object: Operation not permitted')")
+    assert (result.returncode, "Operation not permitted" in result.stderr, "out of memory" in result.stderr) == (1, True, False)
 
 
 @pytest.mark.parametrize(

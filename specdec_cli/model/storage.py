@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, is_out_of_memory
 from specdec_cli.files import check_regular, write_atomically
 
 Storage = Literal["float32", "float16", "int8"]
@@ -81,6 +81,8 @@ def _opened(path: Path) -> Iterator[Any]:
         with safe_open(path, "pt") as stream:
             yield stream
     except (OSError, SafetensorError) as error:
+        if is_out_of_memory(error):
+            raise
         raise ModelError(f"{path}: not readable as safetensors ({error})") from error
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, is_out_of_memory
 from specdec_cli.files import check_regular
 from specdec_cli.native.library import TYPES, UnsupportedModel
 from specdec_cli.native.structs import Tensor
@@ -47,6 +47,8 @@ class Weights:
                 # A private mapping: ctypes takes addresses of writable memory alone. Nothing is written to it.
                 self._map = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_COPY)
         except (OSError, ValueError) as error:
+            if is_out_of_memory(error):
+                raise
             raise ModelError(f"{path}: not readable as safetensors ({error})") from error
         self.stored = _read_header(path, self._map)
         self._whole = (ctypes.c_char * len(self._map)).from_buffer(self._map)

@@ -1,5 +1,6 @@
 """Files of weights that are damaged, and structures that do not agree."""
 
+import errno
 import json
 import struct
 import subprocess
@@ -54,6 +55,16 @@ def described(dtype: Any = "F32", shape: Any = (2,), offsets: Any = (0, 8)) -> d
 def test_a_damaged_header_is_an_error_that_names_the_file(tmp_path: Path, header: Any, data: bytes, length: int | None) -> None:
     path = write(tmp_path / "damaged.safetensors", header, data, length)
     with pytest.raises(ModelError, match=r"damaged\.safetensors: not readable as safetensors"):
+        Weights(path)
+
+
+def test_a_lack_of_memory_is_not_a_damaged_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    path = write(tmp_path / "whole.safetensors", described(), b"\0" * 8)
+    monkeypatch.setattr("mmap.mmap", refuse)
+    with pytest.raises(OSError, match="Cannot allocate memory"):
         Weights(path)
 
 
