@@ -4,7 +4,7 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from math import ceil
 from types import FrameType
@@ -24,7 +24,17 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Server(uvicorn.Server):
-    """A server that a first signal stops gracefully, and that then ends without raising the signal again."""
+    """A server that a first signal stops gracefully, and that then ends without raising the signal again. It calls
+    `on_start` when it answers requests and signals.
+    """
+
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._on_start = on_start
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_start()
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -43,8 +53,11 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
-def make_server(application: ASGIApp, stop_seconds: float) -> uvicorn.Server:
-    """Make a server that finishes the requests in progress for `stop_seconds` and one second more at most when it is stopped."""
+def make_server(application: ASGIApp, stop_seconds: float, on_start: Callable[[], None] = lambda: None) -> uvicorn.Server:
+    """Make a server that finishes the requests in progress for `stop_seconds` and one second more at most when it is stopped.
+
+    `on_start` is called when it has started.
+    """
     config = uvicorn.Config(
         application,
         http=Connection,
@@ -57,7 +70,7 @@ def make_server(application: ASGIApp, stop_seconds: float) -> uvicorn.Server:
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=ceil(stop_seconds) + _AFTER,
     )
-    return _Server(config)
+    return _Server(config, on_start)
 
 
 def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socket], stop_seconds: float) -> None:
@@ -68,7 +81,10 @@ def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socke
     """
     keep_freed_memory()
     logging.getLogger("uvicorn").addHandler(LogHandler(service.log))
-    with service:
+
+    def log_start() -> None:
         service.log.write("listening", addresses=[address_of(own) for own in sockets])
-        make_server(application, stop_seconds).run(list(sockets))
+
+    with service:
+        make_server(application, stop_seconds, log_start).run(list(sockets))
     service.log.write("stopped")

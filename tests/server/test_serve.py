@@ -107,6 +107,15 @@ def test_the_socket_of_another_server_is_not_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_signal_right_after_the_start_stops_the_server(bundle_folder: Path) -> None:
+    with serving("--port", "0", "-m", str(bundle_folder)) as (process, _):
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        assert process.stderr is not None
+        assert '"stopped"' in process.stderr.read()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "socket"
