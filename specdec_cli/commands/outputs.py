@@ -137,10 +137,20 @@ class _OneDocument:
         pass
 
 
+def _version(path: Path) -> tuple[int, ...] | None:
+    """What is different when a file has been written or replaced; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
 class InPlace:
     """Lines and documents to the files that they were read from: each is replaced when it is complete, and only if it has changed.
 
-    Raises UsageError for stdin, for compressed files, and for a file that is given twice.
+    Raises UsageError for stdin, for compressed files, and for a file that is given twice; InputError for a file that another
+    program has changed since.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -151,6 +161,7 @@ class InPlace:
             if count > 1:
                 raise UsageError(f"{path}: is given twice")
         self.changed: list[Path] = []
+        self._before = {path: _version(path) for path in files}
         self._source: Path | None = None
         self._lines: list[str] = []
 
@@ -165,6 +176,8 @@ class InPlace:
         """Replace a file by `data`, unless it has these bytes already."""
         self._finish()
         if source.read_bytes() != data:
+            if _version(source) != self._before[source]:
+                raise InputError(f"{source}: has been changed by another program meanwhile; it is left as it is")
             write_document(data, source)
             self.changed.append(source)
 

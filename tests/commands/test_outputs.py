@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 from specdec_cli.commands import outputs
-from specdec_cli.commands.outputs import write_document
+from specdec_cli.commands.outputs import InPlace, write_document
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.failures import ReaderGone
 
@@ -55,6 +55,20 @@ def test_a_file_that_cannot_be_replaced_is_kept(number: int, kind: type[SpecdecE
         with pytest.raises(kind, match=f"a.md: {os.strerror(number)}"):
             write_document(b"new", tmp_path / "a.md")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.md", "old")]
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_changed_meanwhile_is_not_replaced(replaced: bool, tmp_path: Path) -> None:
+    path, other = tmp_path / "a.txt", tmp_path / "b.txt"
+    path.write_text("He have\n")
+    with pytest.raises(InputError, match=r"a\.txt: has been changed by another program"), InPlace([path]) as writer:
+        writer.write("He has", "\n", path)
+        other.write_text("My own\n")
+        if replaced:
+            other.replace(path)
+        else:
+            path.write_text("My own\n")
+    assert path.read_text() == "My own\n"
 
 
 def test_a_document_is_compressed_by_its_name(tmp_path: Path) -> None:
