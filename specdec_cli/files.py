@@ -52,16 +52,26 @@ def check_target(path: Path) -> None:
         raise UsageError(f"{path}: its folder does not exist")
 
 
+def is_device(path: Path) -> bool:
+    """Whether `path` is a device, a pipe or a socket, which a file must not replace."""
+    return path.exists() and not (path.is_file() or path.is_dir())
+
+
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Call `write` with a temporary file in the folder of `path`, then rename that file to `path`; after an error
-    the old file remains.
+    the old file remains. A link remains a link, and `write` writes to a device or pipe itself.
 
     The folder is created if needed, as in caches and bundles; `check_target` is for files that users name. Temporary files of killed
     programs are removed first. Raises OSError naming `path` if the file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_left_behind(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    if is_device(path):
+        with naming(path):
+            write(path)
+        return
+    real = Path(os.path.realpath(path))
+    real.parent.mkdir(parents=True, exist_ok=True)
+    _remove_left_behind(real)
+    partial = real.with_name(f".{real.name}.{os.getpid()}.partial")
     try:
         with naming(path, partial), partial.open("wb") as own:
             with suppress(OSError):  # a file system without locks
@@ -71,7 +81,7 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
             partial.chmod(usual)  # safetensors makes files that only their owner can read
             with partial.open("rb") as stream:
                 os.fsync(stream.fileno())
-            partial.replace(path)
+            partial.replace(real)
     finally:
         partial.unlink(missing_ok=True)
 

@@ -1,5 +1,6 @@
 """Files that are written completely or not at all, also if the program is killed."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_atomically, write_json
 
 FILL = """
 import sys, time
@@ -59,3 +60,20 @@ def test_files_of_programs_on_other_machines_are_kept(tmp_path: Path) -> None:
         write_atomically(tmp_path / "file", lambda partial: partial.write_text("ours"))
         assert names(tmp_path) == [theirs.name, "file"]
         program.send_signal(signal.SIGKILL)
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    read = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    write_json(path, {"a": 1})
+    assert os.read(read, 99) == b'{\n  "a": 1\n}\n'
+    os.close(read)
+    assert path.is_fifo() and names(tmp_path) == ["pipe"]
+
+
+def test_a_link_remains_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("file")
+    for value in (1, 2):
+        write_json(tmp_path / "link", value)
+        assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == f"{value}\n"

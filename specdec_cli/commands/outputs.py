@@ -11,7 +11,7 @@ from typing import Protocol, Self
 from specdec_cli.commands.file_groups import Group
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
-from specdec_cli.files import check_target, write_atomically
+from specdec_cli.files import check_target, is_device, write_atomically
 from specdec_cli.text.lines import COMPRESSED, STDIO, name_of
 from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input, compressed, write_failures
 
@@ -65,7 +65,7 @@ def write_document(data: bytes, target: Path) -> None:
     A link remains a link, a file keeps its permissions, and a device or pipe is written to. Raises UsageError if the
     file cannot be written, InputError if the disk is full, and ReaderGone for a closed pipe.
     """
-    if target.exists() and not (target.is_file() or target.is_dir()):
+    if is_device(target):
         with write_failures(str(target)):
             _fill(target, data, target.suffix)
         return
