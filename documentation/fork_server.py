@@ -70,8 +70,8 @@ def _serve(connection: socket.socket) -> NoReturn:
     for target, stream in enumerate(streams):
         os.dup2(stream, target)
         os.close(stream)
-    # The server's stream objects were made for other files.
-    sys.stdin, sys.stdout, sys.stderr = open(0, encoding="utf-8"), open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8")  # noqa: SIM115
+    # The server's stream objects were made for other files. The command replaces these, which must not close the files.
+    sys.stdin, sys.stdout, sys.stderr = (open(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww"))  # noqa: SIM115
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
