@@ -50,8 +50,10 @@ class TrainingError(SpecdecError):
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether `error` reports that memory could not be allocated: a MemoryError, an error of the system, a RuntimeError of
-    PyTorch with such a message, or an ImportError of a library that could not be loaded into memory.
+    """Whether `error` reports that memory could not be allocated.
+
+    That is a MemoryError, an OSError with the number ENOMEM, or a RuntimeError (of PyTorch) or an ImportError (of a shared library)
+    whose message says so.
     """
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM

@@ -71,7 +71,7 @@ class _Discarding(_Waiting):
 
 
 def _open_closed_streams() -> None:
-    """Open the null device as each of stdin, stdout and stderr that the parent process has closed.
+    """Open the null device in place of each standard stream that was closed when the process started.
 
     Otherwise the next file that is opened would get the descriptor of the stream, and be read or written in its
     place. Reading such a stdin and writing to such a stdout fails; output to such a stderr is discarded.

@@ -54,7 +54,7 @@ def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
 
 
 def bundle_order(model: str | ModelChoice) -> "Order":
-    """The generation order of a bundle, read without loading the weights. Raises ModelError as `find_bundle` and `read_shape` do."""
+    """Read the generation order of a bundle, without its weights. Raises ModelError for a missing bundle or an invalid configuration."""
     from specdec_cli.model.bundle_info import read_shape
 
     return read_shape(find_bundle(model)).order

@@ -138,7 +138,7 @@ class _OneDocument:
 
 
 def _version(path: Path) -> tuple[int, ...] | None:
-    """What is different when a file has been written or replaced; None if there is none."""
+    """Device, inode, size and time of the last change of a file, to find out if another program changes it; None if it is missing."""
     try:
         found = path.stat()
     except OSError:

@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
     @property
     def is_copied(self) -> bool:
-        """Whether both have the same length, so that offsets inside correspond; they differ for an escaped character or markup."""
+        """Whether the text stands in the document as it is. An escaped character or markup has another length there than in the text."""
         return self.end - self.start == self.finish - self.begin
 
 

@@ -50,7 +50,7 @@ def read_xml(data: bytes, name: str) -> tuple[str, str, list[XmlEvent]]:
 
 
 def end_of(events: Sequence[XmlEvent], index: int) -> int:
-    """The index of the end of the element that starts at `index`."""
+    """For an element whose start is `events[index]`, return the index of its end in `events`."""
     depth = events[index].depth
     return next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == depth)
 

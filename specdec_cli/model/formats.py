@@ -128,5 +128,5 @@ def convert_model(path: Path, name: str | None, options: ConversionOptions) -> C
     except ModelError as error:
         raise error if str(path) in str(error) else ModelError(f"{path}: {error}") from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
-        # A setting is missing, or has an unexpected type or value.
+        # A setting is missing, has another type, or has a value that makes the conversion fail, such as a size of 0.
         raise ModelError(f"{path}: not a valid {name} model ({type(error).__name__}: {error})") from error

@@ -15,7 +15,7 @@ else:
 HEADER_SECONDS = 10.0
 """The longest time from the first byte of a header to its end, and from the opening of a connection to its first header."""
 STALL_SECONDS = 30.0
-"""The longest time in which a client takes nothing of a response."""
+"""A connection is closed if the client reads nothing of a response for this long."""
 _LONGEST_HEADER, _LONGEST_REST = 2**16, 2**24
 """Most bytes of a header, and those that may follow a response to a request whose body was not read. httptools has no limits."""
 _MOST = 2000  # each may hold a body of several 100 kB in memory
@@ -30,8 +30,8 @@ def most_connections() -> int:
 
 
 class Connection(HTTPProtocol):
-    """A connection. One that sends no complete header in time, or a very long one, is closed, and one that does not take
-    its response; where there are too many connections, that which has waited longest for a complete request is closed; at
+    """A connection. One that sends no complete header in time, or a very long one, is closed, and so is one that does not read its
+    response; where there are too many connections, that which has waited longest for a complete request is closed; at
     the end of the server, all those are closed at once.
     """
 
@@ -73,12 +73,12 @@ class Connection(HTTPProtocol):
         self._stop_sending()
 
     def pause_writing(self) -> None:
-        """Start to wait for the client to take its response."""
+        """Start the time limit for the client to read its response."""
         super().pause_writing()
         self._stall_timer = self.loop.call_later(STALL_SECONDS, self._close_if_stalled, self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        """Stop to wait for the client to take its response."""
+        """End that time limit: all of the response has been sent."""
         super().resume_writing()
         self._stop_sending()
 
@@ -103,7 +103,7 @@ class Connection(HTTPProtocol):
             self._timer = self.loop.call_later(HEADER_SECONDS, self.transport.abort)
 
     def _close_if_stalled(self, before: int) -> None:
-        """Close the connection if as many bytes are left to send as `before`."""
+        """Close the connection if the client has read nothing since `before` bytes were left to send; else look again later."""
         left = self.transport.get_write_buffer_size()
         if left >= before:
             self.transport.abort()

@@ -137,7 +137,9 @@ def _extended(ngram: int, word: int) -> int:
 
 
 def _mean(count: float, context_count: float, probability: float) -> float:
-    """The probability of a word that occurred `count` times in `context_count` contexts, and has `probability` after a shorter context."""
+    """The probability of a word after a context that occurred `context_count` times, `count` times with the word after it. `probability` is
+    that after the shorter context.
+    """
     return (count + _CONTEXT_WEIGHT * probability) / (context_count + _CONTEXT_WEIGHT)
 
 

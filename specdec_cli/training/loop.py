@@ -91,7 +91,7 @@ class Trainer:
         return self.folder / FILE
 
     def begin(self) -> None:
-        """Write a checkpoint and a bundle of the initial model, each unless there is one. An interrupted run resumes from the checkpoint.
+        """Write a checkpoint and a bundle of the initial model if they are missing, so that an interrupted run can resume.
 
         Raises InputError if the checkpoint cannot be written.
         """

@@ -26,7 +26,7 @@ def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
 
 
 def shipped_sources(bundle: Bundle, name: str, data: Path) -> list[list[int]]:
-    """The sources of the first lines of a dev set of the shipped bundle `name`: 20, or as many as SPECDEC_NATIVE_LINES says."""
+    """The first sources of a dev set of the shipped bundle `name`. The variable SPECDEC_NATIVE_LINES sets their number (default: 20)."""
     path = data / ("en-de/dev.chat.tsv" if name == "en-de" else "en-gec/dev.jfleg/source")
     lines = path.read_text(encoding="utf-8").splitlines()[: int(os.environ.get("SPECDEC_NATIVE_LINES", "20"))]
     return [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.split("\t")[0].strip())) for line in lines]

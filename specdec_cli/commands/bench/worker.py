@@ -40,7 +40,7 @@ class Inspection:
 
     @property
     def machine(self) -> dict[str, Any]:
-        """The fields that describe the machine, by name, for the report."""
+        """Device, GPU, number format, threads and version of PyTorch, by their names in the report."""
         return {name: getattr(self, name) for name in ("device", "gpu", "precision", "threads", "torch")}
 
 
