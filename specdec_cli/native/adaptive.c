@@ -86,7 +86,8 @@ static int is_drafted(struct adaptive *adaptive, int64_t rows) {
 
 // Caps the weight of what was counted since the last call.
 static void cap(const struct adaptive *adaptive, double share, double *sums, double *before) {
-    for (int64_t slot = 0; slot < adaptive->all->longest; slot++) before[slot] = sums[slot] = before[slot] + share * (sums[slot] - before[slot]);
+    for (int64_t slot = 0; slot < adaptive->all->longest; slot++)
+        before[slot] = sums[slot] = before[slot] + share * (sums[slot] - before[slot]);
 }
 
 int adaptive_begin(struct adaptive *adaptive, int64_t rows) {
@@ -134,8 +135,9 @@ void adaptive_finish(struct adaptive *adaptive, int64_t size) {
 }
 
 static int costs_fit(const struct specdec_costs *costs) {
-    const double times[] = {costs->plain[0], costs->plain[1], costs->verifying[0][0], costs->verifying[0][1], costs->verifying[1][0],
-                            costs->verifying[1][1], costs->drafting[0][0], costs->drafting[0][1], costs->drafting[1][0], costs->drafting[1][1]};
+    const double(*verifying)[2] = costs->verifying, (*drafting)[2] = costs->drafting;
+    const double times[] = {costs->plain[0], costs->plain[1], verifying[0][0], verifying[0][1], verifying[1][0],
+                            verifying[1][1], drafting[0][0], drafting[0][1], drafting[1][0], drafting[1][1]};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++)
         if (!(times[i] > 0.0 && isfinite(times[i]))) return 0;
     return 1 <= costs->shorter && costs->shorter <= costs->longer;
@@ -160,7 +162,8 @@ static int open_each(struct specdec_adaptive *all, struct adaptive *adaptive) {
 int32_t specdec_adaptive_create(const struct specdec_costs *costs, int32_t longest, int32_t rows, int32_t workers, int32_t may_skip,
                                 struct specdec_adaptive **made) {
     *made = 0;
-    if (!costs_fit(costs) || longest < 1 || longest > 4096 || rows < 1 || rows > 1 << 16 || workers < 1 || workers > 1024) return SPECDEC_BAD_OPTION;
+    if (!costs_fit(costs) || longest < 1 || longest > 4096 || rows < 1 || rows > 1 << 16 || workers < 1 || workers > 1024)
+        return SPECDEC_BAD_OPTION;
     struct specdec_adaptive *all = calloc(1, sizeof *all);
     if (!all) return SPECDEC_NO_MEMORY;
     *all = (struct specdec_adaptive){*costs, longest, workers, rows, may_skip, 0, {0}};

@@ -86,7 +86,8 @@ static int64_t place_hypotheses(struct worker *worker, struct row *row, int64_t 
     for (int64_t k = 0; k < row->search.running; k++) {
         const int64_t at = first + k, start = k * worker->session->longest_capacity;
         row->search.orders[start + place] = (int32_t)(place * beam + k);
-        worker->positions[at] = (struct position){first, 0, row->search.tokens[start + place], forced, -1, place, row, row->search.tokens + start};
+        const int32_t *tokens = row->search.tokens + start;
+        worker->positions[at] = (struct position){first, 0, tokens[place], forced, -1, place, row, tokens};
         worker->beam.orders[at] = row->search.orders + start;
         worker->beam.scores[at] = row->search.scores[k];
         worker->own[at] = row->own.start;
@@ -115,7 +116,8 @@ static int32_t search_chosen(struct worker *worker, int64_t rows, int64_t positi
         struct row *row = worker->chosen[i];
         const int64_t parents = row->search.running;
         struct candidate merged[2 * MOST_BEAM];
-        const int64_t count = merge_candidates(worker->beam.candidates + first * wanted, worker->beam.counts + first, parents, wanted, merged);
+        const struct candidate *found = worker->beam.candidates + first * wanted;
+        const int64_t count = merge_candidates(found, worker->beam.counts + first, parents, wanted, merged);
         first += parents;
         if (!continue_search(session, row, merged, count)) continue;
         worker->running--;

@@ -52,7 +52,10 @@ static int open_search(struct worker *worker, const struct specdec_session *sess
     search->next_orders = take(worker, size, sizeof *search->orders);
     search->finished = take(worker, beam, sizeof *search->finished);
     int32_t *ids = take(worker, size, sizeof *ids);
-    if (!search->scores || !search->tokens || !search->orders || !search->next_tokens || !search->next_orders || !search->finished || !ids) return 0;
+    const void *const made[] = {search->scores,      search->tokens,   search->orders, search->next_tokens,
+                                search->next_orders, search->finished, ids};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++)
+        if (!made[i]) return 0;
     for (int64_t k = 0; k < beam; k++) search->finished[k].ids = ids + k * session->longest_capacity;
     return 1;
 }
@@ -136,7 +139,8 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     worker->team = session->team;
     if (session->options.batch == 1) borrow_workspace(worker);
     const int64_t threads = session->team ? session->options.threads : 1;
-    if (!open_rows(worker, session) || !open_drafting(worker, session) || !open_beam(worker, session) || !open_room(worker, session, threads)) return 0;
+    if (!open_rows(worker, session) || !open_drafting(worker, session)) return 0;
+    if (!open_beam(worker, session) || !open_room(worker, session, threads)) return 0;
     worker->positions = take(worker, positions, sizeof *worker->positions);
     worker->x = take_unset(worker, product_of(positions, width), sizeof(float));
     worker->places = take(worker, positions, sizeof *worker->places);
@@ -145,7 +149,8 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     worker->scores = take(worker, positions, sizeof *worker->scores);
     worker->logits = take_unset(worker, product_of(at_once, size), sizeof(float));
     worker->tops = take_unset(worker, product_of(at_once, size / TILE + 1), sizeof(float));
-    return worker->positions && worker->x && worker->places && worker->ends && worker->predicted && worker->scores && worker->logits && worker->tops;
+    return worker->positions && worker->x && worker->places && worker->ends && worker->predicted && worker->scores && worker->logits &&
+           worker->tops;
 }
 
 void worker_close(struct worker *worker) {

@@ -33,14 +33,16 @@ int options_fit(const struct specdec_options *options, const struct specdec_shap
     return between(options->decoding, SPECDEC_GREEDY, SPECDEC_NGRAM_MEMORY) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
            between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
            between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
-           constraints_fit(options) && memory_fits(options, shape) && between(options->top_beta, 0, shape->vocabulary) && !isnan(options->tolerance) &&
+           constraints_fit(options) && memory_fits(options, shape) && between(options->top_beta, 0, shape->vocabulary) &&
+           !isnan(options->tolerance) &&
            !(options->decoding == SPECDEC_BEAM && !beam_fits(options)) &&
            !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
            !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
            options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
-           !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths && !options->top_beta)) &&
+           !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths)) &&
+           !(given && options->top_beta) &&
            options->margin >= 0 && !(options->margin > 0 && !copies) &&
            !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
            !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);

@@ -51,7 +51,8 @@ static int has_same_end(const struct before *before, const int32_t *text, int64_
 }
 
 // Excludes every token that would end an n-gram of `text`, apart from n-grams that end with the token `skipped`.
-static void exclude(const struct scored *scored, const struct before *before, const int32_t *text, int64_t length, int64_t size, int32_t skipped) {
+static void exclude(const struct scored *scored, const struct before *before, const int32_t *text, int64_t length, int64_t size,
+                    int32_t skipped) {
     if (before->length < size - 1) return;
     for (int64_t place = size - 1; place < length; place++)
         if (text[place] != skipped && text[place] < scored->size && has_same_end(before, text, place, size - 1))
@@ -68,9 +69,9 @@ static int32_t form_at(const struct counted *counted, int64_t place) {
     return counted->forms[counted->text[place]];
 }
 
-// The token `size` places before the end of the first `length` tokens is the one that continues a repetition with the period `size`. Returns
-// whether this token, appended, would complete `copies` + 1 copies in succession of an n-gram of `size` tokens. The last copy counts
-// even if tokens without letters at its end, such as a comma, are still missing.
+// The token `size` places before the end of the first `length` tokens is the one that continues a repetition with the period `size`.
+// Returns whether this token, appended, would complete `copies` + 1 copies in succession of an n-gram of `size` tokens. The last copy
+// counts even if tokens without letters at its end, such as a comma, are still missing.
 static int completes_copy(const struct counted *counted, int64_t length, int64_t size, int64_t copies) {
     if (length < size || form_at(counted, length - size) <= 0) return 0;
     int64_t missing = 0;
@@ -105,7 +106,8 @@ void constrain(const struct specdec_options *options, const struct specdec_shape
     const struct scored scored = {values + i * logits->size, tops + i, logits->size, logits->count};
     if (options->repetition_penalty != 1.0f) penalise(&scored, before, options->repetition_penalty);
     if (options->no_repeat_ngram_size) exclude(&scored, before, before->tokens, before->length, options->no_repeat_ngram_size, -1);
-    if (options->source_ngram_size) exclude(&scored, before, before->source, before->source_length, options->source_ngram_size, shape->padding);
+    if (options->source_ngram_size)
+        exclude(&scored, before, before->source, before->source_length, options->source_ngram_size, shape->padding);
     if (options->most_copies) limit_copies(&scored, before, options);
     if (before->length <= options->min_length) set_score(&scored, shape->eos, -INFINITY);
 }

@@ -154,7 +154,8 @@ void propose_draft(const struct worker *worker, struct row *row) {
     row->drafted = 0;
     if (copies_text(session)) copy_text(session, row);
     if (session->options.decoding == SPECDEC_LOOKUP) look_up(session, row);
-    if (worker->ngrams) row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->ids);
+    if (!worker->ngrams) return;
+    row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->ids);
 }
 
 // After realign(). Where first drafts are bounded, drafts grow while they are accepted as a whole; after a round without an accepted token

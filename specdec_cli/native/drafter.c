@@ -28,8 +28,9 @@ static void read_states(struct member *member, const struct call *call) {
             const struct row *row = call->worker->chosen[i];
             for (int64_t k = 0; k < row->fresh; k++) {
                 const float *from = room->wide + (own->fresh[i] + k) * drafter->prefix.outputs;
+                const int64_t place = row->length - 1 - row->fresh + k;
                 for (int64_t layer = 0; layer < drafter->stack.count; layer++)
-                    store_keys(&drafter->stack, from + layer * 2 * drafter->stack.width, row->draft_own.start, layer, row->length - 1 - row->fresh + k, row->room);
+                    store_keys(&drafter->stack, from + layer * 2 * drafter->stack.width, row->draft_own.start, layer, place, row->room);
             }
         }
     }
@@ -69,7 +70,8 @@ static void read_last_tokens(struct member *member, const struct call *call) {
         widen_row(model->kernels, &model->target.tokens, row->tokens[row->length - 1], to);
         for (int64_t k = 0; k < width; k++) to[k] *= model->target.scale;
     }
-    const struct linear_call product = {model->kernels, &model->drafter.link.from_token, own->previous, 0, call->pass.rows, own->before, 0, call->pass.room};
+    const struct linear *projection = &model->drafter.link.from_token;
+    const struct linear_call product = {model->kernels, projection, own->previous, 0, call->pass.rows, own->before, 0, call->pass.room};
     run_linear(member, &product);
 }
 
@@ -82,11 +84,13 @@ static void link_states(struct member *member, const struct call *call) {
     const struct linear_call narrow = {kernels, &link->from_state, call->states, 0, call->slots, own->narrow, 0, call->pass.room};
     run_linear(member, &narrow);
     SHARED_FOR (member, i, call->slots) {
-        const float *state = own->narrow + i * link->width, *token = i % call->block ? link->unknown : own->before + i / call->block * link->width;
+        const float *known = own->before + i / call->block * link->width, *token = i % call->block ? link->unknown : known;
+        const float *state = own->narrow + i * link->width;
         float *to = own->linked + i * link->width;
         for (int64_t k = 0; k < link->width; k++) to[k] = state[k] + token[k] > 0.0f ? state[k] + token[k] : 0.0f;
     }
-    const struct linear_call output = {kernels, &link->output, own->linked, call->states, call->slots, call->pass.room->mixed, 0, call->pass.room};
+    const struct room *room = call->pass.room;
+    const struct linear_call output = {kernels, &link->output, own->linked, call->states, call->slots, room->mixed, 0, room};
     run_linear(member, &output);
 }
 
@@ -97,7 +101,8 @@ static void find_candidates(struct member *member, const struct call *call, cons
     const int64_t wanted = call->model->drafter.link.width ? call->model->drafter.link.candidates : 1;
     for (int64_t first = 0; first < call->slots; first += AT_ONCE) {
         const int64_t left = call->slots - first, count = left < AT_ONCE ? left : AT_ONCE;
-        const struct linear_call product = {call->model->kernels, output, states + first * output->inputs, 0, count, worker->logits, worker->tops, call->pass.room};
+        const struct linear_call product = {call->model->kernels, output, states + first * output->inputs, 0, count,
+                                            worker->logits, worker->tops, call->pass.room};
         run_linear(member, &product);
         const struct logits logits = {worker->logits, worker->tops, output->outputs, count};
         SHARED_FOR (member, i, count) best_choices(&logits, i, wanted, worker->drafting.best + (first + i) * wanted);

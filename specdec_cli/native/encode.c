@@ -22,13 +22,15 @@ static void embed(const struct call *call, int64_t i) {
 static void project(struct member *member, const struct call *call, const struct stack *stack, int64_t layer) {
     const int drafts = stack == &call->model->drafter.stack;
     const struct linear *linear = &stack->layers[layer].memory;
+    const int64_t *starts = call->pass.starts;
     float *to = call->pass.room->wide;
     const struct linear_call product = {call->model->kernels, linear, call->pass.x, 0, call->pass.positions, to, 0, call->pass.room};
     run_linear(member, &product);
     SHARED_FOR (member, i, call->pass.rows) {
         const struct row *row = call->rows[i];
-        for (int64_t k = call->pass.starts[i]; k < call->pass.starts[i + 1]; k++)
-            store_keys(stack, to + k * linear->outputs, drafts ? row->draft_memory.start : row->memory.start, layer, k - call->pass.starts[i], row->source_length);
+        float *memory = drafts ? row->draft_memory.start : row->memory.start;
+        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
+            store_keys(stack, to + k * linear->outputs, memory, layer, k - starts[i], row->source_length);
     }
 }
 
@@ -44,7 +46,8 @@ static void run(struct member *member, const void *argument) {
 static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_model *model = worker->session->model;
     const struct call call = {
-        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, 0, &worker->room, &worker->session->stopped},
+        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, 0, &worker->room,
+         &worker->session->stopped},
         model, worker->positions, worker->chosen, worker->chosen[0]->has_drafter};
     const int64_t layers = model->decoder.count + (call.drafts ? model->drafter.stack.count : 0);
     const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;
@@ -74,7 +77,8 @@ static int32_t enter_row(struct worker *worker, struct row *row, int64_t number,
     const int32_t status = begin_row(worker->session, row, number);
     if (status) return status;
     worker->running++;
-    for (int64_t k = 0; k < row->source_length; k++) worker->positions[first + k] = (struct position){.first = first, .id = row->source[k], .forced = -1, .next = -1, .place = k};
+    for (int64_t k = 0; k < row->source_length; k++)
+        worker->positions[first + k] = (struct position){.first = first, .id = row->source[k], .forced = -1, .next = -1, .place = k};
     return SPECDEC_OK;
 }
 

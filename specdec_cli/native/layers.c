@@ -38,7 +38,8 @@ void run_linear(struct member *member, const struct linear_call *call) {
     }
 }
 
-static void apply(struct member *member, const struct pass *pass, const struct linear *linear, const float *x, const float *residual, float *to) {
+static void apply(struct member *member, const struct pass *pass, const struct linear *linear, const float *x, const float *residual,
+                  float *to) {
     const struct linear_call call = {pass->kernels, linear, x, residual, pass->positions, to, 0, pass->room};
     run_linear(member, &call);
 }
@@ -75,13 +76,15 @@ void store_keys(const struct stack *stack, const float *from, float *to, int64_t
 }
 
 // A query of a head over what it sees, in the `order` given, if any, by way of a thread's own `spare` room.
-static void attend(const struct pass *pass, const float *query, struct head seen, const int32_t *order, int64_t end, float *spare, float *to) {
+static void attend(const struct pass *pass, const float *query, struct head seen, const int32_t *order, int64_t end, float *spare,
+                   float *to) {
     const struct stack *stack = pass->stack;
     const int64_t room = stack->head_room, width = stack->head_width;
     const int whole = room == width;
     float *own_query = spare, *own_to = spare + room, *scores = spare + 2 * room;
     if (!whole) copy_head(stack, own_query, query);
-    const struct attention attention = {whole ? query : own_query, seen.keys, seen.values, order, end, room, width, scores, whole ? to : own_to};
+    const struct attention attention = {whole ? query : own_query, seen.keys, seen.values, order, end, room,
+                                        width, scores, whole ? to : own_to};
     pass->kernels->attend(&attention);
     if (!whole) memcpy(to, own_to, (size_t)width * sizeof(float));
 }
@@ -101,8 +104,10 @@ static void attend_to_own(const struct pass *pass, int64_t layer, int64_t row, i
         copy_head(stack, seen.values + place, from + 2 * stack->width);
     }
     const int32_t *order = pass->orders ? pass->orders[row] : 0;
+    const float *queries = pass->room->wide + offset;
+    float *mixed = pass->room->mixed + offset;
     for (int64_t i = first; i < after; i++)
-        attend(pass, pass->room->wide + i * stride + offset, seen, order, pass->own ? pass->ends[i] : room, spare, pass->room->mixed + i * stack->width + offset);
+        attend(pass, queries + i * stride, seen, order, pass->own ? pass->ends[i] : room, spare, mixed + i * stack->width);
 }
 
 static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *spare) {
@@ -155,7 +160,8 @@ int64_t multiplications_of(const struct stack *stack, int64_t positions) {
     int64_t sum = 0;
     for (int64_t i = 0; i < stack->count; i++) {
         const struct layer *layer = stack->layers + i;
-        const struct linear *all[] = {&layer->query_key_value, &layer->output, &layer->query, &layer->cross_output, &layer->inner, &layer->outer};
+        const struct linear *all[] = {&layer->query_key_value, &layer->output, &layer->query,
+                                      &layer->cross_output, &layer->inner, &layer->outer};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) sum += all[k]->inputs * all[k]->outputs;
     }
     return sum * positions;

@@ -5,7 +5,8 @@
 #include "session.h"
 
 // One row through a layer without a norm.
-static void apply(const struct kernels *kernels, const struct linear *linear, const float *x, const float *residual, uint8_t *bytes, float *to) {
+static void apply(const struct kernels *kernels, const struct linear *linear, const float *x, const float *residual, uint8_t *bytes,
+                  float *to) {
     struct range range;
     kernels->quantize(linear, x, 0, bytes, &range);
     const struct product product = {linear, bytes, &range, 1, residual, to, 0};

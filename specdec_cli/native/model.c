@@ -20,8 +20,8 @@ static int drafter_fits(const struct specdec_shape *shape) {
     return between(shape->drafter_layers, 1, 1024) && between(shape->drafter_feed_forward, LANES, 1 << 18) &&
            shape->drafter_feed_forward % LANES == 0 && between(shape->max_block, 1, 4096) && between(shape->link_width, 0, 1 << 14) &&
            shape->link_width % LANES == 0 && between(shape->shortlist, 0, shape->vocabulary) &&
-           between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) && between(shape->mask, 0, shape->vocabulary - 1) &&
-           is_flag(shape->own_prefix);
+           between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) &&
+           between(shape->mask, 0, shape->vocabulary - 1) && is_flag(shape->own_prefix);
 }
 
 static int shape_fits(const struct specdec_shape *shape) {
@@ -58,7 +58,8 @@ static const float *sinusoids(struct reader *reader, int64_t rows, int64_t width
 }
 
 // `shared`: token embeddings, and positions if they are not learned, that another embedding has read.
-static void take_positions(struct reader *reader, const struct specdec_shape *shape, struct embedding *embedding, const struct embedding *shared) {
+static void take_positions(struct reader *reader, const struct specdec_shape *shape, struct embedding *embedding,
+                           const struct embedding *shared) {
     const int64_t rows = (int64_t)shape->max_positions + shape->position_offset;
     if (shared) embedding->tokens = shared->tokens;
     embedding->width = shape->width;
@@ -89,7 +90,8 @@ static void take_layer(struct reader *reader, const struct specdec_shape *shape,
     take_linear(reader, &layer->outer, inner, width, 1, none, 0);
 }
 
-static void take_stack(struct reader *reader, const struct specdec_shape *shape, struct stack *stack, int64_t count, int64_t inner, int decodes, int norm) {
+static void take_stack(struct reader *reader, const struct specdec_shape *shape, struct stack *stack, int64_t count, int64_t inner,
+                       int decodes, int norm) {
     const int64_t head_width = shape->width / shape->heads;
     *stack = (struct stack){0, count, shape->heads, head_width, (head_width + LANES - 1) / LANES * LANES, shape->width, inner, {0, 0}};
     if (reader->status) return;

@@ -92,6 +92,7 @@ const float *take_table(struct reader *reader, int64_t rows, int64_t columns);
 void take_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding);
 struct norm take_norm(struct reader *reader, int64_t width);
 // Weights (outputs, inputs), and a bias if there is one; `norm` is that before the product.
-void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm, int32_t activation);
+void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm,
+                 int32_t activation);
 // The same for weights that were read before, with no bias.
 void pack_linear(struct reader *reader, struct linear *linear, const struct specdec_tensor *weights, const float *bias, struct norm norm);

@@ -5,7 +5,9 @@
 #define PLACES (1 << 16)
 #define UNKNOWN (-1)
 
-static int64_t place_of(int32_t before, int32_t last) { return (int64_t)(((uint64_t)before * 40503 + (uint64_t)last * 2654435761u) % PLACES); }
+static int64_t place_of(int32_t before, int32_t last) {
+    return (int64_t)(((uint64_t)before * 40503 + (uint64_t)last * 2654435761u) % PLACES);
+}
 
 // The token before the one at `place`; the start also precedes itself.
 static int32_t before_at(const int32_t *tokens, int64_t place) { return tokens[place ? place - 1 : 0]; }

@@ -101,8 +101,8 @@ INLINE int32_t left_out_of(const uint8_t *x, int64_t inputs) {
 
 #define IN_REGISTER 8
 
-INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile, const int32_t *of_weights,
-                          int32_t *to) {
+INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile,
+                          const int32_t *of_weights, int32_t *to) {
     const int parts = outputs / IN_REGISTER;
     __m256i left_out[AT_ONCE], sums[AT_ONCE][TILE / IN_REGISTER];
     for (int row = 0; row < rows; row++) left_out[row] = _mm256_set1_epi32(left_out_of(x + row * inputs, inputs));
@@ -138,8 +138,8 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
 #define AT_ONCE 3
 
 // NEON multiplies signed bytes, so x - 128 takes the place of x. Each sum begins with 128 times the sum of its weights to balance this.
-INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile, const int32_t *of_weights,
-                          int32_t *to) {
+INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile,
+                          const int32_t *of_weights, int32_t *to) {
     const int parts = outputs / IN_REGISTER;
     int32x4_t sums[AT_ONCE][TILE / IN_REGISTER];
     for (int first = 0; first < TILE; first += outputs, of_weights += outputs, to += outputs) {

@@ -199,5 +199,6 @@ int32_t search_rows(struct worker *worker);
 int32_t hand_over(struct specdec_session *session, struct row *row);
 int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count);
 
-// round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left to do.
+// round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left
+// to do.
 int32_t work_once(struct worker *worker);

@@ -57,7 +57,15 @@ enum specdec_status {
 
 enum specdec_type { SPECDEC_FLOAT32, SPECDEC_FLOAT16, SPECDEC_BFLOAT16, SPECDEC_INT8 };
 enum specdec_activation { SPECDEC_RELU = 1, SPECDEC_GELU = 2, SPECDEC_SILU = 3 };
-enum specdec_decoding { SPECDEC_GREEDY, SPECDEC_INPUT_GUIDED, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_GIVEN, SPECDEC_BEAM, SPECDEC_NGRAM_MEMORY };
+enum specdec_decoding {
+    SPECDEC_GREEDY,
+    SPECDEC_INPUT_GUIDED,
+    SPECDEC_LOOKUP,
+    SPECDEC_DRAFTER,
+    SPECDEC_GIVEN,
+    SPECDEC_BEAM,
+    SPECDEC_NGRAM_MEMORY
+};
 enum specdec_match { SPECDEC_UNIQUE, SPECDEC_UNIQUE_3, SPECDEC_NEAREST };
 // When beam search ends for a sentence that has as many finished hypotheses as the beam: see searches/beam.py.
 enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEVER, SPECDEC_STOP_FAIRSEQ };

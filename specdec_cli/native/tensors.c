@@ -136,7 +136,8 @@ void pack_linear(struct reader *reader, struct linear *linear, const struct spec
     release(weights);
 }
 
-void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm, int32_t activation) {
+void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm,
+                 int32_t activation) {
     const struct specdec_tensor *weights = next_tensor(reader, outputs, inputs);
     if (!weights) return;
     pack_linear(reader, linear, weights, 0, norm);

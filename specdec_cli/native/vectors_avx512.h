@@ -23,7 +23,9 @@ INLINE mask below(floats a, floats b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_
 INLINE floats choose(mask which, floats yes, floats no) { return _mm512_mask_blend_ps(which, no, yes); }
 INLINE integers truncated(floats x) { return _mm512_cvttps_epi32(x); }
 INLINE floats converted(integers x) { return _mm512_cvtepi32_ps(x); }
-INLINE floats exponent(floats n) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(truncated(n), _mm512_set1_epi32(127)), 23)); }
+INLINE floats exponent(floats n) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_add_epi32(truncated(n), _mm512_set1_epi32(127)), 23));
+}
 INLINE void store_bytes(uint8_t *to, integers x) { _mm_storeu_si128((__m128i *)to, _mm512_cvtepi32_epi8(x)); }
 INLINE floats first_lanes(floats x, int64_t n) {
     return n >= LANES ? x : _mm512_mask_mov_ps(all(-INFINITY), (mask)((1u << n) - 1), x);

@@ -62,7 +62,8 @@ static void choose_tokens(struct member *member, const struct call *call, int64_
         if (!is_reached(call, first + j)) continue;
         const int forced = call->positions[first + j].forced >= 0;
         const float *own = logits.values + j * size;
-        call->scores[first + j] = forced ? 0.0f : model->kernels->log_probability(own, size, top_logit(&logits, j), call->predicted[first + j]);
+        const int32_t chosen = call->predicted[first + j];
+        call->scores[first + j] = forced ? 0.0f : model->kernels->log_probability(own, size, top_logit(&logits, j), chosen);
     }
 }
 
