@@ -115,12 +115,11 @@ def _distill(
     cluster: ClusterOptions,
     targets: Targets | None,
 ) -> Summary:
-    converted = shards.folder / "teacher"
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.distilling import distill_on_cluster
 
-        return distill_on_cluster(plan, sources, shards, shard_lines, converted.resolve(), cluster, quiet=quiet)
-    with open_teacher(plan.models, converted, plan.search, plan.resources) as teacher, _progress_bar(quiet) as report:
+        return distill_on_cluster(plan, sources, shards, shard_lines, shards.converted.resolve(), cluster, quiet=quiet)
+    with open_teacher(plan.models, shards.converted, plan.search, plan.resources) as teacher, _progress_bar(quiet) as report:
         return distill(sources, teacher, shards, plan.filters, shard_lines, report, targets)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from specdec_cli.errors import InputError
 from specdec_cli.files import read_json, write_atomically, write_json
-from specdec_cli.manifest import check_manifest
+from specdec_cli.manifest import MANIFEST, check_manifest
 
 FORMAT = 1
 DISTILLED = "distilled.tsv"
@@ -28,6 +28,8 @@ class ShardCounts:
 class Shards:
     """The shards in `folder`; creates the folder, or resumes one whose manifest has the same `settings`.
 
+    A run that ended before its first shard, such as one with a wrong teacher, is not resumed: its manifest and its teacher are removed.
+
     Shards are numbered from 0; number 0 consists of `shard-00000.tsv` (lines of source, tab, translation) and `shard-00000.json`
     (its counts), which is written second. Raises UsageError if the manifest has other settings, naming them, and for a folder with
     files but no manifest.
@@ -35,7 +37,15 @@ class Shards:
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
         self.folder = folder
+        if (folder / MANIFEST).exists() and not any(folder.glob("shard-*")):
+            (folder / MANIFEST).unlink()
+            shutil.rmtree(self.converted, ignore_errors=True)
         check_manifest(folder, {"format": FORMAT} | dict(settings))
+
+    @property
+    def converted(self) -> Path:
+        """Path of the folder for the teacher's CTranslate2 form."""
+        return self.folder / "teacher"
 
     def path(self, index: int) -> Path:
         """Path of the TSV file of shard `index`."""

@@ -9,7 +9,7 @@ import pytest
 
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.run import Progress, Summary, distill
-from specdec_cli.distillation.shards import Shards
+from specdec_cli.distillation.shards import ShardCounts, Shards
 from specdec_cli.distillation.teacher import Translation
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 
@@ -89,16 +89,24 @@ def test_lost_shards_are_made_again(tmp_path: Path, lost: str) -> None:
 
 
 def test_other_settings_are_refused(tmp_path: Path) -> None:
-    Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256})
+    Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256}).write(0, [], ShardCounts())
     Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256})
     with pytest.raises(UsageError, match=r"manifest.json: started with beam_size 5, not 1; compute_type 'float32', not 'int8'; use"):
         Shards(tmp_path / "out", {"beam_size": 1, "compute_type": "int8", "max_length": 256})
 
 
 def test_other_text_and_another_teacher_are_named_in_words(tmp_path: Path) -> None:
-    Shards(tmp_path / "out", {"beam_size": 5, "sources": "91ceed0ff821eed8", "teacher": "5d"})
+    Shards(tmp_path / "out", {"beam_size": 5, "sources": "91ceed0ff821eed8", "teacher": "5d"}).write(0, [], ShardCounts())
     with pytest.raises(UsageError, match=r"manifest\.json: started with other source text; another teacher; use"):
         Shards(tmp_path / "out", {"beam_size": 5, "sources": "c272ad93", "teacher": "6e"})
+
+
+def test_a_run_without_a_shard_begins_anew_with_other_settings(tmp_path: Path) -> None:
+    failed = Shards(tmp_path / "out", {"beam_size": 5, "teacher": "5d"})
+    failed.converted.mkdir()
+    Shards(tmp_path / "out", {"beam_size": 1, "teacher": "6e"})
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["beam_size"] == 1
+    assert not failed.converted.exists()
 
 
 def test_another_folder_is_refused(tmp_path: Path) -> None:
