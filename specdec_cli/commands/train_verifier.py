@@ -39,7 +39,12 @@ SourceLanguageOption = Annotated[
     str | None, typer.Option("--source-language", help="Source language of the bundle.", show_default="that of --init, or en")
 ]
 TargetLanguageOption = Annotated[
-    str | None, typer.Option("--target-language", help="Target language of the bundle.", show_default="that of --init, or de")
+    str | None,
+    typer.Option(
+        "--target-language",
+        help="Target language of the bundle.",
+        show_default="that of --init, or de; for other tasks than translate, the source language",
+    ),
 ]
 OrderOption = Annotated[
     Order | None,
@@ -49,7 +54,7 @@ OrderOption = Annotated[
         show_default="the recipe's, or that of --init",
     ),
 ]
-TaskOption = Annotated[Task, typer.Option("--task", help="Task of the bundle.")]
+TaskOption = Annotated[Task | None, typer.Option("--task", help="Task of the bundle.", show_default="that of --init, or translate")]
 
 
 def train_verifier(
@@ -62,7 +67,7 @@ def train_verifier(
     init: InitOption = None,
     source_language: SourceLanguageOption = None,
     target_language: TargetLanguageOption = None,
-    task: TaskOption = "translate",
+    task: TaskOption = None,
     order: OrderOption = None,
     devices: DevicesOption = 1,
     device: DeviceOption = "auto",
@@ -99,8 +104,10 @@ def train_verifier(
         first = None if first_folder is None else load_bundle(first_folder)
         subwords = _tokenizer(tokenizer, first, sources[0].path)
         model = initial_verifier(plan, first, subwords)
-        own = ("en", "de") if first is None else (first.info.source_language, first.info.target_language)
-        languages = (source_language or own[0], target_language or own[1])
+        info = BundleInfo() if first is None else first.info
+        task = task or info.task
+        source = source_language or info.source_language
+        languages = (source, target_language or (info.target_language if task == "translate" else source))
         held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config, teller(quiet))
         pairs = load_pairs(sources, subwords, model.config, teller(quiet))
         ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)

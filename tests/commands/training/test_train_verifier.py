@@ -14,6 +14,7 @@ import pytest
 from specdec_cli.commands.training_view import TrainingView
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
+from specdec_cli.model.bundle_info import read_info
 from specdec_cli.text.subwords import Subwords
 from specdec_cli.training.progress import Report
 from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
@@ -217,3 +218,16 @@ def test_missing_inputs_of_training_are_named(text: Path, tmp_path: Path, traine
     unknown = run("train-verifier", tmp_path / "a", "--data", text, "--dev", text, "--recipe", "nothing")
     assert unknown.exit_code == 2
     assert "gad-verifier" in unknown.stderr
+
+
+def test_the_task_is_that_of_the_initial_model(trained: Path, text: Path, tmp_path: Path) -> None:
+    def train(name: str, *options: object) -> tuple[str, str, str]:
+        arguments = ["--data", text, "--dev", text, "--threads", 1, "--device", "cpu", *settings(*RUN, "run.max_updates=1")]
+        result = run("train-verifier", tmp_path / name, *arguments, *options)
+        assert result.exit_code == 0, result.output
+        info = read_info(tmp_path / name)
+        return info.task, info.source_language, info.target_language
+
+    assert train("corrector", "--init", trained, "--task", "correct") == ("correct", "en", "en")
+    assert train("further", "--init", tmp_path / "corrector") == ("correct", "en", "en")
+    assert train("back", "--init", tmp_path / "corrector", "--task", "translate", "--target-language", "de") == ("translate", "en", "de")
