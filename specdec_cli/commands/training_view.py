@@ -61,8 +61,11 @@ class TrainingView:
         return len(self._speeds) / sum(1 / max(speed, 1e-9) for speed in self._speeds)
 
     def _time_left(self, report: Report) -> str:
+        """The time until the run has its last update or epoch, in words. Epochs count by their batches."""
         progress = report.progress
-        seconds = progress.seconds / max(progress.update, 1) * (self._run.max_updates - progress.update)
+        epochs = progress.epoch + progress.batch / max(progress.batches, 1)
+        left = min(self._run.max_updates / max(progress.update, 1), self._run.max_epochs / max(epochs, 1e-9)) - 1
+        seconds = progress.seconds * max(left, 0.0)
         return f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.0f} min"
 
     def _write(self, report: Report) -> None:

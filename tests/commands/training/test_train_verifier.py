@@ -231,3 +231,9 @@ def test_the_task_is_that_of_the_initial_model(trained: Path, text: Path, tmp_pa
     assert train("corrector", "--init", trained, "--task", "correct") == ("correct", "en", "en")
     assert train("further", "--init", tmp_path / "corrector") == ("correct", "en", "en")
     assert train("back", "--init", tmp_path / "corrector", "--task", "translate", "--target-language", "de") == ("translate", "en", "de")
+
+
+def test_the_time_left_is_that_of_the_last_epoch(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    result = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=1000000", "run.max_epochs=1", "run.evaluate_every=1000000")
+    assert result.exit_code == 0, result.output
+    assert result.stderr.splitlines()[-2].endswith("  0 min left")
