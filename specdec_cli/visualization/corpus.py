@@ -87,7 +87,7 @@ class Corpus:
         steps, right, greedy = [], 0, 0
         for number in range(1, max(max(positions), max(settled)) + 1):
             right, greedy = right + settled[number], greedy + positions[number]
-            shares = (round(count / len(tokens), 4) for count in (settled[number], right, positions[number], greedy))
+            shares = (count / len(tokens) for count in (settled[number], right, positions[number], greedy))
             steps.append(Step(number, settled[number], *shares))
         return steps
 
@@ -115,10 +115,10 @@ class Corpus:
             "tokens": tokens,
             "iterations": iterations,
             "tokens_per_iteration": round(tokens / iterations, 3),
-            "overall": asdict(group(self.tokens)),
-            "by_iteration": [asdict(step) for step in self.by_iteration()],
-            "by_position": [{"position": position} | asdict(of) for position, of in self.by_position().items()],
-            "by_kind": [{"kind": kind} | asdict(of) for kind, of in self.by_kind().items()],
+            "overall": _rounded(group(self.tokens)),
+            "by_iteration": list(map(_rounded, self.by_iteration())),
+            "by_position": [{"position": position} | _rounded(of) for position, of in self.by_position().items()],
+            "by_kind": [{"kind": kind} | _rounded(of) for kind, of in self.by_kind().items()],
         }
 
 
@@ -127,10 +127,15 @@ def group(tokens: Sequence[Token]) -> Group:
     waited = [token.waited for token in tokens if token.waited is not None]
     return Group(
         tokens=len(tokens),
-        iteration=round(fmean(token.iteration for token in tokens), 3),
-        earlier=round(fmean(token.position - token.iteration for token in tokens), 3),
-        did_not_wait=round(waited.count(False) / len(waited), 4) if waited else None,
+        iteration=fmean(token.iteration for token in tokens),
+        earlier=fmean(token.position - token.iteration for token in tokens),
+        did_not_wait=waited.count(False) / len(waited) if waited else None,
     )
+
+
+def _rounded(statistics: Step | Group) -> dict[str, Any]:
+    """The fields by name, for JSON."""
+    return {name: round(value, 4) if isinstance(value, float) else value for name, value in asdict(statistics).items()}
 
 
 def kinds_by_id(pieces: Sequence[str], word_starts: Sequence[bool], eos: int) -> list[Kind]:

@@ -139,6 +139,12 @@ def test_late_iterations_are_grouped_on_the_terminal() -> None:
     assert [row[0] for row in tables(corpus)[0].rows] == [*map(str, range(1, 18))]
 
 
+def test_shares_are_rounded_once() -> None:
+    corpus = Corpus("a", tuple(tokens_of(make_picture(*range(1, 1 + length)), (END,) * length) for length in (11, 5, 3, 2)))
+    assert tables(corpus)[0].rows[0] == ("1", "4", "19.0%", "19.0%", "19.0%")  # 4 of 21, which is 0.1905 with four decimals
+    assert corpus.to_dict()["by_iteration"][0]["so_far"] == 0.1905
+
+
 def test_the_terminal_shows_all_tables_in_80_columns(corpus: Corpus) -> None:
     stream = io.StringIO()
     print_corpus(corpus, Console(file=stream, width=80))
