@@ -195,7 +195,7 @@ def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | Non
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":
     """A copy of `bundle` with a new drafter of the shape in `plan`, initialised from the drafter `first` if given.
 
-    Raises UsageError if `first` is of another kind (block drafter or heads), and for a shape that does not fit the verifier.
+    Raises UsageError if `first` is of another kind (block drafter or heads) or width, and for a shape that does not fit the verifier.
     """
     from dataclasses import replace
 
@@ -214,12 +214,15 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
         raise UsageError(f"drafter of the recipe: {error}") from error
     if isinstance(config, DrafterConfig) and isinstance(drafter, BlockDrafter) and config.initial == "verifier":
         drafter.initialize_from_verifier()
-    if isinstance(drafter, BlockDrafter) and isinstance(first, BlockDrafter):
-        drafter.initialize_from_drafter(first)
-    elif isinstance(drafter, Heads) and isinstance(first, Heads):
-        drafter.initialize_from(first)
-    elif first is not None:
-        raise UsageError(f"--init: a drafter of kind {first.config.kind} cannot initialise one of kind {config.kind}")
+    try:
+        if isinstance(drafter, BlockDrafter) and isinstance(first, BlockDrafter):
+            drafter.initialize_from_drafter(first)
+        elif isinstance(drafter, Heads) and isinstance(first, Heads):
+            drafter.initialize_from(first)
+        elif first is not None:
+            raise ModelError(f"a drafter of kind {first.config.kind} cannot initialise one of kind {config.kind}")
+    except ModelError as error:
+        raise UsageError(f"--init: {error}") from error
     # The bundle's block size was chosen for its earlier drafter.
     info = replace(bundle.info, block_size=min(bundle.info.block_size, config.max_block))
     if any(method.trained not in (None, config.kind) for method in methods_of(info.decoding)):

@@ -1,6 +1,7 @@
 """`specdec train-drafter`: from text to a bundle with a drafter."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,6 +67,12 @@ def test_a_new_drafter_of_another_kind_replaces_the_old_one(bundle: Bundle) -> N
     assert with_new_drafter(asked, heads, None).info.decoding == "blockwise"
     assert with_new_drafter(asked, DrafterRecipe(), None).info.decoding == "specdec"
     assert with_new_drafter(bundle, heads, None).info.decoding == bundle.info.decoding == "greedy"
+
+
+def test_an_initial_drafter_of_another_width_is_wrong_use(bundle: Bundle, make_bundle: Callable[..., Bundle]) -> None:
+    other = with_new_drafter(make_bundle(width=64), DrafterRecipe(), None)
+    with pytest.raises(UsageError, match=r"--init: a drafter with .*64\) cannot initialise one of .*32\)"):
+        with_new_drafter(bundle, DrafterRecipe(), other.drafter)
 
 
 def test_the_tokens_that_a_shortlist_lacks_are_counted() -> None:
