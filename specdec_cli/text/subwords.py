@@ -91,6 +91,8 @@ def load_sentencepiece(path: Path) -> "sentencepiece.SentencePieceProcessor":
 
     check_regular(path, ModelError)
     processor = sentencepiece.SentencePieceProcessor()
+    if not path.exists():
+        raise ModelError(f"{path}: no such file")
     try:
         processor.Load(str(path))
     except (OSError, RuntimeError) as error:

@@ -32,6 +32,8 @@ class DataSource:
         path = Path(name)
         if path.is_dir():
             path = path / "train.tsv"
+            if not path.exists():
+                raise InputError(f"{name}: this folder has no train.tsv; name a file in it")
         if not path.exists():
             raise InputError(f"{path}: no such file")
         return cls(path, int(number))

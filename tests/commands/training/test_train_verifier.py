@@ -214,6 +214,9 @@ def test_masked_models_are_refused_as_verifier_and_teacher(make_bundle: Callable
 def test_missing_inputs_of_training_are_named(text: Path, tmp_path: Path, trained: Path) -> None:
     assert "no tokenizer.model beside" in run("train-verifier", tmp_path / "a", "--data", text, "--dev", text).stderr
     assert "no such file" in run("train-verifier", tmp_path / "a", "--data", tmp_path / "no.tsv", "--dev", text).stderr
+    assert f"{tmp_path}: this folder has no train.tsv" in run("train-verifier", tmp_path / "a", "--data", tmp_path, "--dev", text).stderr
+    tokenizer = run("train-verifier", tmp_path / "a", "--data", text, "--dev", text, "--tokenizer", tmp_path / "no.model")
+    assert (tokenizer.exit_code, f"{tmp_path / 'no.model'}: no such file" in tokenizer.stderr) == (3, True)
     assert "give either --source" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr
     unknown = run("train-verifier", tmp_path / "a", "--data", text, "--dev", text, "--recipe", "nothing")
     assert unknown.exit_code == 2
