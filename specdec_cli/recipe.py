@@ -78,6 +78,8 @@ def build(kind: type[T], values: Mapping[str, Any]) -> T:
     nested = {f.name: inner for f in fields(kind) if (inner := _dataclasses(f.type))}  # type: ignore[arg-type]
     prepared: dict[str, Any] = {}
     for key, value in values.items():
+        if key not in {f.name for f in fields(kind)} and (places := _places(key, nested)):  # type: ignore[arg-type]
+            raise ModelError(f"unknown key {key!r}; did you mean {' or '.join(places)}?")
         if key in nested:
             if not isinstance(value, Mapping):
                 raise ModelError(f"{key!r} has keys of its own and cannot be {value!r}")
@@ -88,6 +90,11 @@ def build(kind: type[T], values: Mapping[str, Any]) -> T:
         else:
             prepared[key] = tuple(value) if isinstance(value, list) else value
     return config_from_dict(kind, prepared)
+
+
+def _places(key: str, nested: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The full names of `key` in the dataclasses in which it is a field, such as run.seed; `nested` has them by name."""
+    return [f"{name}.{key}" for name, kinds in nested.items() if any(key == f.name for kind in kinds for f in fields(kind))]
 
 
 def _dataclasses(hint: Any) -> list[Any]:

@@ -9,6 +9,8 @@ from specdec_cli.commands.loading import find_bundle, open_bundle
 from specdec_cli.commands.machine import Machine, computes_natively, native_machine
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.decoding.names import methods_of
+from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.pipeline.decoder import SentenceDecoder
@@ -67,7 +69,10 @@ def _open_reference(model: ModelChoice, options: MachineOptions, request: Decodi
 
     machine = options.resolve()
     bundle = open_bundle(model, machine)
-    return Opened(bundle, Engine(bundle, resolve(request, bundle), _tracer(bundle) if trace else None), machine)
+    settings = resolve(request, bundle)
+    if trace and any(not method.rounds for method in methods_of(settings.decoding)):
+        raise UsageError(f"--trace: decoding {settings.decoding} has no rounds to show")
+    return Opened(bundle, Engine(bundle, settings, _tracer(bundle) if trace else None), machine)
 
 
 def _tracer(bundle: "Bundle") -> "Tracer":

@@ -107,6 +107,11 @@ class Method:
     options: tuple[DecodingOption, ...] = ()
     longest: int = LONGEST_DRAFT
 
+    @property
+    def rounds(self) -> bool:
+        """Whether it decodes in rounds, which can be traced: greedy decoding and all decodings with drafts."""
+        return bool(self.drafter) or self.exact
+
 
 METHODS: Mapping[str, Method] = {
     method.name: method

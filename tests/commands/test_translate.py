@@ -66,6 +66,12 @@ def test_long_lines_are_split_with_a_warning(bundle_folder: Path) -> None:
     assert "stdin, line 1: a sentence of more than" in result.stderr
 
 
+def test_a_search_has_no_rounds_to_trace(bundle_folder: Path) -> None:
+    result = run(bundle_folder, "--trace", "--decoding", "beam", text=b"kalo\n")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--trace: decoding beam has no rounds to show" in result.stderr
+
+
 def test_output_file_statistics_and_trace_are_written(bundle_folder: Path, tmp_path: Path) -> None:
     output = tmp_path / "out.txt"
     result = run(bundle_folder, "-o", output, "--stats", "--trace", "--max-length", 4, text=b"kalo\n")

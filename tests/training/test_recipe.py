@@ -57,6 +57,7 @@ def test_changes_apply_to_defaults_without_a_file() -> None:
     ("text", "words"),
     [
         ("speed = 3\n", "unknown key 'speed'; known are .*preset"),
+        ("seed = 3\n", r"unknown key 'seed'; did you mean run\.seed\?"),
         ("[run]\nspeed = 3\n", "unknown key 'speed'; known are .*batch_tokens"),
         ("run = 3\n", "'run' has keys of its own and cannot be 3"),
         ("[run\n", "not a readable recipe"),
