@@ -105,5 +105,9 @@ def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
         from specdec_cli.model.bundle import load_bundle
         from specdec_cli.model.formats import find_writer
 
-        find_writer("ctranslate2")(load_bundle(model.folder), cache)
+        bundle = load_bundle(model.folder)
+        try:
+            find_writer("ctranslate2")(bundle, cache)
+        except ModelError as error:
+            raise ModelError(f"{model.folder}: {error}") from error
     return cache

@@ -206,7 +206,8 @@ def test_masked_models_are_refused_as_verifier_and_teacher(make_bundle: Callable
     drafted = run("train-drafter", tmp_path / "drafter", "-m", folder, "--data", text, "--dev", text, "--threads", 1)
     assert (drafted.exit_code, "drafters are for models of order left-to-right, not masked" in drafted.stderr) == (2, True)
     alone = run("distill", folder, tmp_path / "alone", text, "--threads", 1)
-    assert (alone.exit_code, "order 'masked' (supported: left-to-right)" in alone.stderr) == (3, True)
+    assert alone.exit_code == 3
+    assert f"{folder}: CTranslate2 does not support this model: order 'masked' (supported: left-to-right)" in alone.stderr
     together = run("distill", folder, tmp_path / "together", text, "--with", folder, "--threads", 1)
     assert (together.exit_code, "beam search, which models of order masked cannot do" in together.stderr) == (3, True)
 
