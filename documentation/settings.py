@@ -49,10 +49,15 @@ def keys(group: str) -> str:
 def descriptions(kind: type) -> dict[str, str]:
     """The descriptions of the fields of the dataclass `kind`, by field name, from the bullet list in its docstring.
 
-    Fields that the list does not name are left out.
+    Fields that the list does not name are left out, and so are references to other parts of the code.
     """
     found = _BULLET.finditer((kind.__doc__ or "") + "\n")
-    return {name.strip("`"): " ".join(each["text"].split()) for each in found for name in each["names"].split(", ")}
+    return {name.strip("`"): _without_references(each["text"]) for each in found for name in each["names"].split(", ")}
+
+
+def _without_references(text: str) -> str:
+    """`text` on one line, without references such as "(see `Constraints`)"."""
+    return re.sub(r"\(see `\w+`; ", "(", re.sub(r" \(see `\w+`\)", "", " ".join(text.split())))
 
 
 def _rows(kind: type, prefix: str) -> Iterator[tuple[str, str, str, str]]:

@@ -51,7 +51,9 @@ class BundleInfo:
     - `forced_end`: an output that reaches `max_length` ends with EOS.
     - `beam_size`: hypotheses of beam search (0: not given).
     - `length_penalty`: beam search divides a score by the length to this power.
-    - `beam_stop`: when beam search ends a sentence (see `BeamOptions`).
+    - `beam_stop`: with enough finished hypotheses, beam search ends a sentence at once ("first"), or when no other hypothesis is better
+      at its present length ("heuristic") or at its most favourable length ("never"); "fairseq" is "first" with the ranks of fairseq (see
+      `BeamOptions`).
     - `presets`: top-beta and tolerance, in nats, of each preset of `specdec++`.
     - `training_data`: the text that the model was trained on.
     - `licence`: the licence of the model.

@@ -44,7 +44,9 @@ class DrafterConfig(StoredConfig):
     - `positions`: position embeddings are added at the input ("input"), or also before every later layer ("layers").
     - `encoder`: "shared" with the verifier, or the drafter's "own".
     - `embeddings`: token and position embeddings and output projection: "shared" with the verifier, or the drafter's "own".
-    - `model`: fields of TransformerConfig, among those in OWN_SHAPE, in which the drafter differs from the verifier.
+    - `model`: keys of the shape that differ from those of the verifier: width, heads, encoder_layers, norm, activation, positions,
+      embedding_scale, embedding_norm, shared_embeddings, tied_output or output_bias. They need `encoder` "own", `embeddings` "own" and
+      `initial` "random".
     - `initial`: layers over the prefix, and the drafter's own encoder and embeddings, start from the verifier's weights ("verifier"), or
       from random weights ("random").
     - `mask`: the id of the mask token; training takes that of the tokenizer.

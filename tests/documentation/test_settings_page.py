@@ -15,7 +15,8 @@ class Example:
 
     - `one`: the first,
       which goes on.
-    - `two`, `three`: the others.
+    - `two`, `three`: the others (see `Other`; 0: none), and so on (see
+      `Example`).
 
     Raises nothing.
     """
@@ -27,7 +28,8 @@ class Example:
 
 
 def test_descriptions_are_read_from_docstrings() -> None:
-    assert descriptions(Example) == {"one": "the first, which goes on.", "two": "the others.", "three": "the others."}
+    others = "the others (0: none), and so on."
+    assert descriptions(Example) == {"one": "the first, which goes on.", "two": others, "three": others}
 
 
 def test_a_key_without_a_description_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
