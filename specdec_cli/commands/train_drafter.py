@@ -115,7 +115,7 @@ def train_drafter(
         tell_left_out(held_out, plan.drafter.shortlist, teller(quiet))
         if source:
             texts = [DataSource(_decode(folder, source, output / "outputs", device, threads, quiet))]
-        fabric = launch_fabric(plan.run, machine.device, devices)
+        fabric = launch_fabric(plan.run, machine.device, devices, unused=True)
         bundle.verifier.to(fabric.device)
         first, digests["--init"] = (None, None) if init is None else _initial_drafter(init)
         bundle = with_new_drafter(bundle, plan, first)

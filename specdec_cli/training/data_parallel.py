@@ -50,17 +50,17 @@ def sum_over_processes(fabric: Fabric, *values: float) -> list[float]:
     return cast(Tensor, total).tolist()
 
 
-def launch_fabric(run: RunSettings, device: str, devices: int) -> Fabric:
+def launch_fabric(run: RunSettings, device: str, devices: int, *, unused: bool = False) -> Fabric:
     """Launch Lightning Fabric with the run's precision and random seed: on `devices` devices of the kind `device` ("cpu", "cuda").
 
-    In a process that torchrun has started, the number of devices and machines is torchrun's. Raises UsageError for precision "16-mixed"
-    with sharded weights on GPUs, since Fabric does not scale losses for these.
+    In a process that torchrun has started, the number of devices and machines is torchrun's. With `unused`, some weights may have no
+    gradient in some batches, such as that of the unknown token in a drafter's slot link. Raises UsageError for precision "16-mixed" with
+    sharded weights on GPUs, since Fabric does not scale losses for these.
     """
     logging.getLogger("lightning_fabric").setLevel(logging.WARNING)  # no message about the precision
     local = int(os.environ.get("LOCAL_WORLD_SIZE", devices))
     nodes = int(os.environ.get("WORLD_SIZE", local)) // local if "LOCAL_WORLD_SIZE" in os.environ else 1
-    # Some weights have no gradient in some batches, such as that of the unknown token in a drafter's slot link.
-    strategy: Any = DDPStrategy(find_unused_parameters=True) if local * nodes > 1 else "auto"
+    strategy: Any = DDPStrategy(find_unused_parameters=unused) if local * nodes > 1 else "auto"
     if run.sharded and local * nodes > 1:
         strategy = ModelParallelStrategy(_shard, data_parallel_size=local * nodes, tensor_parallel_size=1)
     precision: Any = run.precision

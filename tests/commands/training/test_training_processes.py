@@ -62,6 +62,7 @@ def test_two_processes_train_as_one_does_with_the_same_batches(sharded: str, tex
     changes = [f"run.sharded={sharded}", "optimizer.decay_from=1.0"]
     half = start(2, *verifier(tmp_path / "two", text, tokenizer, *changes, "run.max_updates=4"))
     assert half.returncode == 0, half.stderr
+    assert "find_unused_parameters" not in half.stderr
     two = start(2, *verifier(tmp_path / "two", text, tokenizer, *changes))
     assert (one.returncode, two.returncode) == (0, 0), one.stderr + two.stderr
     assert_equal_losses(tmp_path / "one", tmp_path / "two", 7)
