@@ -111,7 +111,7 @@ def train_verifier(
         held_out = load_pairs([DataSource(path) for path in dev], subwords, model.config, teller(quiet))
         pairs = load_pairs(sources, subwords, model.config, teller(quiet))
         ratio = sum(len(pair.target) for pair in pairs) / sum(len(pair.source) for pair in pairs)
-        bundle = Bundle(BundleInfo(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
+        bundle = Bundle(info.retrained(task, *languages, length_ratio=round(ratio, 3)), subwords, model)
         kind = MaskedTask if model.config.order == "masked" else VerifierTask
         options = {"--task": task, "--source-language": languages[0], "--target-language": languages[1]}
         digests = {"--tokenizer": vocabulary_digest(subwords), "--init": None if first_folder is None else verifier_digest(first_folder)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -100,6 +100,25 @@ class BundleInfo:
         check_fields(self)
         if unknown := sorted(set(self.margins) - set(self.modes)):
             raise ModelError(f"margins: the bundle has no mode {unknown[0]!r}")
+
+    def retrained(self, task: Task, source_language: str, target_language: str, length_ratio: float) -> "BundleInfo":
+        """The content for a model that was initialised from this one and has no drafter: rules of output, training data and licence stay;
+        the defaults of decoding, presets, and scores of edits are those of a new model.
+        """
+        return replace(
+            self,
+            task=task,
+            source_language=source_language,
+            target_language=target_language,
+            length_ratio=length_ratio,
+            decoding="auto",
+            block_size=0,
+            presets={},
+            modes={},
+            margins={},
+            ngrams=False,
+            lexicon=False,
+        )
 
 
 def read_info(folder: Path) -> BundleInfo:

@@ -1,6 +1,7 @@
 """`specdec train-verifier`, and errors of both training commands."""
 
 import csv
+import json
 import os
 import re
 import shutil
@@ -220,8 +221,7 @@ def test_missing_inputs_of_training_are_named(text: Path, tmp_path: Path, traine
     assert (tokenizer.exit_code, f"{tmp_path / 'no.model'}: no such file" in tokenizer.stderr) == (3, True)
     assert "give either --source" in run("train-drafter", tmp_path / "a", "-m", trained, "--dev", text).stderr
     unknown = run("train-verifier", tmp_path / "a", "--data", text, "--dev", text, "--recipe", "nothing")
-    assert unknown.exit_code == 2
-    assert "gad-verifier" in unknown.stderr
+    assert (unknown.exit_code, "gad-verifier" in unknown.stderr) == (2, True)
 
 
 def test_the_task_is_that_of_the_initial_model(trained: Path, text: Path, tmp_path: Path) -> None:
@@ -234,6 +234,13 @@ def test_the_task_is_that_of_the_initial_model(trained: Path, text: Path, tmp_pa
 
     assert train("corrector", "--init", trained, "--task", "correct") == ("correct", "en", "en")
     assert train("further", "--init", tmp_path / "corrector") == ("correct", "en", "en")
+    # A model that is trained on keeps rules of output and licence, but not what was chosen for its earlier weights.
+    description = tmp_path / "further" / "bundle.json"
+    chosen = {"most_copies": 2, "licence": "CC-BY-4.0", "block_size": 4, "modes": {"careful": [0.5, -1.0]}}
+    description.write_text(json.dumps(json.loads(description.read_text()) | chosen))
+    train("furthest", "--init", tmp_path / "further")
+    info = read_info(tmp_path / "furthest")
+    assert (info.most_copies, info.licence, info.block_size, info.modes) == (2, "CC-BY-4.0", 0, {})
     assert train("back", "--init", tmp_path / "corrector", "--task", "translate", "--target-language", "de") == ("translate", "en", "de")
 
 
