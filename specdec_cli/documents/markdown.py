@@ -117,7 +117,7 @@ def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
                 yield group
             group = []
             continue
-        definition = _DEFINITION.match(content, begin, end) if begin != runs[0][0] else None
+        definition = _DEFINITION.match(content, begin, end)
         if definition is not None:
             if group:
                 yield group

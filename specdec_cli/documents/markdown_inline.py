@@ -1,7 +1,7 @@
 """Inline markup of Markdown: emphasis, links, images, HTML tags, references."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from specdec_cli.text.protected import TAG_ATTRIBUTES
@@ -17,7 +17,7 @@ _DISPLAY = r"(?P<display>(?<![$\\])\$\$(?:[^$]|\$(?!\$))+\$\$(?!\$))"
 _NOTE = r"(?P<note>\[\^[^][\s]+\])"
 _DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"
 _END = rf"(?P<end>\](?P<target>{_DESTINATION}|\[[^][]*\])?)"
-_DELIMITER = r"(?P<delimiter>\*{1,3}|_{1,3}|~~)"
+_DELIMITER = r"(?P<delimiter>\*+|_+|~~)"
 _INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _DISPLAY, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
 _OPENING = re.compile(r"(?:[\s*_~\[>(\"'\u2018\u201c\u201e\u00ab]|<\w[^<>]{0,256}>){0,16}+")
 """What may be before the first letter of a text."""
@@ -36,6 +36,19 @@ class Mark(NamedTuple):
     label: tuple[int, int] = (0, 0)
 
 
+class _Opened(NamedTuple):
+    """What may open a pair: "[", "<" and the name of a tag, or a run of delimiters of emphasis, of which `start` to `end` are left.
+
+    `closes`: the run could also close a pair.
+    """
+
+    name: str
+    found: re.Match[str]
+    start: int = 0
+    end: int = 0
+    closes: bool = False
+
+
 def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
     """Return the inline markup of `text`, the source of a paragraph, in order; pairs are nested.
 
@@ -43,7 +56,7 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
     escapes are not marks: they are text that other rules protect. A delimiter without a counterpart is text.
     """
     marks: list[Mark] = []
-    opened: list[tuple[str, re.Match[str]]] = []
+    opened: list[_Opened] = []
     for found in _INLINE.finditer(text):
         if found["comment"] or found["note"] or found["raised"]:
             marks.append(Mark(*found.span(), "void"))
@@ -52,16 +65,16 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
         elif found["tag"]:
             _take_tag(found, opened, marks)
         elif found["start"]:
-            opened.append(("[", found))
+            opened.append(_Opened("[", found))
         elif found["end"]:
             _take_link(text, found, opened, marks, references)
         elif found["delimiter"]:
             _take_delimiter(text, found, opened, marks)
-    marks += [Mark(*found.span(), "void") for name, found in opened if name.startswith("<")]
+    marks += _tags_alone(opened)
     return _without_inner(sorted(marks))
 
 
-def _take_tag(found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark]) -> None:
+def _take_tag(found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> None:
     """Add an HTML tag: a pair with the last one of the same name, or a single mark."""
     name = f"<{found['tag'].lower()}"
     if found["slash"]:
@@ -72,7 +85,7 @@ def _take_tag(found: re.Match[str], opened: list[tuple[str, re.Match[str]]], mar
     elif found.group().endswith("/>"):
         marks.append(Mark(*found.span(), "single"))
     else:
-        opened.append((name, found))
+        opened.append(_Opened(name, found))
 
 
 def _void_kind(found: re.Match[str]) -> Kind:
@@ -85,18 +98,16 @@ def _void_kind(found: re.Match[str]) -> Kind:
     return "end" if name == "br" and not goes_on else "line_break"
 
 
-def _take_link(
-    text: str, found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark], references: Collection[str]
-) -> None:
+def _take_link(text: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark], references: Collection[str]) -> None:
     """Add a link or image whose text ends here; one that is its own label is single, because its text must not change."""
-    index = next((place for place in reversed(range(len(opened))) if opened[place][0] == "["), None)
+    index = next((place for place in reversed(range(len(opened))) if opened[place].name == "["), None)
     if index is None:
         return
-    start = opened[index][1]
+    start = opened[index].found
     label = text[start.end() : found.start()]
     target = found["target"] or ""
     if target.startswith("(") or (target not in ("", "[]") and normal_label(target[1:-1]) in references):
-        around = opened[index - 1][1] if index else None
+        around = opened[index - 1].found if index else None
         if start.group() == "[" or around is None or around.group() != "[" or around.end() != start.start():
             _close("[", found, opened, marks)
         else:  # an image that begins a link, such as a badge, is no part of the sentence
@@ -109,27 +120,51 @@ def _take_link(
         del opened[index]
 
 
-def _take_delimiter(text: str, found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark]) -> None:
-    """Add a delimiter of emphasis, if it can close or open one."""
+def _take_delimiter(text: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> None:
+    """Add the pairs that a run of delimiters closes, as in CommonMark (section 6.2); what is left of it may open others.
+
+    Equal runs are one pair.
+    """
     before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
     inner = found.group()[0] == "_"
     closes = before != "" and not before.isspace() and not (inner and after.isalnum())
     opens = after != "" and not after.isspace() and not (inner and before.isalnum())
-    if not (closes and _close(found.group(), found, opened, marks)) and opens:
-        opened.append((found.group(), found))
+    name, (start, end) = found.group() if found.group() == "~~" else found.group()[0], found.span()
+    while closes and start < end:
+        index = next((place for place in reversed(range(len(opened))) if _fits(opened[place], name, found, opens)), None)
+        if index is None:
+            break
+        other = opened[index]
+        left = other.end - other.start
+        count = left if left == end - start else 2 if min(left, end - start) > 1 else 1
+        marks += [*_tags_alone(opened[index + 1 :]), Mark(other.end - count, other.end, "open"), Mark(start, start + count, "close")]
+        opened[index:] = [other._replace(end=other.end - count)] if count < left else []
+        start += count
+    if opens and start < end:
+        opened.append(_Opened(name, found, start, end, closes))
 
 
-def _close(name: str, found: re.Match[str], opened: list[tuple[str, re.Match[str]]], marks: list[Mark]) -> bool:
+def _fits(opened: _Opened, name: str, found: re.Match[str], opens: bool) -> bool:
+    """Whether the run of delimiters `found` can close a pair that was `opened`; `opens`: it could also open one."""
+    if opened.name != name:
+        return False
+    first, last = len(opened.found.group()), len(found.group())
+    return not (opened.closes or opens) or (first + last) % 3 != 0 or (first % 3 == 0 and last % 3 == 0)
+
+
+def _close(name: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> bool:
     """Add the pair of what was opened last under this name and `found`; whether there was one."""
-    index = next((place for place in reversed(range(len(opened))) if opened[place][0] == name), None)
+    index = next((place for place in reversed(range(len(opened))) if opened[place].name == name), None)
     if index is None:
         return False
-    for each, other in opened[index + 1 :]:
-        if each.startswith("<"):
-            marks.append(Mark(*other.span(), "void"))
-    marks += [Mark(*opened[index][1].span(), "open"), Mark(*found.span(), "close")]
+    marks += [*_tags_alone(opened[index + 1 :]), Mark(*opened[index].found.span(), "open"), Mark(*found.span(), "close")]
     del opened[index:]
     return True
+
+
+def _tags_alone(opened: Sequence[_Opened]) -> Iterator[Mark]:
+    """The marks of HTML tags that nothing closes."""
+    return (Mark(*each.found.span(), "void") for each in opened if each.name.startswith("<"))
 
 
 def _without_inner(marks: list[Mark]) -> list[Mark]:

@@ -129,6 +129,8 @@ def test_edits_keep_the_lines() -> None:
         ("one<sup>1</sup> is here.<sup>[2](#a)</sup> The 3<sup>rd</sup> one", "one<v1/> is here.<v2/> The 3<g3>rd</g3> one"),
         ("press <kbd>a</kbd> and <br> go", "press <g1>a</g1> and <n2/> go"),
         ("***both*** and ~~gone~~ words", "<g1>both</g1> and <g2>gone</g2> words"),
+        ("***one** two* and *the **red*** dog", "<g1><g2>one</g2> two</g1> and <g3>the <g4>red</g4></g3> dog"),
+        ("a **b *c*** and *d, **e** f* too", "a <g1>b <g2>c</g2></g1> and <g3>d, <g4>e</g4> f</g3> too"),
         ("**all of it**", "all of it"),
         ("[![](b.svg)](x) text", "<g1><n2/></g1> text"),
         ("an unmatched * or ** or [bracket stays", "an unmatched * or ** or [bracket stays"),
@@ -211,8 +213,8 @@ def test_the_box_of_a_task_is_not_part_of_its_text() -> None:
 
 
 def test_a_definition_is_not_joined_with_its_term() -> None:
-    content = "A term\n: The text of it\n  goes on.\n: Another one\n\nOne\n:no mark\n"
-    assert texts(parse(content, "md")) == ["A term", "The text of it goes on.", "Another one", "One :no mark"]
+    content = "A term\n: The text of it\n  goes on.\n: Another one\n\nOne\n:no mark\n\n:   A last one\n"
+    assert texts(parse(content, "md")) == ["A term", "The text of it goes on.", "Another one", "One :no mark", "A last one"]
     assert unchanged(parse(content, "md")).decode() == content
 
 
