@@ -8,7 +8,8 @@ from functools import partial
 
 from specdec_cli.text.capitals import CapitalsAttempt, in_small_letters, is_in_capitals
 from specdec_cli.text.lost_parts import WatchedAttempt, with_written
-from specdec_cli.text.placeholders import FOR_LOST, Attempt, SplitAttempt, attempts, holds
+from specdec_cli.text.placeholder_names import FOR_LOST
+from specdec_cli.text.placeholders import Attempt, SplitAttempt, attempts, holds
 from specdec_cli.text.plain_characters import Lacks, PlainAttempt, is_raised, plain_characters
 from specdec_cli.text.protected import protected_spans, split_at
 

@@ -5,23 +5,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from specdec_cli.text.output_checks import repeats_itself
+from specdec_cli.text.placeholder_names import FOR_SPANS, NAME_AFTER, NAME_BEFORE, name_pattern, names_for
 from specdec_cli.text.protected import keeps_order, protected_spans
 from specdec_cli.text.sentences import Segments
 from specdec_cli.text.span_names import united, with_names
 
-PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
-"""Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
-_FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
-"""The same for protected spans. With `en-de`, sentences with K7 in the place of a name keep their translation most often."""
-FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
-"""The same for numbers and names that an output lacks."""
-_CODE = re.compile(r"[`<%{$]")
+_CODE = re.compile(r"[`<%{$']")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
 _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
 _BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
-_NAME_BEFORE, _NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
-"""The characters that must not stand directly before and after a placeholder."""
 _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _END = ".!?:;,\u2026"
@@ -145,12 +138,13 @@ def attempts(
     latin: bool = False,
     also: Sequence[tuple[int, int]] = (),
     unchanged: bool = True,
-    placeholders: Sequence[tuple[str, int]] = _FOR_SPANS,
+    placeholders: Sequence[tuple[str, int]] = FOR_SPANS,
 ) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
 
     Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, unless one is code, a tag or a format
-    argument, then with each kind of `placeholders`, and last as separate texts between the spans. `latin`: see
+    argument, then with each kind of `placeholders`, first with numbers for format arguments that are numbers, so that their nouns are
+    translated as after numbers, and last as separate texts between the spans. `latin`: see
     `protected_spans`; spans of `also` are protected too, overlapping ones as one span, but unchanged text is only checked for
     their signs and words: numbers may be written differently.
     """
@@ -169,7 +163,7 @@ def attempts(
         yield CheckedAttempt(whole, text, (*checked, *signs), words=words)
     if len(spans) <= _MAX_SPANS:
         kinds = ((stem, first) for stem, first in placeholders if stem + str(first) not in text)
-        yield from (_with_names(text, positions, spans, placeholder_names(*kind, len(spans))) for kind in kinds)
+        yield from (_with_names(text, positions, spans, names) for kind in kinds for names in names_for(text, spans, kind))
     yield split_at_spans(text, positions, spans)
 
 
@@ -179,20 +173,10 @@ def count_kept(source: str, output: str) -> tuple[int, int]:
     return len(spans), sum(not _differs(span, source, output) for span in spans)
 
 
-def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
-    """So many placeholders of the kind that `stem` and the `first` number describe (see PLACEHOLDERS)."""
-    return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
-
-
-def name_pattern(name: str) -> str:
-    """The regular expression of the placeholder `name` where it is not a part of a longer word."""
-    return f"(?<!{_NAME_BEFORE.pattern}){re.escape(name)}(?!{_NAME_AFTER.pattern})"
-
-
 def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], names: tuple[str, ...]) -> Attempt:
     ends = [0, *(end for _, end in positions)]
     joined = tuple(
-        (0 < start == last or _NAME_BEFORE.fullmatch(text[:start][-1:]) is not None, _NAME_AFTER.fullmatch(text[end : end + 1]) is not None)
+        (0 < start == last or NAME_BEFORE.fullmatch(text[:start][-1:]) is not None, NAME_AFTER.fullmatch(text[end : end + 1]) is not None)
         for last, (start, end) in zip(ends, positions, strict=False)
     )
     pieces, position = [], 0

@@ -19,7 +19,13 @@ flags of tag sequences too.
 LONGEST_WORD = 99
 """The most Latin letters of a word; longer runs of letters are not language."""
 
+_ARGUMENT = r"%(?:\(\w+\)|\d+\$)?[-+#0']*+(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|q|j|z|t)?[a-z@](?![a-z])"
+"""A pattern for format arguments: %s, %(name)d, %-5.2f, %.*s."""
+_IN_BRACES = r"\{\{[^{}]*\}\}|[$#%]?\{[^\s{}]*\}"
+"""A pattern for {name}, {0:.2f}, ${HOME}, {{ user.name }}."""
+
 _KINDS = (
+    rf"(?<![\w'`])['`](?:{_ARGUMENT}|%\d{{1,2}}|{_IN_BRACES})'(?![\w'])",  # '%s', `%s'
     r"(?<!`)`[^`\s]+`(?!`)",  # code without spaces in backquotes, also in a word, as in the plural of a name
     r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])",  # code in backquotes, not apostrophes that were meant
     r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)",  # the address of a Markdown link
@@ -30,10 +36,10 @@ _KINDS = (
     r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",  # example.org
     rf"</?(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?>",  # tags
     r"&(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",  # entities
-    r"\{\{[^{}]*\}\}|\{%[^{}]*%\}|[$#%]?\{[^\s{}]*\}",  # {name}, {0:.2f}, ${HOME}, {{ user.name }}
+    rf"\{{%[^{{}}]*%\}}|{_IN_BRACES}",
     r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs
     r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",  # $HOME, %PATH%
-    r"(?<![\d%])%(?:\(\w+\)|\d+\$)?[-+#0]*+(?:\d+|\*)?(?:\.\d+)?(?:hh|h|ll|l|q|j|z|t)?[diouxefgcrsa@](?![a-z])",  # %s, %(name)d, %-5.2f
+    rf"(?<![\d%]){_ARGUMENT}",
     r"(?<![\w%])%\d{1,2}(?![\w%])|(?<!%)%%(?!%)",  # %1
     r"(?<![\w\\])[a-z]:\\[^\s<>\"|?*]*[\w\\]",  # C:\folder
     r"\\(?:begin|end|cite\w*|\w*ref|label|url|input|includegraphics)\*?(?:\[[^][]*\])?\{[^{}]*\}"

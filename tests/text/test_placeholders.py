@@ -39,6 +39,17 @@ def test_code_is_a_placeholder_at_once() -> None:
     assert placed("see {a} and %s now", lambda source: source.replace("K7 and K8", "K8 und K7")) == ("see %s und {a} now", 1)
 
 
+@pytest.mark.parametrize("argument", ["%d", "%(left)5.1f", "{0:.2f}", "{item_count}", "%(n)s", "$total", "{{ num }}"])
+def test_numbers_take_the_place_of_numeric_arguments(argument: str) -> None:
+    shown = next(attempts(f"see {argument} and %s now")).segments.texts
+    assert shown == ("see 37 and K8 now",)
+    assert placed(f"see {argument} and %s now", without("37"))[0] == f"see {argument} and %s now"
+
+
+def test_no_number_takes_the_place_of_an_argument_beside_the_same_number() -> None:
+    assert next(attempts("see %d of 158 now")).segments.texts == ("see K7 of 158 now",)
+
+
 def test_a_placeholder_replaces_a_lost_span() -> None:
     assert placed("see a@b.org!", without("@")) == ("see a@b.org!", 2)
     assert placed("go<x1/>on", without("<")) == ("go<x1/>on", 1)

@@ -1,0 +1,41 @@
+"""Placeholders: short names and numbers that a model reads in the place of other text, and copies to its output."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
+"""Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
+FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
+"""The same for protected spans. With `en-de`, sentences with K7 in the place of a name keep their translation most often."""
+FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
+"""The same for numbers and names that an output lacks."""
+_COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
+_NUMERIC = re.compile(
+    r"%(?:\(\w+\)|\d+\$)?[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufge]|\{\w*:[^{}]*[defgn]\}"
+    rf"|%\({_COUNT}\)s|\${_COUNT}|\$?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
+    re.IGNORECASE,
+)
+"""Format arguments that are numbers: %d, %(name)d, {0:.2f}, {count}."""
+_NUMBERS = ("37", "58", "49", "63", "74", "86")
+"""Placeholders for these, which are neither hours nor spelt out; longer ones are kept less often."""
+NAME_BEFORE, NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
+"""The characters that must not stand directly before and after a placeholder."""
+
+
+def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
+    """So many placeholders of the kind that `stem` and the `first` number describe (see PLACEHOLDERS)."""
+    return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
+
+
+def names_for(text: str, spans: Sequence[str], kind: tuple[str, int]) -> Iterator[tuple[str, ...]]:
+    """Placeholders of the `kind` for the `spans`; first, if some spans are numbers, with numbers in the place of these."""
+    names = placeholder_names(*kind, len(spans))
+    numeric = [_NUMERIC.fullmatch(span) is not None for span in spans]
+    if kind[0] and any(numeric) and not any(number in text for number in _NUMBERS):
+        yield tuple(number if is_number else name for name, number, is_number in zip(names, _NUMBERS, numeric, strict=False))
+    yield names
+
+
+def name_pattern(name: str) -> str:
+    """The regular expression of the placeholder `name` where it is not a part of a longer word."""
+    return f"(?<!{NAME_BEFORE.pattern}){re.escape(name)}(?!{NAME_AFTER.pattern})"
