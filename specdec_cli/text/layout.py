@@ -11,6 +11,7 @@ from specdec_cli.text.sentences import Count, Segments, segment
 
 _TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
 _PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*")
+_COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")
 # A row of values separated by commas or semicolons without spaces, and a value that is quoted or a number.
 _FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
 _ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}")
@@ -21,15 +22,15 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
     """Split `line` into sentences like `segment`, but make text that must not change part of the gaps.
 
     That is markers at either end such as bullets and comment signs (see `split_marks`), program code, and sentences
-    that `passthrough` matches. The cells of a table row (separated by tabs, pipes, or commas between quoted values)
-    are split one by one. `limit` and `count` are as in `segment`.
+    that `passthrough` matches. The cells of a table row (separated by tabs, pipes, commas between quoted values, or, in
+    translation, three spaces or more) are split one by one. `limit` and `count` are as in `segment`.
     """
     if is_code(line) or passthrough.matches(line):
         return Segments((), (line,))
     marked = split_marks(line)
     if marked.body != line and (is_code(marked.body) or passthrough.matches(marked.body)):
         return Segments((), (line,))
-    cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail))
+    cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail, columns=passthrough.translates))
     if len(cells) > 1:
         parts = [segment_line(text, limit, count, passthrough, split=split) if is_cell else text for text, is_cell in cells]
     else:
@@ -64,15 +65,17 @@ def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments
     return concatenate(parts)
 
 
-def _cells(text: str, *, in_table: bool) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a table row, each with whether it is a cell; a text that is not a row is one cell."""
+def _cells(text: str, *, in_table: bool, columns: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a table row, each with whether it is a cell; a text that is not a row is one cell. With `columns`, runs of
+    spaces separate cells, too.
+    """
     if _ROW.fullmatch(text) and _VALUE.search(text):
         yield from _values(text)
         return
     separator = _TABS if "\t" in text else _PIPES
     gaps = list(separator.finditer(text))
     if separator is _PIPES and len(gaps) < 2 and not in_table:
-        gaps = []
+        gaps = list(_COLUMNS.finditer(text)) if columns else []
     position = 0
     for gap in gaps:
         yield text[position : gap.start()], True

@@ -47,6 +47,11 @@ class Passthrough:
         """Whether both languages are known to use the Latin alphabet."""
         return is_latin(self.source) and is_latin(self.target)
 
+    @property
+    def translates(self) -> bool:
+        """Whether the languages differ."""
+        return short_code(self.source) != short_code(self.target)
+
     def matches(self, text: str) -> bool:
         """Whether `text` must be copied unchanged."""
         words = without_protected(text)
@@ -57,9 +62,7 @@ class Passthrough:
         return self._is_other_language(words)
 
     def _is_other_language(self, text: str) -> bool:
-        if short_code(self.source) == short_code(self.target):
-            return is_foreign(text, self.source)
-        return is_in_language(text, self.target, self.source)
+        return is_in_language(text, self.target, self.source) if self.translates else is_foreign(text, self.source)
 
 
 def is_code(line: str) -> bool:

@@ -13,6 +13,7 @@ Lacks = Callable[[str], bool]
 """Whether a vocabulary lacks a character."""
 _NUMBER = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(\s)(?=\S)")
 """A number with a space after it."""
+_SPACES = re.compile(" {2,}")
 _FIXED = "\u00a0\u202f"
 """No-break spaces."""
 _ELLIPSIS, _DOTS = "\u2026", "..."
@@ -47,16 +48,18 @@ class PlainAttempt(Attempt):
 def plain_characters(text: str, lacks: Lacks) -> str:
     """Return `text` in plain characters where the vocabulary `lacks` others; protected spans stay as they are.
 
-    Accents are joined to their letters, spaces become plain ones, invisible characters such as soft hyphens are left out, ligatures
-    become their letters, an ellipsis becomes three dots, and single quotation marks become double ones around words, else apostrophes.
+    Accents are joined to their letters, spaces become plain ones, several spaces one, invisible characters such as soft hyphens are left
+    out, ligatures become their letters, an ellipsis becomes three dots, and single quotation marks become double ones around words, else
+    apostrophes.
     """
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.isprintable() and "  " not in text:
         return text
     spans = protected_spans(text)
     if lacks("\u2018"):
         text = _with_double_quotes(text, spans)
     parts = split_at(text, spans)
-    parts[::2] = ["".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", part)) for part in parts[::2]]
+    plain = ("".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", part)) for part in parts[::2])
+    parts[::2] = [_SPACES.sub(" ", part) for part in plain]
     return "".join(parts)
 
 

@@ -37,8 +37,8 @@ class Segments:
 
     @property
     def has_marks(self) -> bool:
-        """Whether a gap has text, such as a bullet, or the texts are cells between tabs."""
-        return any(map(str.strip, self.gaps)) or any("\t" in gap for gap in self.gaps[1:-1])
+        """Whether a gap has text, such as a bullet, or the texts are cells between tabs or in columns."""
+        return any(map(str.strip, self.gaps)) or any("\t" in gap or "   " in gap for gap in self.gaps[1:-1])
 
     def join(self, translations: Sequence[str]) -> str:
         """The line with each text replaced by its translation. Raises ValueError if there are not as many

@@ -25,6 +25,8 @@ TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
         ("On 10,000,000 people", ["On 10,000,000 people"]),
         ('He said,"I am here"', ['He said,"I am here"']),
         ("this | that", ["this | that"]),
+        ("  spfp     Use these   things.", ["spfp", "Use these", "things."]),
+        ("not  two spaces", ["not  two spaces"]),
         ("> - <b>Yes, we can.</b>", ["Yes, we can."]),
         ("https://example.org {name}", []),
         ("#include <stdio.h>", []),
@@ -36,6 +38,11 @@ def test_lines_are_segmented_into_texts(line: str, texts: list[str]) -> None:
     segments = segment_line(line, 99, len, TRANSLATES)
     assert list(segments.texts) == texts
     assert segments.join(segments.texts) == line
+
+
+def test_columns_are_split_in_translation_alone() -> None:
+    assert segment_line("Name     Size of it", 99, len, TRANSLATES).has_marks
+    assert segment_line("He     go home", 99, len, CORRECTS).texts == ("He     go home",)
 
 
 def test_text_in_the_target_language_is_copied() -> None:
@@ -62,7 +69,7 @@ def test_segments_join_to_the_line(line: str) -> None:
 
 @given(st.text(alphabet="abC .,!?", max_size=40))
 def test_prose_without_marks_is_segmented_as_plain_text(line: str) -> None:
-    assume(not split_marks(line).head.strip())
+    assume(not split_marks(line).head.strip() and "   " not in line)
     found, plain = segment_line(line, 20, len, TRANSLATES), segment(line, 20, len)
     assert found == plain or not any(map(str.isalpha, "".join(set(plain.texts) - set(found.texts))))
 

@@ -28,6 +28,7 @@ def placed(text: str, model: Callable[[str], str]) -> tuple[str, list[str]]:
     [
         ("the\u00a0house\u2003is\u2028big", "the house is big"),
         ("cof\u00adfee\u200b and\ufeff tea\x07", "coffee and tea"),
+        ("a  house and `some  code`", "a house and `some  code`"),
         ("Mu\u0308ller", "M\u00fcller"),
         ("the \ufb01le", "the file"),
         ("\u2018It\u2019s here,\u2019 he said.", '"It\'s here," he said.'),
