@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
+from specdec_cli.text.capitals import with_first_capital
 from specdec_cli.text.line_ends import without_added_stop, without_own_stop
 from specdec_cli.text.placeholders import Attempt
 from specdec_cli.text.tag_spans import NO_TAGS, InlineTags, tags_inside
@@ -16,10 +17,11 @@ class DecodedText:
     `tokens` is its number of tokens without special ones, None if they were not counted. `ways` are the attempts in the order in which they
     are tried; the last one never fails. `attempt` is the present one, and `parts` are its hypotheses. `output` is None until an attempt has
     succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is removed from the output if `text` ends with
-    a letter or digit (see `without_added_stop`). With `is_continued`, the sentence goes on after `text` (see `without_own_stop`). `draft`
-    is the draft that was found for `text`; with `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are
-    to be placed; `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a
-    poor translation. `tags` are the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed.
+    a letter or digit (see `without_added_stop`). With `is_continued`, the sentence goes on after `text` (see `without_own_stop`). With
+    `begins`, a capital at its beginning stays one (see `with_first_capital`). `draft` is the draft that was found for `text`; with
+    `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to be placed; `replaced` are the hypotheses
+    that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation. `tags` are the inline tags
+    that were inside `text`; `tagged` is the output with them, None until they are placed.
     """
 
     def __init__(
@@ -30,11 +32,12 @@ class DecodedText:
         tokens: int | None = None,
         is_fragment: bool = False,
         is_continued: bool = False,
+        begins: bool = False,
         tags: InlineTags = NO_TAGS,
     ) -> None:
         self.text, self.tokens, self.tags = text, tokens, tags
         self.tagged: str | None = None
-        self._ways, self._is_fragment, self._is_continued = ways, is_fragment, is_continued
+        self._ways, self._is_fragment, self._is_continued, self._begins = ways, is_fragment, is_continued, begins
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
@@ -103,6 +106,8 @@ class DecodedText:
 
     def _placed(self, outputs: Sequence[str]) -> str | None:
         output = self.attempt.restore(outputs)
+        if output and self._begins:
+            output = with_first_capital(output, self.text)
         if output and self._is_continued:
             return without_own_stop(output, self.text)
         return without_added_stop(output, self.text) if output and self._is_fragment else output

@@ -125,8 +125,17 @@ class LineDecoder:
         parts = zip(segments.texts, ways, tags.inner, strict=True)
         fragment = marked or plain.is_enclosed
         sizes = {text: len(encoded[text]) for text in segments.texts if text in encoded}
+        goes_on = [False, *(place in segments.continued for place in range(len(segments.texts)))]
         texts = [
-            DecodedText(text, each, tokens=sizes.get(text), is_fragment=fragment, is_continued=place in segments.continued, tags=inner)
+            DecodedText(
+                text,
+                each,
+                tokens=sizes.get(text),
+                is_fragment=fragment,
+                is_continued=goes_on[place + 1],
+                begins=self._place and not goes_on[place],
+                tags=inner,
+            )
             for place, (text, each, inner) in enumerate(parts)
         ]
         return DecodedLine(plain.text, segments, tags.tagged, texts)

@@ -1,4 +1,4 @@
-"""Texts in capital letters: the model reads them in small letters, and its output is written in capitals."""
+"""Capital letters: the model reads texts in capitals in small letters, and its output is written in capitals. First letters."""
 
 import re
 from collections.abc import Sequence
@@ -12,6 +12,8 @@ _LONGEST, _ONLY = 4, 5
 """The least number of letters of the longest word of a text in capitals, and of its only word: shorter ones may be abbreviations."""
 _CAPITALS = re.compile(rf"[A-Z\u00c0-\u00de]{{{_LONGEST}}}")
 _I, _LETTER = re.compile(r"\bi\b"), re.compile(r"[^\W\d_]")
+_FIRST = re.compile(r"[^\w'\u2019<{$%\\@#/]*([^\W\d_]\w*)")
+"""The first word of a text, after marks such as quotation marks."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,16 @@ def is_in_capitals(text: str) -> bool:
     outside = without_protected(text)
     words = _WORD.findall(outside)
     return outside.isupper() and max(map(len, words), default=0) >= (_ONLY if len(words) == 1 else _LONGEST)
+
+
+def with_first_capital(output: str, source: str) -> str:
+    """Return `output` with a capital as its first letter if `source` has one, unless its first word is in `source`, such as a name."""
+    own, first = _FIRST.match(source), _FIRST.match(output)
+    if own is None or first is None or not own[1][0].isupper() or not first[1][0].islower():
+        return output
+    place = first.start(1)
+    is_name = re.search(rf"(?<!\w){re.escape(first[1])}(?!\w)", source) or any(begin == place for begin, _ in protected_spans(output))
+    return output if is_name else f"{output[:place]}{output[place].upper()}{output[place + 1 :]}"
 
 
 def in_small_letters(text: str) -> str:

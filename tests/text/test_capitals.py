@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from specdec_cli.text.capitals import in_small_letters, is_in_capitals
+from specdec_cli.text.capitals import in_small_letters, is_in_capitals, with_first_capital
 from specdec_cli.text.lacking import attempts_with
 
 
@@ -58,3 +58,22 @@ def test_the_first_letter_stays_a_capital(text: str, small: str) -> None:
 def test_outputs_are_in_capitals_except_for_protected_spans(text: str, output: str) -> None:
     words = {"the": "die", "street": "stra\u00dfe", "The": "Die"}
     assert placed(text, lambda source: " ".join(words.get(word, word) for word in source.split())) == output
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "written"),
+    [
+        ("Download it.", "l\u00e4dt es.", "L\u00e4dt es."),
+        ('"Old" house', "\u201ealtes\u201c Haus", "\u201eAltes\u201c Haus"),
+        ("download it", "l\u00e4dt es", "l\u00e4dt es"),
+        ("Use iPhones", "iPhones verwenden", "iPhones verwenden"),
+        ("Use tar", "tar-Datei", "tar-Datei"),
+        ("Use `x`", "`x` nutzen", "`x` nutzen"),
+        ("See a.org", "a.org sehen", "a.org sehen"),
+        ("In the evening", "'s avonds", "'s avonds"),
+        ("5 Houses", "5 h\u00e4user", "5 h\u00e4user"),
+        ("", "x", "x"),
+    ],
+)
+def test_a_text_keeps_its_first_capital(source: str, output: str, written: str) -> None:
+    assert with_first_capital(output, source) == written
