@@ -14,7 +14,7 @@ _PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*")
 _COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")
 # A row of values separated by commas or semicolons without spaces, and a value that is quoted or a number.
 _FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
-_ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}")
+_ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}|(?:\"[^\"]*\"|[\w.-]+)[,;]\"[^\"]*\"")
 _VALUE = re.compile(r"(?:^|[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*)(?=[,;]|$)")
 
 

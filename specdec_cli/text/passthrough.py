@@ -8,9 +8,15 @@ from specdec_cli.text.protected import without_protected
 
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 _TYPE = r"(?:unsigned |static |const )*(?:int|float|double|char|bool|long|void|auto|string|String)"
+_WITH_TEXT = (
+    r"(?:note|warning|tip|hint|important|caution|danger|attention|error|admonition|topic|rubric|title|sidebar|seealso|centered|todo|"
+    r"version(?:added|changed)|deprecated)"
+)
+"""The directives of reStructuredText that are followed by text."""
 _CODE = re.compile(
     "|".join(
         (
+            rf"\.\. (?:\|[^|]+\| )?(?!{_WITH_TEXT}::)[a-z][\w:-]*::|\.\. _[^:]+:",  # directives of reStructuredText
             r"[$] \S|#!|#(?:include|define|ifn?def|endif|pragma)\b",
             r"import [\w.*/]+(?:, ?[\w.]+)*(?: as \w+)?;?$|from [\w.]+ import .+|(?:package|using|use|require) [\w.:]+;",
             r"(?:async )?(?:def|function|fn|func) \w+\(|class \w+(?:\(.*\))?:$|(?:class|struct|enum|interface|namespace)\b.*\{$",
@@ -34,9 +40,9 @@ _KEYS = re.compile(r"WEBVTT\b|(?:msgid(?:_plural)?|msgctxt) \"|#[:,|~] ")
 class Passthrough:
     """Decides which texts are copied unchanged, for a model from language `source` to `target` ("": unknown).
 
-    A text without letters is copied; protected spans such as URLs do not count. If both languages use the Latin
-    alphabet, a text without Latin letters is copied. In translation, a text that is already in the target language
-    is copied. In correction (`source` equals `target`), a text in another detectable language is copied.
+    A text without letters, or with a single Latin one, is copied; protected spans such as URLs do not count. If both languages use the
+    Latin alphabet, a text without Latin letters is copied. In translation, a text that is already in the target language is copied. In
+    correction (`source` equals `target`), a text in another detectable language is copied.
     """
 
     source: str = ""
@@ -55,7 +61,8 @@ class Passthrough:
     def matches(self, text: str) -> bool:
         """Whether `text` must be copied unchanged."""
         words = without_protected(text)
-        if not any(map(str.isalpha, words)):
+        letters = [character for character in words if character.isalpha()]
+        if not letters or (len(letters) == 1 and _LATIN_LETTER.match(letters[0])):
             return True
         if self.latin and not _LATIN_LETTER.search(words):
             return True

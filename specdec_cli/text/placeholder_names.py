@@ -11,7 +11,7 @@ FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
 """The same for numbers and names that an output lacks."""
 _COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
 _NUMERIC = re.compile(
-    r"%(?:\(\w+\)|\d+\$)?[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufge]|\{\w*:[^{}]*[defgn]\}"
+    r"%(?:\(\w+\)|\d+\$)?[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|\{\w*:[^{}]*[defgn]\}"
     rf"|%\({_COUNT}\)s|\${_COUNT}|\$?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
     re.IGNORECASE,
 )

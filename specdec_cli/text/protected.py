@@ -35,6 +35,7 @@ _KINDS = (
     r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # e-mail addresses
     r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",  # example.org
     rf"</?(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?>",  # tags
+    r"<\?[a-z][^<>]*\?>|<!\[CDATA\[|\]\]>|<![a-z][^<>]*>",  # <?xml version="1.0"?>, <!DOCTYPE html>
     r"&(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",  # entities
     rf"\{{%[^{{}}]*%\}}|{_IN_BRACES}",
     r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs

@@ -39,7 +39,7 @@ def test_code_is_a_placeholder_at_once() -> None:
     assert placed("see {a} and %s now", lambda source: source.replace("K7 and K8", "K8 und K7")) == ("see %s und {a} now", 1)
 
 
-@pytest.mark.parametrize("argument", ["%d", "%(left)5.1f", "{0:.2f}", "{item_count}", "%(n)s", "$total", "{{ num }}"])
+@pytest.mark.parametrize("argument", ["%d", "%Ln", "%(left)5.1f", "{0:.2f}", "{item_count}", "%(n)s", "$total", "{{ num }}"])
 def test_numbers_take_the_place_of_numeric_arguments(argument: str) -> None:
     shown = next(attempts(f"see {argument} and %s now")).segments.texts
     assert shown == ("see 37 and K8 now",)

@@ -48,6 +48,10 @@ def test_tags_are_protected_with_their_attributes(text: str, spans: list[str]) -
     [
         ("%d file%s removed", ["%d", "%s"]),
         ("not opened%s.", ["%s"]),
+        (
+            '<?xml version="1.0"?> <!DOCTYPE a SYSTEM "b.dtd"> is <![CDATA[it]]> <!',
+            ['<?xml version="1.0"?>', '<!DOCTYPE a SYSTEM "b.dtd">', "<![CDATA[", "]]>"],
+        ),
         ("the %.*s of %-*.*f at %H:%M, %m", ["%.*s", "%-*.*f", "%H", "%M", "%m"]),
         ("not '%s' or `{name}' or `%1$s'", ["'%s'", "`{name}'", "`%1$s'"]),
         ("Tom's '%s's and '%s %d'", ["%s", "%s", "%d"]),
