@@ -18,6 +18,8 @@ from specdec_cli.text.paragraphs import wrap_words
 from specdec_cli.text.sentences import split_sentences
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
+_DASH = re.compile(r"[-\u2013\u2014](?=[^\W\d_])")
+"""The mark of a speaker without a space after it."""
 _LEAST_WIDTH = 32
 _PAUSE_BONUS = 0.1
 """How much nearer to the end of a cue a word with a comma counts, as a share of the sentence."""
@@ -112,6 +114,8 @@ def _segments(content: str, passage: Passage) -> Iterator[Segment]:
     for number, (begin, end) in enumerate(passage.lines):
         if number:
             builder.gap(passage.lines[number - 1][1], begin)
+        elif dash := _DASH.match(content, begin, end):
+            begin = dash.end()
         for tag in _TAG.finditer(content, begin, end):
             add_text(begin, tag.start())
             add = builder.void if tag.group()[1] in "\\0123456789" else builder.close if tag.group()[1] == "/" else builder.open

@@ -36,7 +36,7 @@ _KINDS = (
     r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",  # example.org
     rf"</?(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?>",  # tags
     r"<\?[a-z][^<>]*\?>|<!\[CDATA\[|\]\]>|<![a-z][^<>]*>",  # <?xml version="1.0"?>, <!DOCTYPE html>
-    r"&(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",  # entities
+    r"&(?:amp;)*(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",  # entities, and those of their signs (&amp;lt;)
     rf"\{{%[^{{}}]*%\}}|{_IN_BRACES}",
     r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs
     r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",  # $HOME, %PATH%

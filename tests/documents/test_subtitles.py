@@ -176,3 +176,10 @@ def test_unchanged_segments_give_the_same_bytes(lines: list[str], ending: str, s
     changed = document.translated([f"{each} q" for each in texts(document)])
     assert changed.count(b"-->") == data.count(b"-->")
     assert changed.count(b"q") == len(document.segments)
+
+
+def test_the_dash_of_a_speaker_is_no_text() -> None:
+    content = "1\n00:00:01,000 --> 00:00:02,000\n-Who is <i>it</i>?\n\u2014It is me.\n\n2\n00:00:03,000 --> 00:00:04,000\n-5 or - six\n"
+    document = parse(content, "srt")
+    assert texts(document) == ["Who is <g1>it</g1>?", "It is me.", "-5 or - six"]
+    assert translated(content, "srt", lambda each: each.replace("is", "was")) == content.replace("is", "was")

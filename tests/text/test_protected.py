@@ -48,6 +48,7 @@ def test_tags_are_protected_with_their_attributes(text: str, spans: list[str]) -
     [
         ("%d file%s removed", ["%d", "%s"]),
         ("not opened%s.", ["%s"]),
+        ("&amp; is &amp;amp; and &amp;#38;", ["&amp;", "&amp;amp;", "&amp;#38;"]),
         (
             '<?xml version="1.0"?> <!DOCTYPE a SYSTEM "b.dtd"> is <![CDATA[it]]> <!',
             ['<?xml version="1.0"?>', '<!DOCTYPE a SYSTEM "b.dtd">', "<![CDATA[", "]]>"],
