@@ -20,7 +20,7 @@ from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.line_ends import find_continued, is_unfinished, with_own_beginning, with_own_marks
 from specdec_cli.text.ngrams import NgramModel
 from specdec_cli.text.output_checks import output_warnings
-from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.protected import protected_spans, without_protected
 from specdec_cli.text.readable import Readable, readable
 from specdec_cli.text.spelling import Speller
 from specdec_cli.text.tokenizer import Tokenizer
@@ -114,9 +114,9 @@ class Corrector:
         if not edits:
             return []
         spelt = apply_edits(text, edits)
-        if self._filter.is_foreign(spelt, len(self.tokenizer.encode(spelt))):
+        if self._is_foreign(spelt):
             return []
-        return edits_outside(edits, protected_spans(text, latin=self._latin), _touches)
+        return self._outside_protected(text, edits)
 
     def _correction(
         self,
@@ -157,6 +157,16 @@ class Corrector:
         warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
+    def _outside_protected(self, text: str, edits: Sequence[Edit], *, apart: bool = False) -> list[Edit]:
+        """Those of `edits` that change no protected span of a text; with `apart`, those that are not directly beside one either."""
+        spans = protected_spans(text, latin=self._latin) if edits else []
+        return edits_outside(edits, spans, _adjoins if apart else _touches)
+
+    def _is_foreign(self, text: str, tokens: int | None = None) -> bool:
+        """Whether a text, which has `tokens` subwords, is in another language. Its protected spans do not count."""
+        prose = without_protected(text)
+        return self._filter.is_foreign(prose, len(self.tokenizer.encode(prose)) if tokens is None or prose != text else tokens)
+
     def _keeps_lacking(self, edit: Edit) -> bool:
         """Whether an edit keeps the signs that the tokenizer lacks, which the model could not read."""
         signs = [each for each in edit.source if not (each.isalnum() or each.isspace()) and self.tokenizer.lacks(each)]
@@ -169,10 +179,12 @@ class Corrector:
             return None
         if output == text:
             return []
-        tokens = len(self.tokenizer.encode(text)) if sentence.tokens is None else sentence.tokens
-        if self._filter.is_foreign(text, tokens):
+        if self._is_foreign(text, sentence.tokens):
             return None
-        edits = find_edits(text, output)
+        found = find_edits(text, output)
+        edits = self._outside_protected(text, found)
+        if len(edits) < len(found):  # the model spoilt a span, and perhaps added words to it
+            edits = self._outside_protected(text, edits, apart=True)
         if edit_ratio(text, edits) > self._filter.maximum_ratio:
             return None
         if edits and part.log_probabilities:
@@ -183,8 +195,7 @@ class Corrector:
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""
-        spans = protected_spans(line, latin=self._latin) if edits else []
-        found = edits_outside(edits, spans, _touches)
+        found = self._outside_protected(line, edits)
         if found and self._types:
             from specdec_cli.error_types.annotation import with_types  # its tables are not needed for plain text
 
@@ -197,3 +208,8 @@ def _touches(edit: Edit, start: int, end: int) -> bool:
     longer = edit.start == edit.end == end and not edit.text[:1].isspace()
     earlier = edit.start == edit.end == start and not edit.text[-1:].isspace()
     return longer or earlier or (edit.start < end and start < edit.end)
+
+
+def _adjoins(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit overlaps the span from `start` to `end`, or is directly beside it."""
+    return edit.start <= end and start <= edit.end

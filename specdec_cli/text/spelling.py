@@ -12,6 +12,7 @@ from functools import lru_cache
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.lexicon import Lexicon
 from specdec_cli.text.ngrams import SCORE_WEIGHT, NgramModel
+from specdec_cli.text.protected import without_protected
 
 _WORD = re.compile(r"(?<![\w'’@#&/\\.-])[A-Za-z]++(?![\w@&/\\-]|\.\w|['’](?!s\b))")  # noqa: RUF001
 """A word of ASCII letters. Parts of longer names (domains, paths, addresses), of words with a hyphen, and of words that end with an
@@ -76,13 +77,12 @@ class Speller:
 
     def _misspelt(self, text: str) -> list[Edit]:
         """The most probable correction of each misspelt word of a text that has one."""
-        words = _WORD.findall(text)
-        if all(map(self._knows, words)):
+        words = _WORD.findall(without_protected(text))
+        unknown = [word for word in words if not self._knows(word)]
+        if not 0 < len(unknown) <= max(len(words) // _FOREIGN, 1):
             return []
-        unknown = [word for word in _WORD.finditer(text) if not self._knows(word.group())]
-        if len(unknown) > max(len(words) // _FOREIGN, 1):
-            return []
-        return [edit for word in unknown if _may_be_misspelt(word) and (edit := self._best(word)) is not None]
+        misspelt = (word for word in _WORD.finditer(text) if not self._knows(word.group()) and _may_be_misspelt(word))
+        return [edit for word in misspelt if (edit := self._best(word)) is not None]
 
     def _unconfused(self, word: re.Match[str]) -> Edit | None:
         """The edit that puts another word of its group in _CONFUSED in the place of `word`; None if none is so much more probable."""

@@ -135,6 +135,11 @@ def test_addresses_and_code_are_unchanged(tokenizer: Subwords) -> None:
     assert found.text == "ka `lo mi` so http://re.su ta"
 
 
+def test_a_changed_address_does_not_prevent_other_edits(tokenizer: Subwords) -> None:
+    line = "ka lo mi ta http://re.su"
+    assert corrected(tokenizer, line, {line: "ka lo mo ta su su su su su"}).text == "ka lo mo ta http://re.su"
+
+
 def test_a_sentence_of_many_subwords_is_foreign(tokenizer: Subwords) -> None:
     ours, foreign, short = "ka lo mi ta", "xqz wvy qqx zzy", "xqz wvy"
     table = {text: text.replace("m", "k").replace("q", "k") for text in (ours, foreign, short)}
@@ -143,6 +148,8 @@ def test_a_sentence_of_many_subwords_is_foreign(tokenizer: Subwords) -> None:
     assert corrected(tokenizer, foreign, table, limit).text == foreign
     assert corrected(tokenizer, ours, table, limit).text == table[ours]
     assert corrected(tokenizer, short, table, limit).text == table[short]  # too few words to tell
+    address = " http://xqz.org/wvy/qqx/zzy"
+    assert corrected(tokenizer, ours + address, {ours + address: table[ours] + address}, limit).text == table[ours] + address
 
 
 def test_characters_of_scripts_without_spaces_count_as_words(tokenizer: Subwords) -> None:

@@ -40,6 +40,7 @@ def speller() -> Speller:
         ("She doesnt know.", "She doesn't know."),
         ("They had a queit house.", "They had a quiet house."),
         ("We accomodate the geusts of the house.", "We accommodate the guests of the house."),
+        ("They had an arguement: https://qwx.org/hjkl/bnmq/zrtp/wxyz", "They had an argument: https://qwx.org/hjkl/bnmq/zrtp/wxyz"),
         ("The arguement's idea.", "The argument's idea."),
     ],
 )
