@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from specdec_cli.text.marks import split_marks
 from specdec_cli.text.passthrough import Passthrough, is_code
+from specdec_cli.text.protected import gaps_outside_spans
 from specdec_cli.text.sentences import Count, Segments, segment
 
 _TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
@@ -73,15 +74,19 @@ def _cells(text: str, *, in_table: bool, columns: bool) -> Iterator[tuple[str, b
         yield from _values(text)
         return
     separator = _TABS if "\t" in text else _PIPES
-    gaps = list(separator.finditer(text))
+    gaps = _gaps(separator, text)
     if separator is _PIPES and len(gaps) < 2 and not in_table:
-        gaps = list(_COLUMNS.finditer(text)) if columns else []
+        gaps = _gaps(_COLUMNS, text) if columns else []
     position = 0
-    for gap in gaps:
-        yield text[position : gap.start()], True
-        yield gap.group(), False
-        position = gap.end()
+    for start, end in gaps:
+        yield text[position:start], True
+        yield text[start:end], False
+        position = end
     yield text[position:], True
+
+
+def _gaps(separator: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    return gaps_outside_spans(text, (found.span() for found in separator.finditer(text)))
 
 
 def _values(row: str) -> Iterator[tuple[str, bool]]:

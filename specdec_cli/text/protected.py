@@ -3,6 +3,7 @@ identifiers, emoji.
 """
 
 import re
+from bisect import bisect
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -97,6 +98,15 @@ def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
     """The parts of `text` outside `spans` (start, end), which are in order, and the spans between them: every second part is a span."""
     bounds = [0, *(offset for span in spans for offset in span), len(text)]
     return [text[start:end] for start, end in pairwise(bounds)]
+
+
+def gaps_outside_spans(text: str, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those of the `gaps` (start, end) of `text`, such as ends of sentences, that do not begin inside a protected span."""
+    found = list(gaps)
+    spans = protected_spans(text) if found else []
+    starts = [start for start, _ in spans]
+    places = (bisect(starts, start) - 1 for start, _ in found)
+    return [gap for gap, place in zip(found, places, strict=True) if place < 0 or spans[place][1] <= gap[0]]
 
 
 def keeps_order(span: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from specdec_cli.text.abbreviations import is_abbreviation
+from specdec_cli.text.protected import gaps_outside_spans
 
 _OPENING = "\"'([{“”„‚‘‹›«»¿¡「『（《"
 _ONLY_OPENING = "([{„‚‹«¿¡"
@@ -20,6 +21,8 @@ _LEADING = re.compile(r"^[\s\ufeff]+")
 _CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(_CLOSING)}]))\s+|(?<=[，、；：])\s*")
 _WORD_GAP = re.compile(r"\s+")
 
+Gap = tuple[int, int]
+"""First and last offset of white space between texts."""
 Count = Callable[[str], int]
 
 
@@ -77,13 +80,14 @@ def split_sentences(line: str) -> Segments:
     A sentence ends with . ! ? or … (and closing quotes or brackets) if white space follows and then a capital
     letter, a letter of a script without case, or a digit, with opening quotes before it or not. A full stop after an
     abbreviation, an initial or a number of one or two digits does not end a sentence, because two sentences in one
-    are decoded better than half a sentence. The full-width 。！？ always end a sentence.
+    are decoded better than half a sentence. The full-width 。！？ always end a sentence. None ends inside a protected span, such as code.
     """
-    return _segments(line, _sentence_gaps)
+    return _segments(line, lambda text: gaps_outside_spans(text, _sentence_gaps(text)))
 
 
 def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
-    """Split a text into pieces of at most `limit` tokens: between sentences, else between clauses, words, or inside a word.
+    """Split a text into pieces of at most `limit` tokens: between sentences, else between clauses or words outside protected spans,
+    words inside these, or inside a word.
 
     `count` returns the number of tokens of a text. It is called on each character a constant number of times, in a long word
     a logarithmic number of times. Only a piece of a single character may exceed the limit.
@@ -96,13 +100,13 @@ def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
         return Segments((text,), (before, after))
     if len(split_sentences(text).texts) > 1:
         return segment(sentence, limit, count)
-    units = _units(text, (_CLAUSE_GAP, _WORD_GAP), limit, count)
+    units = _units(text, (_clause_gaps, _word_gaps, _all_word_gaps), limit, count)
     pieces = [piece for group in _packed(units, limit) for piece in _fitting(group, limit, count)]
     gaps = (before, *(piece[-1].gap for piece in pieces[:-1]), after)
     return Segments(tuple(_text(piece) for piece in pieces), gaps, frozenset(range(len(pieces) - 1)))
 
 
-def _segments(line: str, find_gaps: Callable[[str], Iterable[tuple[int, int]]]) -> Segments:
+def _segments(line: str, find_gaps: Callable[[str], Iterable[Gap]]) -> Segments:
     """Split `line`, stripped of white space, at the gaps (start, end) that `find_gaps` yields in order."""
     text = _LEADING.sub("", line).rstrip()
     if not text:
@@ -116,7 +120,19 @@ def _segments(line: str, find_gaps: Callable[[str], Iterable[tuple[int, int]]]) 
     return Segments((*texts, text[position:]), (*gaps, line[start + len(text) :]))
 
 
-def _sentence_gaps(text: str) -> Iterator[tuple[int, int]]:
+def _clause_gaps(text: str) -> list[Gap]:
+    return gaps_outside_spans(text, (found.span() for found in _CLAUSE_GAP.finditer(text)))
+
+
+def _word_gaps(text: str) -> list[Gap]:
+    return gaps_outside_spans(text, _all_word_gaps(text))
+
+
+def _all_word_gaps(text: str) -> list[Gap]:
+    return [found.span() for found in _WORD_GAP.finditer(text)]
+
+
+def _sentence_gaps(text: str) -> Iterator[Gap]:
     if not _POSSIBLE_END.search(text):
         return
     words = list(_WORD.finditer(text))
@@ -151,21 +167,21 @@ class _Unit:
     tokens: int
 
 
-def _units(text: str, patterns: Sequence[re.Pattern[str]], limit: int, count: Count, gap: str = "") -> list[_Unit]:
-    """The largest units of `text` within `limit` tokens (clauses, else words, else halves of words), with their gaps."""
+def _units(text: str, kinds: Sequence[Callable[[str], list[Gap]]], limit: int, count: Count, gap: str = "") -> list[_Unit]:
+    """The largest units of `text` within `limit` tokens (between the gaps of one of the `kinds`, else halves of words), with their gaps."""
     tokens = count(text)
     if tokens <= limit or len(text) == 1:
         return [_Unit(text, gap, tokens)]
-    if not patterns:
+    if not kinds:
         half = len(text) // 2
         return _units(text[:half], (), limit, count) + _units(text[half:], (), limit, count, gap)
     units: list[_Unit] = []
     position = 0
-    for match in patterns[0].finditer(text):
-        if match.end() < len(text):
-            units += _units(text[position : match.start()], patterns[1:], limit, count, match.group())
-            position = match.end()
-    return units + _units(text[position:], patterns[1:], limit, count, gap)
+    for start, end in kinds[0](text):
+        if end < len(text):
+            units += _units(text[position:start], kinds[1:], limit, count, text[start:end])
+            position = end
+    return units + _units(text[position:], kinds[1:], limit, count, gap)
 
 
 def _packed(units: Sequence[_Unit], limit: int) -> Iterator[list[_Unit]]:

@@ -34,6 +34,7 @@ TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
         ('He said,"I am here"', ['He said,"I am here"']),
         ("this | that", ["this | that"]),
         ("  spfp     Use these   things.", ["spfp", "Use these", "things."]),
+        ("Use `a | b | c` or `d     e`.", ["Use `a | b | c` or `d     e`."]),
         ("not  two spaces", ["not  two spaces"]),
         ("> - <b>Yes, we can.</b>", ["Yes, we can."]),
         ("https://example.org {name}", []),

@@ -113,6 +113,13 @@ def test_pieces_are_of_about_equal_sizes() -> None:
     assert split_to_limit("a b c d e f g h i j", 9, words).texts == ("a b c d e", "f g h i j")
 
 
+def test_protected_text_is_not_split() -> None:
+    assert split_sentences("Run `It is. He is` now. Go {{ to. The }} end.").texts == ("Run `It is. He is` now.", "Go {{ to. The }} end.")
+    text = "one two `three, four: five` six seven"
+    assert segment(text, 22, len).texts == ("one two", "`three, four: five`", "six seven")
+    assert segment(text, 15, len).texts == ("one two `three,", "four: five`", "six seven")  # too long for a piece
+
+
 def test_long_texts_are_split_between_sentences_first() -> None:
     segments = segment(" One, two. Three, four, five. ", 4, words, split=False)
     assert segments.texts == ("One, two.", "Three, four, five.")
