@@ -133,7 +133,7 @@ class Segment:
             before, words = _split_words(words, len(self.text[start : gap.start].split()))
             parts.append(Change(start, gap.start, before))
             start = gap.end
-        last, words = max(start, edit.end), words.lstrip() if gaps else words
+        last = max(start, edit.end)
         parts.append(Change(start, self._space_end(last) if gaps and start < last and not words else last, words))
         return (part for part in parts if part.text != self.text[part.start : part.end])
 
@@ -203,4 +203,4 @@ def _split_words(text: str, count: int) -> tuple[str, str]:
     """Split `text` after `count` words, without the space between both parts."""
     ends = [match.end() for match in re.finditer(r"\S+", text)]
     place = 0 if count == 0 or not ends else ends[min(count, len(ends)) - 1]
-    return text[:place], text[place:]
+    return text[:place], text[place:].lstrip()

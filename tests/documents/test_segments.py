@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from specdec_cli.documents.builder import SegmentBuilder
@@ -33,6 +33,7 @@ def lines_as_segment(lines: list[list[str]]) -> tuple[str, Segment]:
     return content, segment
 
 
+@example([["one"], ["one"], ["one"]], ["two", "two", "two"])
 @given(st.lists(WORDS, min_size=1, max_size=4), WORDS)
 def test_edits_keep_every_line_and_give_the_words_of_those_that_fit(lines: list[list[str]], other: list[str]) -> None:
     content, segment = lines_as_segment(lines)
