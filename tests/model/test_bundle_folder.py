@@ -201,7 +201,7 @@ VERIFIER, DRAFTER = "verifier/model.safetensors", "drafter/model.safetensors"
         (edit("bundle.json", format=2), "bundle.json", "not of format 1"),
         (edit("bundle.json", format=None), "bundle.json", "not of format 1"),
         (edit("bundle.json", colour="red"), "bundle.json", "unknown key 'colour'"),
-        (remove("tokenizer.model"), "tokenizer.model", "not a SentencePiece model"),
+        (remove("tokenizer.model"), "tokenizer.model", "no such file"),
         (write("tokenizer.model", "no"), "tokenizer.model", "not a SentencePiece model"),
         (remove("verifier/config.json"), "verifier/config.json", "not readable as JSON"),
         (edit("verifier/config.json", depth=3), "verifier/config.json", "unknown key 'depth'"),
