@@ -1,7 +1,7 @@
 """Inline markup of Markdown: emphasis, links, images, HTML tags, references."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from specdec_cli.text.protected import TAG_ATTRIBUTES
@@ -21,6 +21,8 @@ _DELIMITER = r"(?P<delimiter>\*+|_+|~~)"
 _INLINE = re.compile("|".join((_CODE, _ESCAPE, _HTML, _TAG, _MATH, _DISPLAY, _NOTE, r"(?P<start>!?\[)", _END, _DELIMITER)), re.DOTALL)
 _OPENING = re.compile(r"(?:[\s*_~\[>(\"'\u2018\u201c\u201e\u00ab]|<\w[^<>]{0,256}>){0,16}+")
 """What may be before the first letter of a text."""
+_MOST_OPEN = 100
+"""What was opened before so many others is not closed."""
 _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 
 
@@ -100,7 +102,7 @@ def _void_kind(found: re.Match[str]) -> Kind:
 
 def _take_link(text: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark], references: Collection[str]) -> None:
     """Add a link or image whose text ends here; one that is its own label is single, because its text must not change."""
-    index = next((place for place in reversed(range(len(opened))) if opened[place].name == "["), None)
+    index = _last(opened, lambda each: each.name == "[")
     if index is None:
         return
     start = opened[index].found
@@ -131,7 +133,7 @@ def _take_delimiter(text: str, found: re.Match[str], opened: list[_Opened], mark
     opens = after != "" and not after.isspace() and not (inner and before.isalnum())
     name, (start, end) = found.group() if found.group() == "~~" else found.group()[0], found.span()
     while closes and start < end:
-        index = next((place for place in reversed(range(len(opened))) if _fits(opened[place], name, found, opens)), None)
+        index = _last(opened, lambda each: _fits(each, name, found, opens))
         if index is None:
             break
         other = opened[index]
@@ -144,6 +146,13 @@ def _take_delimiter(text: str, found: re.Match[str], opened: list[_Opened], mark
         opened.append(_Opened(name, found, start, end, closes))
 
 
+def _last(opened: Sequence[_Opened], fits: Callable[[_Opened], bool]) -> int | None:
+    """The place of the last of `opened` that `fits`, among the last _MOST_OPEN, so that much markup without counterparts takes
+    little time; None if there is none.
+    """
+    return next((place for place in reversed(range(max(len(opened) - _MOST_OPEN, 0), len(opened))) if fits(opened[place])), None)
+
+
 def _fits(opened: _Opened, name: str, found: re.Match[str], opens: bool) -> bool:
     """Whether the run of delimiters `found` can close a pair that was `opened`; `opens`: it could also open one."""
     if opened.name != name:
@@ -154,7 +163,7 @@ def _fits(opened: _Opened, name: str, found: re.Match[str], opens: bool) -> bool
 
 def _close(name: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> bool:
     """Add the pair of what was opened last under this name and `found`; whether there was one."""
-    index = next((place for place in reversed(range(len(opened))) if opened[place].name == name), None)
+    index = _last(opened, lambda each: each.name == name)
     if index is None:
         return False
     marks += [*_tags_alone(opened[index + 1 :]), Mark(*opened[index].found.span(), "open"), Mark(*found.span(), "close")]
