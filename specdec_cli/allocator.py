@@ -9,7 +9,7 @@ TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD, MMAP_MAX, ARENA_MAX = -1, -2, -3, -4, -
 
 
 def set_allocator_options(values: Mapping[int, int]) -> None:
-    """Set each option to its value with glibc's `mallopt`. Does nothing with other C libraries, which lack this function."""
+    """Set each option to its value by `mallopt`, a function of glibc. Without this function, do nothing."""
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
     if mallopt is not None:
         for option, value in values.items():

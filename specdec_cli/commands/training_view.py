@@ -61,7 +61,9 @@ class TrainingView:
         return len(self._speeds) / sum(1 / max(speed, 1e-9) for speed in self._speeds)
 
     def _time_left(self, report: Report) -> str:
-        """The time until the run has its last update or epoch, in words. Epochs count by their batches."""
+        """The time until the run reaches `max_updates` or `max_epochs`, whichever comes first, with its unit. The present epoch counts as
+        the share of its batches that are done.
+        """
         progress = report.progress
         epochs = progress.epoch + progress.batch / max(progress.batches, 1)
         left = min(self._run.max_updates / max(progress.update, 1), self._run.max_epochs / max(epochs, 1e-9)) - 1

@@ -39,9 +39,12 @@ class Mark(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """What may open a pair: "[", "<" and the name of a tag, or a run of delimiters of emphasis, of which `start` to `end` are left.
+    """Markup that begins a pair if its other end follows: the start of a link, an HTML tag, or a run of delimiters such as `**`.
 
-    `closes`: the run could also close a pair.
+    - `name`: "[", "<" and the name of the tag, or the delimiter.
+    - `found`: the match of the markup.
+    - `start`, `end`: the delimiters of a run that belong to no pair yet.
+    - `closes`: the run could also end a pair.
     """
 
     name: str
@@ -154,7 +157,7 @@ def _last(opened: Sequence[_Opened], fits: Callable[[_Opened], bool]) -> int | N
 
 
 def _fits(opened: _Opened, name: str, found: re.Match[str], opens: bool) -> bool:
-    """Whether the run of delimiters `found` can close a pair that was `opened`; `opens`: it could also open one."""
+    """Whether the run of delimiters `found` can end a pair that `opened` begins. `opens` says whether it could also begin a pair."""
     if opened.name != name:
         return False
     first, last = len(opened.found.group()), len(found.group())

@@ -40,7 +40,7 @@ class Piece(NamedTuple):
 
     @property
     def is_copied(self) -> bool:
-        """Whether the text stands in the document as it is. An escaped character or markup has another length there than in the text."""
+        """Whether the piece has the same length in the document as in the text: then it has no escaped characters and no markup."""
         return self.end - self.start == self.finish - self.begin
 
 

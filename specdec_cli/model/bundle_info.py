@@ -102,8 +102,10 @@ class BundleInfo:
             raise ModelError(f"margins: the bundle has no mode {unknown[0]!r}")
 
     def retrained(self, task: Task, source_language: str, target_language: str, length_ratio: float) -> "BundleInfo":
-        """The content for a model that was initialised from this one and has no drafter: rules of output, training data and licence stay;
-        the defaults of decoding, presets, and scores of edits are those of a new model.
+        """Return the content for a model that starts from the weights of this one, is trained further, and has no drafter.
+
+        The rules of output, the training data and the licence stay. Decoding, block size, presets and scores of edits were chosen for
+        the earlier weights, so they get the defaults of a new model.
         """
         return replace(
             self,

@@ -158,7 +158,7 @@ class Corrector:
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
     def _outside_protected(self, text: str, edits: Sequence[Edit], *, apart: bool = False) -> list[Edit]:
-        """Those of `edits` that change no protected span of a text; with `apart`, those that are not directly beside one either."""
+        """Return the `edits` of `text` that change no protected span. With `apart`, leave out edits directly beside a span, too."""
         spans = protected_spans(text, latin=self._latin) if edits else []
         return edits_outside(edits, spans, _adjoins if apart else _touches)
 
@@ -211,5 +211,5 @@ def _touches(edit: Edit, start: int, end: int) -> bool:
 
 
 def _adjoins(edit: Edit, start: int, end: int) -> bool:
-    """Whether an edit overlaps the span from `start` to `end`, or is directly beside it."""
+    """Whether an edit overlaps the span from `start` to `end`, or begins where it ends, or ends where it begins."""
     return edit.start <= end and start <= edit.end

@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
-"""Placeholders that models copy well, each a stem and its first number: X1, X2, ..; %1, ..; K7, ..; 4711, .."""
+"""Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
+on; the kind without a stem has the numbers 4711, 5823 and so on. The first kind is tried first.
+"""
 FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
-"""The same for protected spans. With `en-de`, sentences with K7 in the place of a name keep their translation most often."""
+"""The same kinds in the order for protected spans. Of all placeholders, K7 changes the translations of `en-de` least often."""
 FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
-"""The same for numbers and names that an output lacks."""
+"""The same kinds in the order for numbers and names that an output lacks."""
 _COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
 _NUMERIC = re.compile(
     r"%(?:\(\w+\)|\d+\$)?[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|\{\w*:[^{}]*[defgn]\}"
@@ -17,7 +19,9 @@ _NUMERIC = re.compile(
 )
 """Format arguments that are numbers: %d, %(name)d, {0:.2f}, {count}."""
 _NUMBERS = ("37", "58", "49", "63", "74", "86")
-"""Placeholders for these, which are neither hours nor spelt out; longer ones are kept less often."""
+"""Numbers that replace such arguments. They are too large for an hour and are not written as words; models copy longer numbers less
+reliably.
+"""
 NAME_BEFORE, NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
 """The characters that must not stand directly before and after a placeholder."""
 

@@ -101,7 +101,9 @@ def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
 
 
 def gaps_outside_spans(text: str, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those of the `gaps` (start, end) of `text`, such as ends of sentences, that do not begin inside a protected span."""
+    """Return the `gaps` in `text` that do not begin inside a protected span. A gap (start, end) is, for example, the white space
+    between two sentences.
+    """
     found = list(gaps)
     spans = protected_spans(text) if found else []
     starts = [start for start, _ in spans]

@@ -40,7 +40,7 @@ class Segments:
 
     @property
     def has_marks(self) -> bool:
-        """Whether a gap has text, such as a bullet, or the texts are cells between tabs or in columns."""
+        """Whether a gap has characters other than white space, such as a bullet, or separates cells by a tab or three spaces."""
         return any(map(str.strip, self.gaps)) or any("\t" in gap or "   " in gap for gap in self.gaps[1:-1])
 
     def join(self, translations: Sequence[str]) -> str:
