@@ -1,4 +1,4 @@
-"""Capital letters: the model reads texts in capitals in small letters, and its output is written in capitals. First letters."""
+"""Capital letters: texts in capitals, which the model reads in small letters, and the first letter of a translation."""
 
 import re
 from collections.abc import Sequence

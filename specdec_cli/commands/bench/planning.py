@@ -36,15 +36,8 @@ def make_plans(
     """
     task = text.task or _task(models)
     by_line = compared.plot is not None and task in REWRITING
-    if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or by_line):
-        raise UsageError("--tune, --profile, --histogram, and --plot of edits are of one model each; give --model once")
-    if compared.profile and computing.engine == "native":
-        raise UsageError("--profile shows modules of the reference engine")
-    if compared.tune:
-        check_tunable(models[0], task)
     sweep = parse_sweeps(compared.sweep or [])
-    if sweep and (compared.profile or compared.histogram or by_line):
-        raise UsageError("--profile, --histogram, and --plot of edits are of one setting each, and cannot be swept")
+    _check_combinations(models, task, compared, computing, swept=bool(sweep), by_line=by_line)
     examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens, text.score == "characters")
     if compared.plot is not None and not by_line and examples.references is None:
         raise UsageError("--plot of quality needs text with references")
@@ -73,6 +66,20 @@ def make_plans(
     plans = [replace(plan, model=model, rows=_rows(model, compared, settings, task, sweep, named=len(models) > 1)) for model in models]
     check_settings(settings, [row for plan in plans for row in plan.rows])
     return plans
+
+
+def _check_combinations(
+    models: Sequence[ModelChoice], task: Task, compared: ComparedOptions, computing: ComputingOptions, *, swept: bool, by_line: bool
+) -> None:
+    """Raise UsageError for options that exclude each other. `by_line`: the plot is that of edits."""
+    if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or by_line):
+        raise UsageError("--tune, --profile, --histogram, and --plot of edits are of one model each; give --model once")
+    if compared.profile and computing.engine == "native":
+        raise UsageError("--profile shows modules of the reference engine")
+    if compared.tune:
+        check_tunable(models[0], task)
+    if swept and (compared.profile or compared.histogram or by_line):
+        raise UsageError("--profile, --histogram, and --plot of edits are of one setting each, and cannot be swept")
 
 
 def check_settings(settings: SettingOptions, rows: Sequence[Row]) -> None:
