@@ -82,6 +82,7 @@ DRAFTERS: dict[str, dict[str, Any]] = {
     "states": {},
     "states, no chain": {"chain": 0},
     "states, shortlist": {"shortlist": 33},
+    "states, recurrent": {"recurrent": True},
     "states, two layers, copy, encoder": {"layers": 2, "source_copy": True, "encoder": "own"},
     "own": {"prefix": "own"},
     "own, no chain": {"prefix": "own", "chain": 0},
@@ -103,6 +104,8 @@ def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockD
         torch.manual_seed(seed)
         shape: dict[str, Any] = {"feed_forward": 32, "max_block": 6, "chain": 8, "candidates": 4}
         drafter = BlockDrafter(DrafterConfig(**shape | changes), verifier)
+        if drafter.chain is not None and drafter.chain.recurrent is not None:
+            nn.init.normal_(drafter.chain.recurrent.weight, std=0.1)
         _scatter_vectors(drafter)
     return drafter.eval()
 

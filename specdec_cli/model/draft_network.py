@@ -23,7 +23,7 @@ class _Copy:
 
 class DraftNetwork(nn.Module):
     """Base class of trained networks that draft for `verifier`; `config` is the network's configuration. With a slot
-    link (`chain`), a slot depends on the token of the slot before; with None, the slots are independent.
+    link (`chain`), a slot depends on the tokens of slots before it; with None, the slots are independent.
     """
 
     config: DrafterConfig | HeadsConfig

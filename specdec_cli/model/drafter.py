@@ -72,7 +72,7 @@ class BlockDrafter(DraftNetwork):
             self.encoder = own.encoder
         elif config.encoder == "own":
             self.encoder = Encoder(verifier.config, nn.Embedding(verifier.config.source_size, width), dropout)
-        self.chain = SlotLink(width, config.chain) if config.chain else None
+        self.chain = SlotLink(width, config.chain, recurrent=config.recurrent) if config.chain else None
 
     @property
     def vocabulary(self) -> Vocabulary:

@@ -11,7 +11,7 @@ from specdec_cli.text.subwords import MASK
 
 Reads = Literal["states", "encoder", "nothing"]
 Candidates = Annotated[int, Between(1, 64)]
-"""A number of candidates of a slot link, whose memory grows with its square."""
+"""A number of candidates of a slot link."""
 OWN_SHAPE = (
     *("width", "heads", "encoder_layers", "norm", "activation", "positions", "embedding_scale", "embedding_norm"),
     *("shared_embeddings", "tied_output", "output_bias"),
@@ -32,6 +32,7 @@ class DrafterConfig(StoredConfig):
       weights need).
     - `max_block`: the largest block size K.
     - `chain`: width of the slot link, 0 for none.
+    - `recurrent`: the slot link reads all tokens of the block before a slot, instead of only the last one.
     - `candidates`: number of tokens per slot among which the slot link chooses.
     - `shortlist`: drafts have only the tokens with ids below this number, which makes drafting with a large vocabulary faster;
       0 for all.
@@ -60,6 +61,7 @@ class DrafterConfig(StoredConfig):
     feed_forward: Annotated[int, Between(0, WIDEST_FEED_FORWARD)] = 0
     max_block: Annotated[int, Between(1, 4096)] = 10
     chain: Annotated[int, Between(0, 2**14)] = 256
+    recurrent: bool = False
     candidates: Candidates = 8
     shortlist: Annotated[int, Between(0, 2**24)] = 0
     layout: Literal["shifted", "unshifted"] = "shifted"
@@ -80,6 +82,8 @@ class DrafterConfig(StoredConfig):
         if self.attention == "bidirectional" and self.prefix == "states":
             raise ModelError('attention "bidirectional" needs prefix "own": the verifier\'s states are causal')
         check_shortlist(self.shortlist, self.candidates)
+        if self.recurrent and not self.chain:
+            raise ModelError("recurrent needs a slot link (chain)")
         if self.copy_mode == "replace" and not self.source_copy:
             raise ModelError('copy_mode "replace" needs source_copy')
         unknown = sorted(set(self.model) - set(OWN_SHAPE))

@@ -39,13 +39,21 @@ def project(config: TransformerConfig, positions: int) -> int:
     return 2 * config.width * config.vocabulary_size * positions
 
 
-def link(width: int, rank: int, candidates: int, slots: int) -> int:
-    """Operations of a slot link of `rank` units for a block of `slots`, without the output projection; 0 without a link."""
-    if not rank:
+def link(width: int, drafter: AnyDrafterConfig, slots: int) -> int:
+    """Operations of the slot link of `drafter`, whose states have `width` units, for a block of `slots`, without the output projection; 0
+    without a link.
+    """
+    if not drafter.chain:
         return 0
-    a_product = 2 * width * rank
-    later = a_product * (1 + 2 * candidates) + 2 * width * candidates**2
+    a_product = 2 * width * drafter.chain
+    later = 2 * a_product + recurrence(drafter) + 2 * width * drafter.candidates
     return a_product * (1 + 2 * slots) + later * (slots - 1)
+
+
+def recurrence(drafter: AnyDrafterConfig) -> int:
+    """Operations with which a recurrent slot link reads the hidden units of the slot before; 0 for another link."""
+    is_recurrent = isinstance(drafter, DrafterConfig) and drafter.recurrent
+    return 2 * drafter.chain**2 if is_recurrent else 0
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ def draft(verifier: TransformerConfig, drafter: AnyDrafterConfig, one: DraftPass
     """Operations of a drafter in a round."""
     shape = _shape(verifier, drafter)
     vocabulary = drafter.shortlist or shape.vocabulary_size
-    chosen = 2 * shape.width * vocabulary * one.slots + link(shape.width, drafter.chain, drafter.candidates, one.slots)
+    chosen = 2 * shape.width * vocabulary * one.slots + link(shape.width, drafter, one.slots)
     if isinstance(drafter, HeadsConfig):
         return chosen + one.slots * 4 * shape.width * drafter.feed_forward
     return chosen + _blocks(verifier, drafter, shape, one)

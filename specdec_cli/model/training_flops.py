@@ -43,7 +43,7 @@ def update_drafter(verifier: TransformerConfig, drafter: AnyDrafterConfig, one: 
         once
         + first
         + (flops.UPDATE if one.tuned else CONSTANT) * read
-        + flops.UPDATE * (run + 2 * linked)
+        + flops.UPDATE * (run + 2 * linked + one.blocks * (drafter.max_block - 1) * flops.recurrence(drafter))
         + (flops.UPDATE if own else CONSTANT) * (projected + linked)
     )
 

@@ -119,7 +119,7 @@ static void choose(struct member *member, const struct call *call) {
         const int64_t first = i * call->block;
         const struct walk walk = {call->model, call->states + first * call->model->target.width, own->narrow + first * link->width,
                                   own->best + first * (link->width ? link->candidates : 1), call->block,
-                                  call->pass.room->own + member->index * call->pass.room->own_size};
+                                  own->linked + first * link->width, call->pass.room->own + member->index * call->pass.room->own_size};
         walk_slots(&walk, worker->chosen[i]->ids);
     }
 }

@@ -19,22 +19,21 @@ int64_t link_room(const struct specdec_model *model) {
     return 2 * width + rank + (width > rank ? width : rank) / (int64_t)sizeof(float);
 }
 
-// The best of a slot's candidates after the token `before`.
+// The best of a slot's candidates after the token `before`. The hidden units of the slot replace those of the slot before.
 static int32_t choose_after(const struct walk *walk, int64_t slot, int32_t before) {
     const struct specdec_model *model = walk->model;
     const struct kernels *kernels = model->kernels;
     const struct link *link = &model->drafter.link;
     const int64_t width = model->target.width, rank = link->width;
-    float *row = walk->room, *state = row + width, *linked = state + width, best = -INFINITY;
-    uint8_t *bytes = (uint8_t *)(linked + rank);
+    float *hidden = walk->hidden, *row = walk->room, *state = row + width, *units = state + width, best = -INFINITY;
+    uint8_t *bytes = (uint8_t *)(units + rank);
     widen_row(kernels, &model->target.tokens, before, row);
     for (int64_t i = 0; i < width; i++) row[i] *= model->target.scale;
-    apply(kernels, &link->from_token, row, 0, bytes, linked);
-    for (int64_t i = 0; i < rank; i++) {
-        const float sum = walk->narrow[slot * rank + i] + linked[i];
-        linked[i] = sum > 0.0f ? sum : 0.0f;
-    }
-    apply(kernels, &link->output, linked, walk->states + slot * width, bytes, state);
+    apply(kernels, &link->from_token, row, 0, bytes, units);
+    for (int64_t i = 0; i < rank; i++) units[i] += walk->narrow[slot * rank + i];
+    if (link->recurrent.outputs) apply(kernels, &link->recurrent, hidden, units, bytes, units);
+    for (int64_t i = 0; i < rank; i++) hidden[i] = units[i] > 0.0f ? units[i] : 0.0f;
+    apply(kernels, &link->output, hidden, walk->states + slot * width, bytes, state);
     const int32_t *candidates = walk->best + slot * link->candidates;
     int32_t chosen = candidates[0];
     for (int64_t i = 0; i < link->candidates; i++) {

@@ -21,7 +21,7 @@ static int drafter_fits(const struct specdec_shape *shape) {
            shape->drafter_feed_forward % LANES == 0 && between(shape->max_block, 1, 4096) && between(shape->link_width, 0, 1 << 14) &&
            shape->link_width % LANES == 0 && between(shape->shortlist, 0, shape->vocabulary) &&
            between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) &&
-           between(shape->mask, 0, shape->vocabulary - 1) && is_flag(shape->own_prefix);
+           between(shape->mask, 0, shape->vocabulary - 1) && is_flag(shape->own_prefix) && is_flag(shape->recurrent_link);
 }
 
 static int shape_fits(const struct specdec_shape *shape) {
@@ -119,6 +119,7 @@ static void take_drafter(struct reader *reader, const struct specdec_shape *shap
     take_linear(reader, &drafter->link.from_token, width, rank, 0, none, 0);
     drafter->link.unknown = take_vector(reader, rank);
     take_linear(reader, &drafter->link.output, rank, width, 1, none, 0);
+    if (shape->recurrent_link) take_linear(reader, &drafter->link.recurrent, rank, rank, 0, none, 0);
 }
 
 static void take_output(struct reader *reader, struct specdec_model *model) {

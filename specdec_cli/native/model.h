@@ -37,9 +37,9 @@ struct embedding {
     float scale;
 };
 
-// What a slot of a draft learns of the token before it: see model/slot_link.py.
+// What a slot of a draft learns of the tokens before it: see model/slot_link.py. `recurrent` has no outputs unless the link is recurrent.
 struct link {
-    struct linear from_state, from_token, output;
+    struct linear from_state, from_token, output, recurrent;
     const float *unknown;
     int64_t width, candidates;
 };

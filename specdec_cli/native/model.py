@@ -159,10 +159,10 @@ def _address(values: "array[int]") -> int:
 
 def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Shape:
     """Convert the configuration of a model, and that of its drafter, to the C structure of the library."""
-    own = (0, 0, 0, 0, 0, 0, 0, 0)
+    own = (0, 0, 0, 0, 0, 0, 0, 0, 0)
     if drafter is not None:
         sizes = (drafter.layers, drafter.feed_forward, drafter.max_block, drafter.chain)
-        own = (*sizes, drafter.candidates, drafter.shortlist, drafter.mask, drafter.prefix == "own")
+        own = (*sizes, drafter.candidates, drafter.shortlist, drafter.mask, drafter.prefix == "own", drafter.recurrent)
     return Shape(
         *(config.source_size, config.vocabulary_size, config.width, config.feed_forward, config.heads),
         *(config.encoder_layers, config.decoder_layers, config.norm == "pre", ACTIVATIONS[config.activation]),

@@ -175,14 +175,15 @@ int64_t positions_of_row(const struct specdec_session *session);
 void draft_rows(struct worker *worker);
 void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
 
-// link.c: the drafts of a row from its states (block, W) and those projected to the link (block, R).
+// link.c: the drafts of a row from its states (block, W) and those projected to the link (block, R). `hidden` (R) are the hidden units
+// of its first slot, which are overwritten.
 int64_t link_room(const struct specdec_model *model);
 struct walk {
     const struct specdec_model *model;
     const float *states, *narrow;
     const int32_t *best;
     int64_t block;
-    float *room; // link_room() floats
+    float *hidden, *room; // link_room() floats of room
 };
 void walk_slots(const struct walk *walk, int32_t *ids);
 

@@ -72,13 +72,13 @@ enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEV
 
 // The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter has `drafter_layers` > 0; these
 // attend to the verifier's top states, or with `own_prefix` to their own states of the prefix. It drafts the first `shortlist` tokens
-// only, if that is not 0.
+// only, if that is not 0. With `recurrent_link`, its slot link reads all tokens of the block before a slot.
 struct specdec_shape {
     int32_t source_vocabulary, vocabulary, width, feed_forward, heads, encoder_layers, decoder_layers;
     int32_t pre_norm, activation, learned_positions, position_offset, max_positions;
     int32_t embedding_scale, embedding_norm, shared_embeddings, tied_output, output_bias;
     int32_t padding, eos, start;
-    int32_t drafter_layers, drafter_feed_forward, max_block, link_width, candidates, shortlist, mask, own_prefix;
+    int32_t drafter_layers, drafter_feed_forward, max_block, link_width, candidates, shortlist, mask, own_prefix, recurrent_link;
 };
 
 // A matrix (rows, columns), or a vector of `rows` numbers with 1 column, in C order. A matrix of SPECDEC_INT8 has a scale for

@@ -18,7 +18,7 @@ class Shape(ctypes.Structure):
             *("embedding_scale", "embedding_norm", "shared_embeddings", "tied_output", "output_bias"),
             *("padding", "eos", "start"),
             *("drafter_layers", "drafter_feed_forward", "max_block", "link_width", "candidates", "shortlist", "mask"),
-            "own_prefix",
+            *("own_prefix", "recurrent_link"),
         )
     )
 

@@ -52,6 +52,8 @@ def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterat
         yield "chain.from_token.weight", (drafter.chain, width)
         yield "chain.unknown", (drafter.chain,)
         yield from _linear("chain.output.", drafter.chain, width)
+        if drafter.recurrent:
+            yield "chain.recurrent.weight", (drafter.chain, drafter.chain)
 
 
 def _embedding(name: str, config: TransformerConfig) -> Iterator[Named]:

@@ -77,19 +77,21 @@ def test_heads(make_bundle: Callable[..., Bundle], rank: int, slots: int) -> Non
     assert counter.get_total_flops() == flops.read_source(model.config, heads.config, SOURCE)
 
 
+@pytest.mark.parametrize("recurrent", [False, True])
 @pytest.mark.parametrize("slots", [1, 5])
-def test_a_slot_link(make_bundle: Callable[..., Bundle], slots: int) -> None:
+def test_a_slot_link(make_bundle: Callable[..., Bundle], slots: int, recurrent: bool) -> None:
     model = make_bundle().verifier
     width = model.config.width
-    chain = SlotLink(width, 16)
+    chain, config = SlotLink(width, 16, recurrent=recurrent), DrafterConfig(chain=16, recurrent=recurrent, candidates=3)
     with counting() as counter:
         chain.choose(torch.zeros(1, slots, width), ids(1)[0], model, 3)
-    assert counter.get_total_flops() == flops.project(model.config, slots) + flops.link(width, 16, 3, slots)
+    assert counter.get_total_flops() == flops.project(model.config, slots) + flops.link(width, config, slots)
 
 
 OWN = {"prefix": "own", "encoder": "own", "embeddings": "own", "chain": 0}
 DRAFTERS: tuple[dict[str, Any], ...] = (
     {},
+    {"recurrent": True},
     {"chain": 0, "source_copy": True, "layers": 2},
     OWN,
     {"prefix": "own", "encoder": "own", "layout": "unshifted", "source_copy": True},

@@ -39,6 +39,7 @@ RECIPES = {
     "states": DrafterRecipe(drafter=block()),
     "states, copy": DrafterRecipe(drafter=block(chain=0, source_copy=True, layers=2)),
     "states, shortlist": DrafterRecipe(drafter=block(shortlist=16)),
+    "states, recurrent": DrafterRecipe(drafter=block(recurrent=True)),
     "own prefix": DrafterRecipe(drafter=block(prefix="own")),
     "published": random_glancing(block(**OWN, attention="bidirectional", **OTHER_SHAPE)),
     "own, causal": random_glancing(block(**OWN)),

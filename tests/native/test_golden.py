@@ -20,7 +20,7 @@ DIGESTS = Path(__file__).parent.parent / "golden" / "native_digests.txt"
 ARM = ("aarch64-linux-gnu-gcc", "qemu-aarch64")
 NOT_THERE = 5
 SMALL = TransformerConfig(230, width=64, feed_forward=112, heads=4, encoder_layers=2, decoder_layers=2, max_positions=64)
-DRAFTER = DrafterConfig(layers=2, feed_forward=80, max_block=5, chain=32, candidates=5, shortlist=170)
+DRAFTER = DrafterConfig(layers=2, feed_forward=80, max_block=5, chain=32, candidates=5, shortlist=170, recurrent=True)
 MODELS = {
     "pre-norm, relu": SMALL,
     "post-norm, gelu": replace(SMALL, norm="post", activation="gelu", positions="learned"),

@@ -35,11 +35,13 @@ ODD: dict[str, Any] = {"width": 48, "heads": 6, "feed_forward": 80, "activation"
 APART: dict[str, Any] = {"shared_embeddings": False, "tied_output": False, "output_bias": False, "decoder_layers": 1}
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "plain": (ALIVE, {"chain": 16, "candidates": 4}),
+    "recurrent": (ALIVE, {"chain": 48, "candidates": 8, "recurrent": True, "max_block": 9}),
     "post-norm, three layers": (ALIVE | POST, {"layers": 3, "chain": 48, "candidates": 32, "feed_forward": 96, "shortlist": 150}),
     "odd sizes, no link": (ALIVE | ODD, {"chain": 0, "layers": 2, "shortlist": 64}),
     "apart, one candidate": (ALIVE | APART, {"chain": 32, "candidates": 1, "mask": 7, "max_block": 11}),
     "a wide link": (ALIVE, {"chain": 4096, "candidates": 4}),
     "own prefix": (ALIVE, {"prefix": "own", "layers": 2, "chain": 16, "candidates": 4}),
+    "own prefix, recurrent": (ALIVE, {"prefix": "own", "chain": 16, "candidates": 4, "recurrent": True}),
     "own prefix, post-norm, no link": (ALIVE | POST, {"prefix": "own", "chain": 0, "shortlist": 150, "max_block": 9}),
     "sinusoids": ({"output_bias": True}, {"chain": 64, "candidates": 3, "feed_forward": 16, "max_block": 9}),
 }

@@ -18,13 +18,14 @@ class Int8SlotLink(nn.Module):
 
     In the first slot the token before is known. In a later slot the candidates are the best tokens when the token
     before is unknown; the slot's state is then conditioned on the token that was chosen before it, and multiplied
-    with the candidates' output projection in float32.
+    with the candidates' output projection in float32. A recurrent link also reads the hidden units of the slot before.
     """
 
     def __init__(self, chain: SlotLink, vocabulary: Vocabulary, candidates: int) -> None:
         super().__init__()
         self.from_state, self.output = Int8Linear(chain.from_state), Int8Linear(chain.output)
         self.from_token = Int8Linear(chain.from_token)
+        self.recurrent = None if chain.recurrent is None else Int8Linear(chain.recurrent)
         self.unknown = chain.unknown.detach().clone()
         self._tokens, self._scale = vocabulary.embedding.tokens.weight.detach(), vocabulary.embedding.scale
         # The output projection becomes an int8 layer later.
@@ -40,22 +41,24 @@ class Int8SlotLink(nn.Module):
         that is not 0. The argument `candidates` is ignored: their number was given to the constructor.
         """
         narrow = self.from_state(states)
-        linked = narrow + self.unknown
-        linked[:, 0] = narrow[:, 0] + self._project(last)
-        logits = cast(Tensor, vocabulary.output(states + self.output(linked.relu_())))[..., : shortlist or None]
-        return self._walk(logits, states, narrow)
+        units = narrow + self.unknown
+        units[:, 0] = narrow[:, 0] + self._project(last)
+        logits = cast(Tensor, vocabulary.output(states + self.output(units.relu_())))[..., : shortlist or None]
+        return self._walk(logits, states, narrow, units[:, 0])
 
     def _project(self, ids: Tensor) -> Tensor:
         projected: Tensor = self.from_token(F.embedding(ids, self._tokens) * self._scale)
         return projected
 
-    def _walk(self, logits: Tensor, states: Tensor, narrow: Tensor) -> Tensor:
-        # On ties the first candidate is better.
+    def _walk(self, logits: Tensor, states: Tensor, narrow: Tensor, hidden: Tensor) -> Tensor:
+        """Choose all ids (N, k); `hidden` (N, R) are the hidden units of the first slot. On ties the first candidate is better."""
         best = logits.sort(dim=-1, descending=True, stable=True).indices[..., : self._candidates]
         chosen = [best[:, 0, 0]]
         for slot in range(1, logits.shape[1]):
             own = best[:, slot]
-            state = states[:, slot] + self.output((narrow[:, slot] + self._project(chosen[-1])).relu_())
+            inputs = narrow[:, slot] + self._project(chosen[-1])
+            hidden = (inputs if self.recurrent is None else inputs + self.recurrent(hidden)).relu_()
+            state = states[:, slot] + self.output(hidden)
             scores = dot(state[:, None].numpy(), self._rows[own].numpy())
             scores = scores if self._bias is None else scores + self._bias[own].numpy()
             chosen.append(own.gather(1, torch.from_numpy(np.argmax(scores, 1, keepdims=True)))[:, 0])
