@@ -5,7 +5,7 @@
 
 #define MOST_ROWS 8 // of the measured batch
 // See tuning/adaptive_block_size.py.
-#define PRIOR 0.7
+#define PRIOR 0.8
 #define WEIGHT 8.0
 #define MARGIN 1.1
 #define MEMORY 0.99

@@ -7,9 +7,9 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.tuning.round_costs import Costs
 
-PRIOR = 0.7
+PRIOR = 0.8
 """Prior probability that the token of the first slot is accepted; the prior of a later slot is the estimate of the
-slot before it.
+slot before it. It is higher than that of many drafters: a few rounds with drafts that do not pay cost little.
 """
 WEIGHT = 8.0
 """Weight of the prior in the estimates, in rounds."""
