@@ -35,7 +35,9 @@ def drafter_work(config: TransformerConfig, drafter: DrafterConfig, tokens: int)
     once = 2 * width**2 * drafter.layers + width**2 + link * width  # the new state, the last state, and the last token
     output = width * min(drafter.shortlist or config.vocabulary_size, config.vocabulary_size)
     block = drafter.layers * _decoder_layer(width, drafter.feed_forward) + output + 2 * link * width
-    return Work(once + block, once + block * tokens)
+    recurrent = link**2 if drafter.recurrent else 0
+    later = 2 * link * width + recurrent  # what the link computes once more in each slot but the first
+    return Work(once + block + recurrent, once + block * tokens + later * (tokens - 1))
 
 
 def _layer(width: int, inner: int) -> int:
