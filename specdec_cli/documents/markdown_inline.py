@@ -157,7 +157,7 @@ def _last(opened: Sequence[_Opened], fits: Callable[[_Opened], bool]) -> int | N
 
 
 def _fits(opened: _Opened, name: str, found: re.Match[str], opens: bool) -> bool:
-    """Whether the run of delimiters `found` can end a pair that `opened` begins. `opens` says whether it could also begin a pair."""
+    """Whether the delimiters `found` can close what `opened` opens. `opens`: they could also open a pair (CommonMark, emphasis, rule 9)."""
     if opened.name != name:
         return False
     first, last = len(opened.found.group()), len(found.group())

@@ -32,7 +32,7 @@ class DrafterConfig(StoredConfig):
       weights need).
     - `max_block`: the largest block size K.
     - `chain`: width of the slot link, 0 for none.
-    - `recurrent`: the slot link reads all tokens of the block before a slot, instead of only the last one.
+    - `recurrent`: through the slot link, a slot depends on all tokens of the draft before it, instead of only on the last of them.
     - `candidates`: number of tokens per slot among which the slot link chooses.
     - `shortlist`: drafts have only the tokens with ids below this number, which makes drafting with a large vocabulary faster;
       0 for all.

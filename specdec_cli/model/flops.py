@@ -51,7 +51,7 @@ def link(width: int, drafter: AnyDrafterConfig, slots: int) -> int:
 
 
 def recurrence(drafter: AnyDrafterConfig) -> int:
-    """Operations with which a recurrent slot link reads the hidden units of the slot before; 0 for another link."""
+    """Operations by which a recurrent slot link multiplies the hidden units of one slot, for the next; 0 if the link is not recurrent."""
     is_recurrent = isinstance(drafter, DrafterConfig) and drafter.recurrent
     return 2 * drafter.chain**2 if is_recurrent else 0
 

@@ -15,7 +15,7 @@ class SlotLink(nn.Module):
     slot j - 1, similar to the structured decoding of Sun et al. 2019 (NART-CRF). A learned vector replaces an unknown
     previous token. If the link is `recurrent`, slot j also reads the hidden units of slot j - 1, and so knows all
     tokens of the block before it, as in a recurrent drafter (Cheng et al. 2024, "Recurrent Drafter for Fast Speculative
-    Decoding in Large Language Models"). Their weights are 0 at first.
+    Decoding in Large Language Models"). The matrix that multiplies these units is 0 before training.
     """
 
     def __init__(self, width: int, rank: int, *, recurrent: bool = False) -> None:
@@ -70,7 +70,9 @@ class SlotLink(nn.Module):
         return torch.stack(chosen, dim=1)
 
     def _hidden(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:
-        """The hidden units (..., R) of a slot from the sum of its projected state and previous token, and from those of the slot before."""
+        """The hidden units (..., R) of a slot. `inputs` is the sum of its projected state and projected previous token; `before` are the
+        hidden units of the slot before.
+        """
         if self.recurrent is not None and before is not None:
             inputs = inputs + self.recurrent(before)
         return F.relu(inputs)

@@ -19,7 +19,8 @@ int64_t link_room(const struct specdec_model *model) {
     return 2 * width + rank + (width > rank ? width : rank) / (int64_t)sizeof(float);
 }
 
-// The best of a slot's candidates after the token `before`. The hidden units of the slot replace those of the slot before.
+// Returns the best of a slot's candidates, given the token `before` the slot. At first, `walk->hidden` has the hidden units of the slot
+// before; at the end, those of this slot.
 static int32_t choose_after(const struct walk *walk, int64_t slot, int32_t before) {
     const struct specdec_model *model = walk->model;
     const struct kernels *kernels = model->kernels;

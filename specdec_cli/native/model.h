@@ -37,7 +37,7 @@ struct embedding {
     float scale;
 };
 
-// What a slot of a draft learns of the tokens before it: see model/slot_link.py. `recurrent` has no outputs unless the link is recurrent.
+// The slot link, see model/slot_link.py. If it is not recurrent, `recurrent` has 0 outputs.
 struct link {
     struct linear from_state, from_token, output, recurrent;
     const float *unknown;

@@ -175,8 +175,8 @@ int64_t positions_of_row(const struct specdec_session *session);
 void draft_rows(struct worker *worker);
 void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
 
-// link.c: the drafts of a row from its states (block, W) and those projected to the link (block, R). `hidden` (R) are the hidden units
-// of its first slot, which are overwritten.
+// link.c: the drafts of a row from its states (block, W) and those projected to the link (block, R). `hidden` (R) has the hidden
+// units of the first slot; walk_slots() overwrites them with those of later slots.
 int64_t link_room(const struct specdec_model *model);
 struct walk {
     const struct specdec_model *model;

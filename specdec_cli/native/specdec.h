@@ -72,7 +72,8 @@ enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEV
 
 // The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter has `drafter_layers` > 0; these
 // attend to the verifier's top states, or with `own_prefix` to their own states of the prefix. It drafts the first `shortlist` tokens
-// only, if that is not 0. With `recurrent_link`, its slot link reads all tokens of the block before a slot.
+// only, if that is not 0. With `recurrent_link`, a slot depends on all tokens of the draft before it, and
+// without it only on the last of them.
 struct specdec_shape {
     int32_t source_vocabulary, vocabulary, width, feed_forward, heads, encoder_layers, decoder_layers;
     int32_t pre_norm, activation, learned_positions, position_offset, max_positions;

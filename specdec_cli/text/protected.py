@@ -101,8 +101,8 @@ def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
 
 
 def gaps_outside_spans(text: str, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the `gaps` in `text` that do not begin inside a protected span. A gap (start, end) is, for example, the white space
-    between two sentences.
+    """Return those of the `gaps` in `text` whose start is not inside a protected span. A gap is (start, end) of, for example, the
+    white space between two sentences.
     """
     found = list(gaps)
     spans = protected_spans(text) if found else []

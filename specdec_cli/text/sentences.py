@@ -40,7 +40,7 @@ class Segments:
 
     @property
     def has_marks(self) -> bool:
-        """Whether a gap has characters other than white space, such as a bullet, or separates cells by a tab or three spaces."""
+        """Whether a gap has characters other than white space, such as a bullet, or a tab or three spaces, as between table cells."""
         return any(map(str.strip, self.gaps)) or any("\t" in gap or "   " in gap for gap in self.gaps[1:-1])
 
     def join(self, translations: Sequence[str]) -> str:

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.tuning.round_costs import Costs
+from specdec_cli.tuning.round_costs import PRIOR, Costs
 
-PRIOR = 0.8
-"""Prior probability that the token of the first slot is accepted; the prior of a later slot is the estimate of the
-slot before it. It is higher than that of many drafters: a few rounds with drafts that do not pay cost little.
-"""
 WEIGHT = 8.0
-"""Weight of the prior in the estimates, in rounds."""
+"""Weight of the prior in the estimates, in rounds. The prior of the first slot is PRIOR; that of a later slot is the
+estimate of the slot before it.
+"""
 MARGIN = 1.1
 """Least ratio of the tokens per millisecond with drafts to those without at which drafting counts as faster; it
 covers timing error.

@@ -8,12 +8,10 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Request
 from specdec_cli.tuning.cached_costs import cached_costs, final_costs
-from specdec_cli.tuning.round_costs import ROWS, Costs, made_up_sources
+from specdec_cli.tuning.round_costs import PRIOR, ROWS, Costs, made_up_sources
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
-OPTIMISTIC = 0.8
-"""Probability that a drafted token is accepted, given that all before it were, in the judgement whether drafts can pay at all."""
 _ROUNDS = 6
 """Rounds with a draft of full size in each session; the first ones are slower."""
 _SESSIONS = {1: 4, ROWS: 1}
@@ -56,11 +54,11 @@ def round_costs(measured: MeasuredModel) -> Costs:
 
 def can_pay(costs: Costs, longest: int) -> bool:
     """Whether for some size from 1 to `longest` drafts are faster than none, for one row, if each drafted token is
-    accepted with probability 0.8 (OPTIMISTIC) after all those before it were.
+    accepted with probability 0.8 (PRIOR) after all those before it were.
     """
     tokens = passing = 1.0
     for size in range(1, longest + 1):
-        passing *= OPTIMISTIC
+        passing *= PRIOR
         tokens += passing
         if tokens * costs.without(1) > costs.with_draft(1, size, size):
             return True

@@ -1,4 +1,4 @@
-"""The slot link: the walk over candidates against the trained function, and what a slot is conditioned on."""
+"""The slot link: its drafts against drafts computed slot by slot, and which tokens a slot depends on."""
 
 import pytest
 import torch
@@ -24,7 +24,7 @@ def chain_of(verifier: Transformer, *, recurrent: bool = False) -> SlotLink:
 
 
 def walk(chain: SlotLink, states: Tensor, last: int, verifier: Transformer, candidates: int, shortlist: int) -> list[int]:
-    """The reference of `choose` for one block (k, W): slot by slot, with full logits, as in training."""
+    """The draft for one block of states (k, W), slot by slot and by the forward pass of training; the reference of `choose`."""
     chosen: list[int] = []
     for slot in range(len(states)):
         previous = torch.tensor([last, *chosen, *[0] * len(states)])[: len(states)]

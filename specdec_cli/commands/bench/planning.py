@@ -71,7 +71,7 @@ def make_plans(
 def _check_combinations(
     models: Sequence[ModelChoice], task: Task, compared: ComparedOptions, computing: ComputingOptions, *, swept: bool, by_line: bool
 ) -> None:
-    """Raise UsageError for options that exclude each other. `by_line`: the plot is that of edits."""
+    """Raise UsageError if options that exclude each other are given. `by_line`: --plot draws a point for each line (edits)."""
     if len(models) > 1 and (compared.tune or compared.profile or compared.histogram or by_line):
         raise UsageError("--tune, --profile, --histogram, and --plot of edits are of one model each; give --model once")
     if compared.profile and computing.engine == "native":

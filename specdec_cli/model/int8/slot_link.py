@@ -43,7 +43,8 @@ class Int8SlotLink(nn.Module):
         narrow = self.from_state(states)
         units = narrow + self.unknown
         units[:, 0] = narrow[:, 0] + self._project(last)
-        logits = cast(Tensor, vocabulary.output(states + self.output(units.relu_())))[..., : shortlist or None]
+        units.relu_()
+        logits = cast(Tensor, vocabulary.output(states + self.output(units)))[..., : shortlist or None]
         return self._walk(logits, states, narrow, units[:, 0])
 
     def _project(self, ids: Tensor) -> Tensor:
