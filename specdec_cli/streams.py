@@ -11,8 +11,12 @@ from typing import Any, TextIO
 def prepare_streams() -> None:
     """Open the standard streams that are closed, and buffer stdout and stderr; what cannot be written to stderr is discarded.
 
-    Without a buffer (PYTHONUNBUFFERED), Python writes as much as fits on the disk and drops the rest without an error.
+    Without a buffer (PYTHONUNBUFFERED), Python writes as much as fits on the disk and drops the rest without an error. A terminal of 0
+    columns or lines, as some programs name one whose size they do not know, has the default size.
     """
+    for size in ("COLUMNS", "LINES"):
+        if os.environ.get(size) == "0":
+            del os.environ[size]
     _open_closed_streams()
     at_once = isinstance(sys.stdout.buffer, io.RawIOBase) or sys.stdout.isatty()
     sys.stdout = _in_place_of(sys.stdout, _Waiting, at_once=at_once)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, find_bundle
+from specdec_cli.commands.loading import SHIPPED, TRAINING_FILES, find_bundle
 from specdec_cli.commands.model_cache import warn_of_dropped
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import OfflineOption
@@ -129,7 +129,7 @@ def convert(
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
-    if lost := [name for name in ("checkpoint.pt", "metrics.csv") if (output / name).exists()]:
+    if lost := [name for name in TRAINING_FILES if (output / name).exists()]:
         raise UsageError(f"{output}: has {' and '.join(lost)} of a training run, which would be lost; name another OUTPUT")
     _check_number_formats(target_format, quantization, storage)
     for option, value in (("--order-vocabulary", ordered), ("--ngrams", counted), ("--lexicon", listed)):

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SHIPPED = Path(__file__).parent.parent / "bundles"
 RECIPES = Path(__file__).parent.parent / "recipes"
+TRAINING_FILES = ("checkpoint.pt", "metrics.csv")
+"""Files that training leaves beside a bundle."""
 
 
 def find_bundle(model: str | ModelChoice) -> Path:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, find_bundle, shipped_bundles
+from specdec_cli.commands.loading import SHIPPED, TRAINING_FILES, find_bundle, shipped_bundles
 from specdec_cli.commands.model_cache import cached_bundles, models_folder
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import UsageError
@@ -53,4 +53,5 @@ def models(
 
 
 def _megabytes(folder: Path) -> float:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+    """The size of a bundle's files, in units of 1,000,000 bytes."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name not in TRAINING_FILES) / 1e6

@@ -1,0 +1,32 @@
+"""`specdec models`: the table of bundles."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from specdec_cli.app import app
+from specdec_cli.commands.loading import TRAINING_FILES
+
+
+def test_files_of_a_training_run_do_not_count_as_the_bundle(bundle_folder: Path, tmp_path: Path) -> None:
+    trained = shutil.copytree(bundle_folder, tmp_path / "bundle")
+    alone = CliRunner().invoke(app, ["models", str(trained)], env={"COLUMNS": "1000"}).output
+    for name in TRAINING_FILES:
+        (trained / name).write_bytes(bytes(10**6))
+    assert alone == CliRunner().invoke(app, ["models", str(trained)], env={"COLUMNS": "1000"}).output
+    assert str(trained) in alone
+
+
+def test_a_terminal_of_unknown_size_has_the_default_size() -> None:
+    command = [sys.executable, "-m", "specdec_cli", "models"]
+    without = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    outputs = [
+        subprocess.run(command, env=without | sizes, capture_output=True, text=True, check=True).stdout
+        for sizes in ({}, {"COLUMNS": "0", "LINES": "0"})
+    ]
+    assert outputs[0] == outputs[1]
+    assert "en-de" in outputs[0]
