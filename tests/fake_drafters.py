@@ -101,7 +101,7 @@ class FakeDrafter:
         for number, ids in outputs.items():
             self.table[number, : len(ids)] = torch.tensor(ids)
 
-    def begin(self, state: State) -> Seen:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> Seen:  # noqa: ARG002
         """A record of rows without accepted tokens."""
         return Seen(state.numbers.clone(), state.lengths - 1)
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter_config import Reads
@@ -78,10 +79,10 @@ class TimedDrafter:
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
         self._drafter, self._stopwatch = drafter, stopwatch
 
-    def begin(self, state: State) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
         """Return what the wrapped drafter's `begin` returns, its own state for the rows of `state`; timed."""
         with self._stopwatch.measure("drafter's encoder"):
-            return self._drafter.begin(state)
+            return self._drafter.begin(state, sentences)
 
     def propose(self, state: State) -> Draft:
         """Return the wrapped drafter's draft for the rows of `state`; timed."""

@@ -17,6 +17,7 @@ from specdec_cli.benchmark.bundle_runner import BundleRunner
 from specdec_cli.benchmark.geometries import Drafts, Geometry, piece, prepare_drafts
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.bundle_description import BundleDescription
@@ -113,7 +114,7 @@ class RecordedDrafter:
         self._drafter, self._padding = drafter, padding
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 
-    def begin(self, state: State) -> RecordedState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> RecordedState:
         """Call the wrapped drafter's `begin`; return its state with the prepared drafts of the rows' sources.
 
         Raises KeyError for a source without prepared drafts.
@@ -121,7 +122,7 @@ class RecordedDrafter:
         sources = [tuple(token for token in row if token != self._padding) for row in state.source.tolist()]
         ids, counts = zip(*(self._drafts[source] for source in sources), strict=True)
         device = state.source.device
-        return RecordedState(self._drafter.begin(state), torch.stack(ids).to(device), torch.stack(counts).to(device))
+        return RecordedState(self._drafter.begin(state, sentences), torch.stack(ids).to(device), torch.stack(counts).to(device))
 
     def propose(self, state: State) -> Draft:
         """Let the wrapped drafter draft, for the time it takes; return the prepared draft (B, k) of each row's current round."""

@@ -65,5 +65,5 @@ def decode(
 
 def _begin(verifier: Verifier, drafter: Drafter, max_length: int | None, entering: Sequence[Sentence]) -> State:
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], max_length)
-    state.drafting = drafter.begin(state)
+    state.drafting = drafter.begin(state, entering)
     return state

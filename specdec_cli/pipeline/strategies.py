@@ -69,7 +69,7 @@ def decode_given(tools: Tools, drafter: GivenDrafts, group: Group) -> Iterator[H
     """Decode a group of sentences that come with drafts: draft and verify, by the exact rule."""
     settings, verifier = tools.settings, tools.verifier
     options = LoopOptions(Exact(), group.rows, settings.max_length, settings.with_scores or group.prefixed)
-    found = decode(verifier, verifier.execution.padded(drafter), drafter.follow(group.sentences), options, tools.onlooker)
+    found = decode(verifier, verifier.execution.padded(drafter), group.sentences, options, tools.onlooker)
     return _named(found, GIVEN)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.tuning.round_costs import PRIOR, Costs
 
@@ -104,7 +105,7 @@ class AdaptiveBlockSize:
         self._pause, self._skipped = min(2 * self._pause, LONGEST_PAUSE), 0
         return self
 
-    def begin(self, state: State) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
         """Call the wrapped drafter's `begin` for new rows and return its result.
 
         The rounds since the last call are scaled down to a weight of at most MOST_ROUNDS rounds in the statistics.
@@ -114,7 +115,7 @@ class AdaptiveBlockSize:
             sums[:] = [then + share * (now - then) for then, now in zip(before, sums, strict=True)]
         self._before, self._lasted = self._seen(), 0
         self._choices.clear()
-        return self._drafter.begin(state)
+        return self._drafter.begin(state, sentences)
 
     def _seen(self) -> tuple[list[float], ...]:
         return self._asked.copy(), self._offered.copy(), self._passed.copy()

@@ -2,6 +2,7 @@
 
 import hashlib
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -114,7 +115,7 @@ class _Constant:
 
     size: int
 
-    def begin(self, state: State) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         return None
 
     def propose(self, state: State) -> Draft:
@@ -131,8 +132,8 @@ class _Timed:
     drafter: Drafter
     milliseconds: list[float] = field(default_factory=list)
 
-    def begin(self, state: State) -> object:
-        return self.drafter.begin(state)
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
+        return self.drafter.begin(state, sentences)
 
     def propose(self, state: State) -> Draft:
         started = _now(state)

@@ -22,7 +22,7 @@ def test_known_lengths_are_those_of_greedy_output(bundle: Bundle) -> None:
     sentences = [Sentence(number, bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(text))) for number, text in enumerate(texts)]
     with torch.inference_mode():
         state = engine.verifier.begin([s.number for s in sentences], [s.source for s in sentences], 12)
-        assert engine.drafter.begin(state).ends.tolist() == [1 + length for length in lengths]
+        assert engine.drafter.begin(state, sentences).ends.tolist() == [1 + length for length in lengths]
 
 
 def test_a_known_length_saves_passes(bundle: Bundle) -> None:

@@ -13,7 +13,7 @@ from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, Onlooker, decode
 from specdec_cli.decoding.names import MATCH
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.text.subwords import EOS, MASK, PADDING
+from specdec_cli.text.subwords import EOS, MASK
 from tests.decoding.test_source_copy import WORD_STARTS
 from tests.fake_drafters import TableVerifier
 from tests.fakes import VOCABULARY
@@ -34,9 +34,9 @@ def translate(
     for number, (_, target) in enumerate(pairs):
         for place, token in enumerate([*target, EOS]):
             table[number, place, token] = 1.0
-    drafter = GivenDrafts(SourceCopy(match, EOS, WORD_STARTS), EOS, PADDING)
+    drafter = GivenDrafts(SourceCopy(match, EOS, WORD_STARTS))
     sentences = [Sentence(number, SOURCE, [*text, EOS], first) for number, (text, _) in enumerate(pairs)]
-    found = decode(TableVerifier(table), drafter, drafter.follow(sentences), LoopOptions(Exact(), batch_size), onlooker)
+    found = decode(TableVerifier(table), drafter, sentences, LoopOptions(Exact(), batch_size), onlooker)
     return sorted(found, key=lambda hypothesis: hypothesis.number)
 
 

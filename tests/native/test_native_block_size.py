@@ -97,7 +97,7 @@ def test_every_choice_is_that_of_the_reference(
         assert native.begin(rows) == (chosen is reference)
         if chosen is not reference:
             continue
-        reference.begin(state_of(rows))
+        reference.begin(state_of(rows), [])
         for _ in range(rounds):
             running = random.randint(1, rows)
             state = state_of(running)
@@ -114,7 +114,7 @@ def test_every_choice_is_that_of_the_reference(
 def test_the_scale_of_the_statistics_does_not_overflow(probe: Any) -> None:
     costs = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
     reference, native = AdaptiveBlockSize(Sized(), costs, 6), Native(probe, costs, 6, 1, False)
-    reference.begin(state_of(1))
+    reference.begin(state_of(1), [])
     native.begin(1)
     for round_number in range(6000):
         reference.propose(state_of(1))

@@ -1,5 +1,6 @@
 """The adaptive block size: its choice by costs and acceptance, and the measurement of costs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -134,7 +135,7 @@ class Silent:
 
     block_size = 0
 
-    def begin(self, state: State) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         return None
 
     def propose(self, state: State) -> Draft:
@@ -156,9 +157,9 @@ def test_one_sentence_has_a_limited_weight_in_the_statistics() -> None:
         adaptive.observe(state, Verdict(accepted, state.finished, state.memory.states, None))
 
     for rounds, passing in ((6, 1), (6, 1), (6, 1), (80, 0)):
-        adaptive.begin(state)
+        adaptive.begin(state, [])
         for _ in range(rounds):
             round_of(passing)
     assert not adaptive.best(1)[1]
-    adaptive.begin(state)
+    adaptive.begin(state, [])
     assert adaptive.best(1)[1]

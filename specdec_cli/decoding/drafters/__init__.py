@@ -1,16 +1,18 @@
 """Drafters: protocols that every drafter implements."""
 
+from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class Drafter(Protocol):
     """Protocol of drafters, which propose tokens for the verifier to check."""
 
-    def begin(self, state: State) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
         """Return the drafter's data for new rows, which the caller keeps in `state.drafting`; the first dimension of
-        tensors is the row.
+        tensors is the row. `sentences` are those of the rows.
         """
 
     def propose(self, state: State) -> Draft:

@@ -1,5 +1,6 @@
 """SpecDec's drafter: a non-autoregressive network that proposes a block in one pass."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor
 from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
@@ -51,7 +53,7 @@ class Block:
         self.block_size = block_size
         self._run = run
 
-    def begin(self, state: State) -> BlockState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockState:  # noqa: ARG002
         """Return data for new rows: the drafter's view of the source, and an empty cache with as many positions as
         the verifier's.
         """

@@ -1,5 +1,6 @@
 """Blockwise parallel decoding: heads on the state that predicted the last accepted token make the draft."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torch import Tensor
@@ -7,6 +8,7 @@ from torch import Tensor
 from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.heads import Heads
@@ -43,7 +45,7 @@ class Blockwise:
         self.block_size = block_size
         self._run = run
 
-    def begin(self, state: State) -> BlockwiseState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002
         """Return data for new rows: a state that replaces the verifier's before the first token."""
         return BlockwiseState(self.network.first_states(state.memory))
 

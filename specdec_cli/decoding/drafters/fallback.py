@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
 
@@ -41,10 +42,10 @@ class Fallback:
         self._drafters = drafters
         self.block_size = block_size
 
-    def begin(self, state: State) -> FallbackState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:
         """Return the data of all drafters for new rows."""
         short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
-        return FallbackState([drafter.begin(state) for drafter in self._drafters], short, short * 0)
+        return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, short * 0)
 
     def propose(self, state: State) -> Draft:
         """Return for each row the first draft that is not empty, in the order of the drafters, cut to the

@@ -1,6 +1,6 @@
 """Given drafts: each sentence comes with a text that its output may resemble, such as an earlier translation."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,8 +15,7 @@ from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 
 def make_given(inputs: DrafterInputs) -> "GivenDrafts":
     """Make the drafter that copies given texts; it continues after a change by the rule of the option `match`."""
-    config = inputs.bundle.verifier.config
-    return GivenDrafts(make(inputs), config.eos, config.padding)
+    return GivenDrafts(make(inputs))
 
 
 @dataclass
@@ -37,13 +36,11 @@ class GivenDrafts:
     more. If all tokens of a draft are accepted, the longest draft of the row is doubled and increased by 1; after any
     other round it is the number of tokens that were accepted, at least SHORTEST (3). With the rule "nearest", a row has
     no draft after a round that accepted none of its tokens, until the last token of the output is found in the text. So
-    a text that does not resemble the output costs little. A sentence without a text has empty drafts. `eos` and
-    `padding` are ids of the target vocabulary.
+    a text that does not resemble the output costs little. A sentence without a text has empty drafts.
     """
 
-    def __init__(self, copier: SourceCopy, eos: int, padding: int) -> None:
-        self._copier, self._eos, self._padding = copier, eos, padding
-        self._waiting: dict[int, Sentence] = {}
+    def __init__(self, copier: SourceCopy) -> None:
+        self._copier = copier
 
     @property
     def block_size(self) -> int:
@@ -54,25 +51,15 @@ class GivenDrafts:
     def block_size(self, size: int) -> None:
         self._copier.block_size = size
 
-    def follow(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield `sentences`, and keep each until `begin` gets its row."""
-        for sentence in sentences:
-            self._waiting[sentence.number] = sentence
-            yield sentence
-
-    def begin(self, state: State) -> GivenState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> GivenState:
         """Return data for new rows, whose first copy begins at the start of their texts.
 
         A text is cut to the room of its row (the cache's positions) with an EOS at the end.
         """
         width = state.tokens.shape[1]
-        sentences = [self._waiting.pop(number) for number in state.numbers.tolist()]
-        texts = [self._text(sentence.draft, width) for sentence in sentences]
-        ends = state.lengths.new_tensor([len(text) - 1 for text in texts])
-        padded = state.tokens.new_tensor([[*text, *[self._padding] * (width - len(text))] for text in texts])
-        longest = ends.new_tensor([min(max(sentence.first or width, sentence.prefix), width) for sentence in sentences])
-        prefix = ends.new_tensor([sentence.prefix for sentence in sentences]).minimum(ends)
-        copy = CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), padded)
+        copy = self._copier.begin_with(state, [sentence.draft for sentence in sentences])
+        longest = copy.ends.new_tensor([min(max(sentence.first or width, sentence.prefix), width) for sentence in sentences])
+        prefix = copy.ends.new_tensor([sentence.prefix for sentence in sentences]).minimum(copy.ends)
         return GivenState(copy, longest, prefix)
 
     def propose(self, state: State) -> Draft:
@@ -103,15 +90,9 @@ class GivenDrafts:
         longest = torch.where(whole, 2 * own.longest + 1, shorter).clamp_max(state.tokens.shape[1])
         own.longest = longest.masked_fill((own.copy.misses > 0) & ~_is_found(own.copy, accepted), 0)
 
-    def _text(self, ids: Sequence[int], width: int) -> list[int]:
-        """The text of a row: at most `width` ids, of which the last is EOS."""
-        kept = list(ids[: width - 1])
-        return kept if kept[-1:] == [self._eos] else [*kept, self._eos]
-
 
 def _is_found(copy: CopyState, accepted: Accepted) -> Tensor:
     """Whether the next copy of each row (B,) begins after a token that equals the last accepted one."""
-    assert copy.text is not None
     last = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])
     before = copy.text.gather(1, (copy.start - 1).clamp_min(0)[:, None])
     return ((last == before)[:, 0]) & (copy.start > 0)

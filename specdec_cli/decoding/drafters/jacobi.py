@@ -1,5 +1,6 @@
 """Jacobi decoding: the verifier's own predictions for later positions are the next draft (Santilli et al. 2023)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +11,7 @@ from specdec_cli.decoding.drafters.fallback import SHORTEST
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
 from specdec_cli.decoding.names import JACOBI_LENGTH
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
@@ -76,7 +78,7 @@ class Jacobi:
         self.block_size, self._padding = block_size, padding
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
-    def begin(self, state: State) -> JacobiState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> JacobiState:  # noqa: ARG002
         """Return data for new rows: no predictions yet, and the position at which each row's drafts end."""
         ends = state.limits if self._lengths is None else state.limits.minimum(1 + self._lengths(state))
         return JacobiState(torch.full_like(state.tokens, self._padding), ends.clone())

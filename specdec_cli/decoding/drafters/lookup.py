@@ -1,10 +1,13 @@
 """Lookup drafting: copies the tokens after an earlier occurrence of the output's suffix, in source or output."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import LONGEST_DRAFT
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 LONGEST = 3
@@ -32,7 +35,7 @@ class Lookup:
         self.block_size, self._shared = block_size, shared
         self._eos, self._padding = eos, padding
 
-    def begin(self, state: State) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         """Return None: the drafter needs no data besides the state."""
         return None
 

@@ -1,10 +1,13 @@
 """N-gram memory: drafts the tokens that last followed the same n-gram in any sentence decoded so far."""
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import SHORT_DRAFT
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 
 _PLACES = 1 << 16
@@ -33,7 +36,7 @@ class NgramMemory:
         self._after_one = torch.full((vocabulary_size,), _UNKNOWN, device=device)
         self._after_two = torch.full((_PLACES,), _UNKNOWN, device=device)
 
-    def begin(self, state: State) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         """Return None: all sentences share the memory."""
         return None
 

@@ -1,12 +1,15 @@
 """The drafter of greedy decoding, whose drafts are empty."""
 
+from collections.abc import Sequence
+
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class NoDrafter:
     """Proposes empty drafts, so that each round yields one token."""
 
-    def begin(self, state: State) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         """Return None: the drafter needs no data."""
         return None
 

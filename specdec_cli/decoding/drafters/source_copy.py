@@ -1,5 +1,6 @@
 """Input-guided drafting: the draft is copied from the source, for outputs that repeat most of their input."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -7,6 +8,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import MATCH
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 
 LONGEST_SUFFIX = 3
@@ -23,13 +25,13 @@ class CopyState:
 
     `start` (B,) is the next position to copy, or -1 for an empty draft. `ends` (B,) is the position of the EOS.
     `misses` (B,) is the number of successive rounds that accepted no drafted token; only the rule "nearest" uses it.
-    `text` (B, W) are the ids that are copied in place of the source; None for the source.
+    `text` (B, W) are the ids that are copied.
     """
 
     start: Tensor
     ends: Tensor
     misses: Tensor
-    text: Tensor | None = None
+    text: Tensor
 
 
 def make(inputs: DrafterInputs) -> "SourceCopy":
@@ -40,7 +42,8 @@ def make(inputs: DrafterInputs) -> "SourceCopy":
 
 
 class SourceCopy:
-    """Copies from the source, at most `block_size` tokens a round (0: no limit).
+    """Copies from the source, at most `block_size` tokens a round (0: no limit). A sentence with a field `copy` has this text in place
+    of the source, here and in the rules below.
 
     The first draft is the whole source. After a bifurcation the rule `match` says where the next draft begins:
 
@@ -61,10 +64,19 @@ class SourceCopy:
         self._eos = eos
         self._word_starts = word_starts
 
-    def begin(self, state: State) -> CopyState:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> CopyState:
         """Return data for new rows, whose first copy begins at the start of the source."""
-        ends = state.memory.mask.ends[:, 0] - 1
-        return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends))
+        return self.begin_with(state, [sentence.copy or sentence.source for sentence in sentences])
+
+    def begin_with(self, state: State, texts: Sequence[Sequence[int]]) -> CopyState:
+        """Return data for new rows that copy `texts`, one for each row: ids that end with EOS; no ids for empty drafts.
+
+        A text is cut to the room of its row (the cache's positions) with an EOS at the end.
+        """
+        width = state.tokens.shape[1]
+        ends = state.lengths.new_tensor([max(min(len(text), width), 1) - 1 for text in texts])
+        padded = [[*text[: width - 1], *[self._eos] * width][:width] for text in texts]
+        return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), state.tokens.new_tensor(padded))
 
     def propose(self, state: State) -> Draft:
         """Return the rest of the source (B, k) from each row's `start`, without its EOS, which only the verifier
@@ -73,12 +85,11 @@ class SourceCopy:
         A draft has at most `block_size` tokens, if that is not 0, and does not exceed the row's limit.
         """
         own: CopyState = state.drafting
-        text = _text(state, own)
         left = torch.where(own.start < 0, 0, own.ends - own.start).minimum(state.limits - state.lengths).clamp_min(0)
-        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or text.shape[1])
+        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or own.text.shape[1])
         steps = torch.arange(int(counts.max()), device=counts.device)
-        places = (own.start[:, None] + steps).clamp(0, text.shape[1] - 1)
-        return Draft(text.gather(1, places), counts)
+        places = (own.start[:, None] + steps).clamp(0, own.text.shape[1] - 1)
+        return Draft(own.text.gather(1, places), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
         """Find for each row the source position at which the next draft begins."""
@@ -87,7 +98,7 @@ class SourceCopy:
         if self.match != "nearest":
             own.start = self._after_unique_suffix(state, accepted, own)
         else:
-            self._realign(state, accepted, own)
+            self._realign(accepted, own)
 
     def _after_unique_suffix(self, state: State, accepted: Accepted, own: CopyState) -> Tensor:
         """The source position (B,) after a suffix of the output that occurs once in the source; -1 if there is none."""
@@ -95,7 +106,7 @@ class SourceCopy:
         bounded = self.match == "unique-3"
         first = 1 if bounded else 0
         ends = own.ends
-        text = torch.cat([output[:, :1], _text(state, own)], dim=1)  # begins with the decoder start, as the output does
+        text = torch.cat([output[:, :1], own.text], dim=1)  # begins with the decoder start, as the output does
         places = torch.arange(text.shape[1], device=text.device)
         matching = (places >= first) & (places <= ends[:, None])
         start = torch.full_like(ends, -1)
@@ -111,8 +122,8 @@ class SourceCopy:
                 break
         return start
 
-    def _realign(self, state: State, accepted: Accepted, own: CopyState) -> None:
-        source, ends = _text(state, own), own.ends
+    def _realign(self, accepted: Accepted, own: CopyState) -> None:
+        source, ends = own.text, own.ends
         token = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])[:, 0]
         here = (own.start + accepted.bifurcation).minimum(ends)
         expected = source.gather(1, here[:, None])[:, 0]
@@ -143,11 +154,6 @@ class SourceCopy:
         whole_word = torch.where(replaces_word, next_word, here)
         begins_here = self._word_starts[expected] | (expected == self._eos)
         return torch.where(begins_here, whole_word, here + 1)
-
-
-def _text(state: State, own: CopyState) -> Tensor:
-    """The ids (B, W) that are copied."""
-    return state.source if own.text is None else own.text
 
 
 def _with(state: State, accepted: Accepted) -> tuple[Tensor, Tensor]:

@@ -2,11 +2,13 @@
 longer.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import SizedDrafter
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
 
@@ -33,9 +35,9 @@ class PaddedDrafter:
     def block_size(self, size: int) -> None:
         self._drafter.block_size = min(_padded_size(size), self._most or _padded_size(size))
 
-    def begin(self, state: State) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
         """Return the wrapped drafter's data for new rows."""
-        return self._drafter.begin(state)
+        return self._drafter.begin(state, sentences)
 
     def propose(self, state: State) -> Draft:
         """Return the wrapped drafter's draft with its ids (B, k) padded with 0, so that k + 1 is a multiple of

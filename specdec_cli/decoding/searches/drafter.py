@@ -51,7 +51,7 @@ def decode_by_drafter(
 
 def _begin(verifier: Verifier, drafter: Drafter, options: DrafterOptions, entering: Sequence[Sentence]) -> State:
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], options.max_length, reads=options.reads)
-    state.drafting = drafter.begin(state)
+    state.drafting = drafter.begin(state, entering)
     if verifier.forced is not None:
         ones = torch.ones_like(state.lengths)
         forced = _accept_all(verifier, state, Draft(ones[:, None] * verifier.forced, ones))
