@@ -40,7 +40,8 @@ int options_fit(const struct specdec_options *options, const struct specdec_shap
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
            !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
-           options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
+           options->recorded >= 0 && !(options->recorded && (given || copies || adaptive || !options->drafts || !options->draft_starts)) &&
+           !(copies && options->drafts && !options->draft_starts) &&
            !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths)) &&
            !(given && options->top_beta) &&
            options->margin >= 0 && !(options->margin > 0 && !copies) &&
@@ -60,8 +61,12 @@ int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const
     return SPECDEC_OK;
 }
 
+int has_texts(const struct specdec_options *options) {
+    return options->decoding == SPECDEC_GIVEN || (options->decoding == SPECDEC_INPUT_GUIDED && options->drafts);
+}
+
 int64_t drafts_of(const struct specdec_session *session) {
-    return session->options.decoding == SPECDEC_GIVEN ? session->count : product_of(session->options.recorded, session->count);
+    return has_texts(&session->options) ? session->count : product_of(session->options.recorded, session->count);
 }
 
 int has_bounds(const struct specdec_options *options) {
@@ -71,13 +76,13 @@ int has_bounds(const struct specdec_options *options) {
 int32_t check_drafts(const struct specdec_session *session) {
     const int32_t *ids = session->options.drafts;
     const int64_t *starts = session->options.draft_starts, count = drafts_of(session);
-    const int given = session->options.decoding == SPECDEC_GIVEN;
+    const int given = session->options.decoding == SPECDEC_GIVEN, texts = has_texts(&session->options);
     for (int64_t i = 0; has_bounds(&session->options) && i < session->count; i++)
         if (session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
     if (count < 0) return SPECDEC_BAD_LENGTH;
     if (count && starts[0] != 0) return SPECDEC_BAD_LENGTH;
     for (int64_t i = 0; i < count; i++) {
-        if (starts[i + 1] < starts[i] + given) return SPECDEC_BAD_LENGTH;
+        if (starts[i + 1] < starts[i] + texts) return SPECDEC_BAD_LENGTH;
         if (given && !between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
         for (int64_t k = starts[i]; k < starts[i + 1]; k++)
             if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;

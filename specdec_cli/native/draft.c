@@ -136,11 +136,12 @@ void begin_draft(const struct specdec_session *session, struct row *row) {
     row->text_length = row->source_length;
     const int64_t bound = session->first_drafts ? session->first_drafts[row->number] : 0;
     if (bound) row->longest = smaller(bound, row->capacity);
-    if (session->options.decoding != SPECDEC_GIVEN) return;
+    if (!has_texts(&session->options)) return;
     const int64_t *starts = session->draft_starts + row->number;
     row->text_length = smaller(starts[1] - starts[0], row->capacity);
     row->text = session->drafts + starts[0];
     session->drafts[starts[0] + row->text_length - 1] = session->model->shape.eos;
+    if (!session->prefix_lengths) return;
     row->prefix = smaller(session->prefix_lengths[row->number], row->text_length - 1);
     if (row->longest < row->prefix) row->longest = row->prefix;
 }

@@ -118,8 +118,10 @@ class NativeModel:
             raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
         if len(request.prefix_lengths) not in (0, len(sources)):
             raise ValueError(f"{len(request.prefix_lengths)} prefixes for {len(sources)} sources")
-        if request.decoding == "input-guided" and len(request.first_drafts) not in (0, len(sources)):
-            raise ValueError(f"{len(request.first_drafts)} bounds for {len(sources)} sources")
+        if request.decoding == "input-guided":
+            for name, given in (("bounds", request.first_drafts), ("texts", request.drafts)):
+                if len(given) not in (0, len(sources)):
+                    raise ValueError(f"{len(given)} {name} for {len(sources)} sources")
         if request.recorded and [len(rounds) for rounds in request.recorded] != [len(request.recorded[0])] * len(sources):
             raise ValueError(f"recorded drafts of {len(request.recorded)} sentences for {len(sources)}, or of different numbers of rounds")
         options, session = options_of(request), ctypes.c_void_p()
@@ -131,9 +133,10 @@ class NativeModel:
         elif request.recorded:
             recorded = _flattened([draft for rounds in request.recorded for draft in rounds])
             options.drafts, options.draft_starts = map(_address, recorded)
-        if request.decoding == "input-guided" and request.first_drafts:
-            bounds = array("i", request.first_drafts)
-            options.first_drafts = _address(bounds)
+        elif request.decoding == "input-guided":
+            bounds, texts = array("i", request.first_drafts), _flattened(request.drafts)
+            options.first_drafts = _address(bounds) if bounds else None
+            options.drafts, options.draft_starts = map(_address, texts) if request.drafts else (None, None)
         queue = _address(flat), _address(places), len(sources)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), *queue, ctypes.byref(session)))
         try:

@@ -66,10 +66,8 @@ static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, c
     if (status) return status;
     if (has_bounds(options) && !(session->first_drafts = copy_numbers(session, options->first_drafts))) return SPECDEC_NO_MEMORY;
     if (!drafts_of(session)) return SPECDEC_OK;
-    if (options->decoding == SPECDEC_GIVEN) {
-        session->prefix_lengths = copy_numbers(session, options->prefix_lengths);
-        if (!session->prefix_lengths) return SPECDEC_NO_MEMORY;
-    }
+    if (options->decoding == SPECDEC_GIVEN && !(session->prefix_lengths = copy_numbers(session, options->prefix_lengths)))
+        return SPECDEC_NO_MEMORY;
     return copy_texts(session, options->drafts, options->draft_starts, drafts_of(session), &session->drafts, &session->draft_starts);
 }
 

@@ -126,11 +126,12 @@ struct specdec_session {
 };
 
 // checks.c: whether options fit a model; checks of a queue, and of the given drafts and bounds, which return a status; how many drafts
-// are given; and whether the first drafts of a decoding that copies a text are bounded.
+// are given; whether these are texts that are copied; and whether the first drafts of a decoding that copies a text are bounded.
 int options_fit(const struct specdec_options *options, const struct specdec_shape *shape);
 int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const int64_t *starts, int64_t count);
 int32_t check_drafts(const struct specdec_session *session);
 int64_t drafts_of(const struct specdec_session *session);
+int has_texts(const struct specdec_options *options);
 int has_bounds(const struct specdec_options *options);
 
 // buffers.c: all memory of a worker's passes. Returns 0 without memory, or where a size overflows.

@@ -171,6 +171,7 @@ class NativeEngine:
                 decoding="greedy" if self._is_greedy else way.decoding,
                 block_size=way.block_size,
                 word_starts=self._word_starts if way.decoding == "input-guided" else b"",
+                drafts=[each.copy or each.source for each in sentences] if any(each.copy for each in sentences) else (),
                 first_drafts=[way.first_draft] * len(sentences) if way.first_draft else (),
                 top_beta=min(way.top_beta, self._shape.vocabulary_size),
                 tolerance=way.tolerance,
@@ -246,5 +247,4 @@ def _hypothesis(decoded: Decoded, number: int, decoding: str, *, with_scores: bo
         found = tuple(Alternative(each.ids, each.log_probability, each.score) for each in decoded.alternatives)
         return Hypothesis(number, decoded.ids, decoded.rounds, found[0].log_probability, found, (), decoding)
     score = sum(decoded.log_probabilities) if with_scores else None
-    own = decoded.ids, decoded.rounds, score, (), decoded.log_probabilities
-    return Hypothesis(number, *own, decoding if decoded.drafted else "greedy")
+    return Hypothesis(number, decoded.ids, decoded.rounds, score, (), decoded.log_probabilities, decoding if decoded.drafted else "greedy")

@@ -154,6 +154,18 @@ def test_a_copy_continues_after_a_change(source: list[int], target: list[int], n
     assert rewrite([(source, target)], copier("unique"))[0].rounds == unique
 
 
+@pytest.mark.parametrize("match", MATCHES)
+def test_a_sentence_may_come_with_a_text_that_is_copied(match: str) -> None:
+    source, text = list(range(8, 20)), list(range(20, 40))
+    table = torch.zeros(2, len(text) + 1, VOCABULARY)
+    for number, target in enumerate((text, source)):
+        for place, token in enumerate([*target, EOS]):
+            table[number, place, token] = 1.0
+    sentences = [Sentence(0, [*source, EOS], copy=[*text, EOS]), Sentence(1, [*source, EOS])]
+    found = {h.number: (h.ids, h.rounds) for h in decode(TableVerifier(table), copier(match), sentences, LoopOptions(Exact(), 2))}
+    assert found == {0: ([*text, EOS], 1), 1: ([*source, EOS], 1)}
+
+
 def test_a_wrong_draft_costs_no_round() -> None:
     target = list(range(30, 40))
     assert rewrite([(SOURCE, target)], copier("nearest"))[0].rounds == len(target) + 1

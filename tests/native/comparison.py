@@ -25,6 +25,16 @@ def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
     return sources
 
 
+def changed(output: Sequence[int], size: int, eos: int, generator: random.Random) -> list[int]:
+    """A text that resembles `output`: tokens of it replaced, inserted, dropped or moved; sometimes longer than any output."""
+    text = [token for token in output if token != eos]
+    for _ in range(generator.randrange(4)):
+        place = generator.randrange(len(text) + 1)
+        new = [generator.randrange(8, size) for _ in range(generator.randrange(3))]
+        text[place : place + generator.randrange(3)] = new
+    return [*text, *(text * 3 if generator.random() < 0.2 else []), eos]
+
+
 def shipped_sources(bundle: Bundle, name: str, data: Path) -> list[list[int]]:
     """The first sources of a dev set of the shipped bundle `name`. The variable SPECDEC_NATIVE_LINES sets their number (default: 20)."""
     path = data / ("en-de/dev.chat.tsv" if name == "en-de" else "en-gec/dev.jfleg/source")
@@ -38,10 +48,12 @@ def as_decoded(hypothesis: Hypothesis) -> Decoded:
     return Decoded(hypothesis.number, hypothesis.ids, hypothesis.log_probabilities, hypothesis.rounds, alternatives=ranked)
 
 
-def reference(bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest) -> dict[int, Decoded]:
-    """What the reference engine says, by the number of the source."""
+def reference(
+    bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest, copies: Sequence[Sequence[int]] = ()
+) -> dict[int, Decoded]:
+    """What the reference engine says, by the number of the source; `copies` are the texts that are copied in place of the sources."""
     engine = Engine(bundle, resolve(asked, bundle))
-    found = engine.decode([Sentence(number, source) for number, source in enumerate(sources)])
+    found = engine.decode([Sentence(n, source, copy=copies[n] if copies else ()) for n, source in enumerate(sources)])
     return {each.number: as_decoded(each) for each in found}
 
 

@@ -99,8 +99,9 @@ def check_drafted_texts(bundle: BundleDescription, model: NativeModel, sources: 
         common = replace(greedy, batch=batch, threads=threads, with_scores=True)
         given = replace(common, decoding=GIVEN, word_starts=word_starts, drafts=drafts, first_drafts=bounds)
         copied = replace(common, decoding="input-guided", word_starts=word_starts, first_drafts=bounds)
+        other = replace(copied, drafts=drafts)
         remembered = replace(common, decoding="ngram-memory", block_size=4, memory=memory.address)
-        for request in (given, replace(given, **CONSTRAINTS), copied, remembered):
+        for request in (given, replace(given, **CONSTRAINTS), copied, other, remembered):
             same = (
                 {each.number: each.ids for each in model.decode(sources, replace(greedy, **CONSTRAINTS))}
                 if request.min_length

@@ -52,10 +52,35 @@ def test_only_auto_bounds_the_first_copy(asked: DecodingRequest, rounds: int) ->
     assert (found.ids, found.rounds) == (source, rounds)
 
 
-def test_bounds_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_bounded_copies_of_other_texts_grow_as_those_of_given_drafts(batch_size: int) -> None:
+    bundle, described = open_bundle("en-gec", Machine("cpu", "int8", 1)), describe_bundle(SHIPPED / "en-gec")
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in LINES]
+    texts = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.replace("has", "have"))) for line in LINES]
+    reference = Engine(bundle, resolve(DecodingRequest(decoding="greedy", with_scores=True), bundle))
+    given = reference.decode([Sentence(n, source, texts[n], FIRST_COPY) for n, source in enumerate(sources)])
+    expected = {each.number: (each.ids, each.rounds, each.log_probabilities) for each in given}
+    settings = resolve(DecodingRequest(batch_size=batch_size, with_scores=True), described)
+    # A sentence without a text has its source copied.
+    sentences = [Sentence(n, source, copy=texts[n] if texts[n] != source else ()) for n, source in enumerate(sources)]
+    assert {bool(sentence.copy) for sentence in sentences} == {True, False}
+    for threads in (1, 2):
+        found = list(NativeEngine(described, settings, threads).decode(sentences))
+        assert {each.number: (each.ids, each.rounds, each.log_probabilities) for each in found} == expected
+        assert {each.decoding for each in found} == {"input-guided"}
+
+
+def test_bounds_and_texts_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
     bundle, path = pair
     model, word_starts = NativeModel(bundle.verifier.config, path), bytes(bundle.tokenizer.word_starts())
     with pytest.raises(NativeError, match="empty or longer"):
         list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[-1])))
     with pytest.raises(ValueError, match="2 bounds for 1 sources"):
         list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[1, 1])))
+    with pytest.raises(ValueError, match="2 texts for 1 sources"):
+        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[[3], [3]])))
+    for text, message in (([], "empty or longer"), ([8, bundle.verifier.config.vocabulary_size], "vocabulary"), ([-1, 3], "vocabulary")):
+        with pytest.raises(NativeError, match=message):
+            list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[text])))
+    with pytest.raises(NativeError, match="option"):
+        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, recorded=[[[8]]])))

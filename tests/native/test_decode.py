@@ -1,5 +1,6 @@
 """The native engine against the reference: ids, rounds and log probabilities are the same, to the bit."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Request
 from specdec_cli.pipeline.request import DecodingRequest
-from tests.native.comparison import native, reference, shipped_sources, sources_of
+from tests.native.comparison import changed, native, reference, shipped_sources, sources_of
 
 pytestmark = pytest.mark.usefixtures("sharing")
 
@@ -52,6 +53,30 @@ def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any) -> 
     assert {number: (each.ids, each.rounds) for number, each in found.items()} == {
         number: (each.ids, each.rounds) for number, each in expected.items()
     }
+
+
+@pytest.mark.parametrize("match", ["unique", "unique-3", "nearest"])
+def test_texts_that_are_copied_in_place_of_sources(pair: tuple[Bundle, Path], match: Any) -> None:
+    bundle, path = pair
+    config, size, generator = bundle.verifier.config, len(bundle.tokenizer), random.Random(4)
+    sources, word_starts = sources_of(size, 12, 20), bytes(bundle.tokenizer.word_starts())
+    model = NativeModel(config, path)
+    greedy = native(model, sources, Request(max_length=30))
+    texts = [changed(greedy[number].ids, size, config.eos, generator) for number in range(len(sources))]
+    texts[0] = [*texts[0][:-1] * 40, config.eos]  # longer than the cache
+    texts[1] = [*texts[1][:3], config.eos]
+    assert len(texts[1]) < len(sources[1])
+    asked = DecodingRequest(decoding="input-guided", options={"match": match}, max_length=30, always_draft=True, with_scores=True)
+    # In the second case, every third sentence has the source copied.
+    for copies in (texts, [() if number % 3 == 2 else text for number, text in enumerate(texts)]):
+        expected = reference(bundle, sources, asked, copies)
+        assert {number: each.ids for number, each in expected.items()} == {number: each.ids for number, each in greedy.items()}
+        drafts = [copy or source for copy, source in zip(copies, sources, strict=True)]
+        for batch, threads in ((1, 1), (1, 2), (3, 2)):
+            request = Request("input-guided", match, 0, batch, threads, 30, with_scores=True, word_starts=word_starts, drafts=drafts)
+            assert native(model, sources, request) == expected
+    plain = native(model, sources, Request("input-guided", match, max_length=30, word_starts=word_starts))
+    assert sum(each.rounds for each in expected.values()) < sum(each.rounds for each in plain.values())
 
 
 @pytest.mark.parametrize(("margin", "size"), [(0.3, 0), (1.0, 0), (1.0, 4)])

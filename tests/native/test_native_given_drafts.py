@@ -1,7 +1,6 @@
 """Given drafts in the native engine: greedy's output, and the rounds of the reference engine."""
 
 import random
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -20,19 +19,9 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
-from tests.native.comparison import native, sources_of
+from tests.native.comparison import changed, native, sources_of
 
 pytestmark = pytest.mark.usefixtures("sharing")
-
-
-def changed(output: Sequence[int], size: int, eos: int, generator: random.Random) -> list[int]:
-    """A text that resembles `output`: tokens of it replaced, inserted, dropped or moved; sometimes longer than any output."""
-    text = [token for token in output if token != eos]
-    for _ in range(generator.randrange(4)):
-        place = generator.randrange(len(text) + 1)
-        new = [generator.randrange(8, size) for _ in range(generator.randrange(3))]
-        text[place : place + generator.randrange(3)] = new
-    return [*text, *(text * 3 if generator.random() < 0.2 else []), eos]
 
 
 @pytest.mark.parametrize("prefixed", [0.0, 0.5])
