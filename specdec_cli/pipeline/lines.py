@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
 
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.sentence import Sentence
@@ -20,6 +19,7 @@ from specdec_cli.text.passthrough import Passthrough
 from specdec_cli.text.placeholders import Attempt
 from specdec_cli.text.sentences import Count, Segments, segment
 from specdec_cli.text.tag_spans import distributed, without_tags
+from specdec_cli.text.tidying import tidied
 from specdec_cli.text.tokenizer import Tokenizer
 
 Warn = Callable[[int, str], None]
@@ -54,6 +54,7 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
+        self._copies_tidied = engine.settings.copies_tidied
         self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[DecodedLine]:
@@ -190,13 +191,19 @@ class LineDecoder:
         drafts = dict(zip(targets, self._tokenizer.encode_targets(list(targets.values())), strict=True))
         sources = iter(enumerate(ids))
         for text in texts:
-            for number, each in islice(sources, len(text.attempt.segments.texts)):
+            for own, (number, each) in zip(text.attempt.segments.texts, sources, strict=False):
                 source = self._tokenizer.add_special_tokens(each)
                 if id(text) not in drafts or text.draft is None:
-                    yield Sentence(number, source)
+                    yield Sentence(number, source, copy=self._copy(own))
                     continue
                 draft = self._tokenizer.add_target_tokens(drafts[id(text)], self._engine.eos)
                 yield Sentence(number, source, draft, first_bound(text.draft))
+
+    def _copy(self, text: str) -> list[int]:
+        """The ids that input-guided decoding copies in place of those of `text`; none if it copies these."""
+        if not self._copies_tidied or (copied := tidied(text)) == text:
+            return []
+        return self._tokenizer.add_target_tokens(self._tokenizer.encode(copied), self._engine.eos)
 
     def _decoded(self, texts: Sequence[DecodedText], encoded: dict[str, list[int]]) -> Iterator[DecodedText]:
         """Decode the attempts of `texts`, and yield each text whose attempt is complete.

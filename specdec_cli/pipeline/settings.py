@@ -79,7 +79,8 @@ class Settings:
     drafted where that is faster. `max_length` is the largest number of tokens of an output (None: what fits the
     model); `memory` limits the size of batches, in bytes (0: no limit). `given_block_size` bounds the drafts that
     come with sentences (0: no bound). Sentences of more than `longest_sentence` tokens are cut (0: what fits the
-    model). `order` is the one in which the model generates tokens.
+    model). `order` is the one in which the model generates tokens. With `copies_tidied`, input-guided decoding copies the
+    source after `text.tidying.tidied`.
     """
 
     decoding: str
@@ -99,6 +100,7 @@ class Settings:
     with_scores: bool = False
     given_block_size: int = 0
     longest_sentence: int = 0
+    copies_tidied: bool = False
 
 
 def resolve(request: DecodingRequest, bundle: Described) -> Settings:
@@ -119,11 +121,12 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
     rule = _resolve_rule(decoding, request, bundle)
     # With a tolerant rule the output depends on the drafts, and would change with their length.
     adapts = rule == Exact() and decoding != "drafter" and bool(set(parts(decoding)) & set(DRAFTING))
+    adaptive_length = adapts and _wants_adaptive_length(decoding, request)
     return Settings(
         decoding=decoding,
         rule=rule,
         block_size=_resolve_block_size(decoding, request, bundle),
-        adaptive_length=adapts and _wants_adaptive_length(decoding, request),
+        adaptive_length=adaptive_length,
         may_skip_drafting=adapts and request.decoding == "auto" and not request.always_draft,
         options=_resolve_options(decoding, request),
         beam_size=beam_size if decoding in SEARCHES else 1,
@@ -137,6 +140,7 @@ def resolve(request: DecodingRequest, bundle: Described) -> Settings:
         with_scores=request.with_scores,
         given_block_size=request.block_size if isinstance(request.block_size, int) else 0,
         longest_sentence=0 if request.whole else bundle.info.longest_sentence,
+        copies_tidied=adaptive_length and decoding == "input-guided",
     )
 
 

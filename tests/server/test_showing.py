@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Replacing:
     """An engine that replaces the word "lo" by another."""
 
-    longest_source, eos, settings = 256, EOS, SimpleNamespace(decoding="specdec", longest_sentence=0)
+    longest_source, eos, settings = 256, EOS, SimpleNamespace(decoding="specdec", longest_sentence=0, copies_tidied=False)
 
     def __init__(self, tokenizer: Tokenizer, word: str) -> None:
         self._tokenizer, self._word = tokenizer, word

@@ -1,0 +1,78 @@
+"""Lines decoded with tidied copies: sentences come with the text that input-guided decoding copies."""
+
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+import pytest
+
+from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.acceptance_rules import Exact
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.lines import LineDecoder
+from specdec_cli.pipeline.native_engine import NativeEngine
+from specdec_cli.pipeline.request import DecodingRequest
+from specdec_cli.pipeline.settings import Settings, resolve
+from specdec_cli.text.subwords import EOS, Subwords
+
+LINES = ["so he left , and we stayed .", "So he left.", "", "He goes home . We stay"]
+
+
+class Recorder:
+    """An engine that returns the sources and keeps the sentences."""
+
+    longest_source, eos = 256, EOS
+
+    def __init__(self, *, copies_tidied: bool) -> None:
+        self.settings = Settings("input-guided", Exact(), copies_tidied=copies_tidied)
+        self.sentences: list[Sentence] = []
+
+    def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
+        """Yield hypotheses in order."""
+        self.sentences += sentences
+        for sentence in sentences:
+            yield Hypothesis(sentence.number, list(sentence.source), 1, None)
+
+
+@pytest.mark.parametrize("copies_tidied", [True, False])
+def test_sentences_have_tidied_texts_where_these_differ(tokenizer: Subwords, copies_tidied: bool) -> None:
+    engine = Recorder(copies_tidied=copies_tidied)
+    list(LineDecoder(cast(SentenceDecoder, engine), tokenizer).decode(LINES))
+    texts = [tokenizer.decode(sentence.source) for sentence in engine.sentences]
+    assert texts == ["so he left , and we stayed .", "So he left.", "He goes home .", "We stay"]
+    copied = [tokenizer.decode(sentence.copy) for sentence in engine.sentences]
+    assert copied == (["So he left, and we stayed.", "", "He goes home.", "We stay."] if copies_tidied else [""] * 4)
+    assert all(sentence.copy[-1] == EOS for sentence in engine.sentences if sentence.copy)
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (DecodingRequest(), True),
+        (DecodingRequest(decoding="input-guided", block_size="auto"), True),
+        (DecodingRequest(decoding="input-guided"), False),
+        (DecodingRequest(decoding="lookup", block_size="auto"), False),
+        (DecodingRequest(block_size=4), False),
+        (DecodingRequest(tolerance=1.0), False),  # the output depends on the draft
+        (DecodingRequest(mode="thorough"), False),
+    ],
+)
+def test_only_exact_copies_of_adaptive_length_are_tidied(asked: DecodingRequest, expected: bool) -> None:
+    described = describe_bundle(SHIPPED / "en-gec")
+    settings = resolve(asked, described)
+    assert settings.copies_tidied is expected
+    if expected:
+        assert NativeEngine(described, settings, 1).settings.copies_tidied
+
+
+def test_tidied_copies_take_fewer_rounds_for_the_same_output() -> None:
+    described = describe_bundle(SHIPPED / "en-gec")
+    found = {}
+    for decoding in ("auto", "greedy", "input-guided"):
+        engine = NativeEngine(described, resolve(DecodingRequest(decoding=decoding), described), 1)
+        line = "the old house beside the river was sold , and they moved to the city ."
+        (decoded,) = LineDecoder(engine, described.tokenizer).decode([line])
+        found[decoding] = decoded.parts[0].ids, decoded.rounds
+    assert found["auto"][0] == found["greedy"][0] == found["input-guided"][0]
+    assert found["auto"][1] < found["input-guided"][1] < found["greedy"][1]
