@@ -189,6 +189,7 @@ class Corrector:
             return None
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams))
+        edits = self._filter.possible(edits)
         if self._ngrams is not None:
             edits = [edit for edit in edits if not adds_unknown_word(edit, self._ngrams)]
         return self._filter.passing(edits)

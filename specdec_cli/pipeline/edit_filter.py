@@ -60,9 +60,14 @@ class EditFilter:
         else none is. `maximum_ratio` and `maximum_pieces` are not applied here.
         """
         sure = self.sure(edits)
-        if not sure or self.minimum is None or self.minimum_beside_others is None:
-            return sure
-        return [edit for edit in edits if self._passes(edit, min(self.minimum, self.minimum_beside_others))]
+        return self.possible(edits) if sure else []
+
+    def possible(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return the edits that are accepted beside others, or on their own."""
+        least = self.minimum
+        if least is not None and self.minimum_beside_others is not None:
+            least = min(least, self.minimum_beside_others)
+        return [edit for edit in edits if self._passes(edit, least)]
 
     def sure(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that are accepted on their own, with the threshold `minimum`."""
@@ -70,11 +75,12 @@ class EditFilter:
 
     def _passes(self, edit: Edit, minimum: float | None) -> bool:
         """Whether an edit has at least the score `minimum` and loses no content."""
-        doubtful = minimum is not None and edit.score is not None and edit.score < minimum
+        if minimum is not None and edit.score is not None and edit.score < minimum:
+            return False
         if not self.keeps_content:
-            return not doubtful
+            return True
         same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
-        return not doubtful and same_digits and count_words(edit.source) - count_words(edit.text) < 2
+        return same_digits and count_words(edit.source) - count_words(edit.text) < 2
 
     def is_foreign(self, text: str, tokens: int) -> bool:
         """Whether `text`, which has `tokens` subwords, has too many subwords per word to be in the model's language."""

@@ -83,7 +83,7 @@ class NgramModel:
 
         Only words that change, and words with one of these among the two before them, are looked up.
         """
-        old, new = (_hashes_around(sentence, change, text) for text in (sentence[change.start : change.end], change.text))
+        old, new = _hashes_around(sentence, change)
         shortest = min(len(old), len(new))
         same = next((place for place in range(shortest) if old[place] != new[place]), shortest)
         rest = next((place for place in range(shortest - same) if old[-1 - place] != new[-1 - place]), shortest - same)
@@ -148,8 +148,8 @@ def word_hashes(sentence: str) -> tuple[int, ...]:
     return (*_START, *_hashes(sentence), *_END)
 
 
-def _hashes_around(sentence: str, change: Change, text: str) -> tuple[int, ...]:
-    """The hashes of `text`, which stands in the place that `change` replaces, and of the words of `sentence` near it.
+def _hashes_around(sentence: str, change: Change) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The hashes of the text that `change` replaces, and those of its new text, each with the words of `sentence` near it.
 
     At least two whole words are included on either side, or all words up to the sentence's start or end and the sign for that. The
     sentence is cut at spaces, where no word is cut.
@@ -158,7 +158,8 @@ def _hashes_around(sentence: str, change: Change, text: str) -> tuple[int, ...]:
     earlier, later = before.rsplit(None, ORDER), after.split(None, ORDER)
     start, end = _START if len(earlier) <= ORDER else (), _END if len(later) <= ORDER else ()
     first, last = 0 if start else len(earlier[0]), len(after) - (0 if end else len(later[-1]))
-    return (*start, *_hashes(f"{before[first:]}{text}{after[:last]}"), *end)
+    old, new = sentence[first : change.end + last], f"{before[first:]}{change.text}{after[:last]}"
+    return (*start, *_hashes(old), *end), (*start, *_hashes(new), *end)
 
 
 def _hashes(text: str) -> Iterable[int]:

@@ -117,7 +117,7 @@ class Speller:
         """The known words, and pairs of known words, that the author of `word` may have meant, each with the cost of the misspelling."""
         cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
         # A singular that is not in the lexicon may be right.
-        known = {new for new in self._lexicon.words & _variants(word) if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
+        known = {new for new in self._lexicon.words.intersection(_variants(word)) if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
         found = {new: cost + _FIRST_LETTER * (new[0] != word[0]) + _USUAL * _is_usual(word, new) for new in sorted(known)}
         for place in range(1, len(word)):
             parts = word[:place], word[place:]
@@ -137,13 +137,13 @@ def _may_be_misspelt(word: re.Match[str]) -> bool:
     return source.islower() or (source.istitle() and _SENTENCE_START.search(before) is not None and not re.match(r"\s+[A-Z]|['’]", after))  # noqa: RUF001
 
 
-def _variants(word: str) -> set[str]:
-    """The texts that differ from `word` by one letter or by the order of two."""
+def _variants(word: str) -> list[str]:
+    """The texts that differ from `word` by one letter or by the order of two, some of them more than once."""
     parts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
-    longer = {before + letter + after for before, after in parts for letter in _ALPHABET}
-    changed = {before + letter + after[1:] for before, after in parts[:-1] for letter in _ALPHABET}
-    exchanged = {before + after[1] + after[0] + after[2:] for before, after in parts[:-2]}
-    return longer | changed | exchanged | {before + after[1:] for before, after in parts[:-1]}
+    longer = [before + letter + after for before, after in parts for letter in _ALPHABET]
+    changed = [before + letter + after[1:] for before, after in parts[:-1] for letter in _ALPHABET]
+    exchanged = [before + after[1] + after[0] + after[2:] for before, after in parts[:-2]]
+    return [*longer, *changed, *exchanged, *(before + after[1:] for before, after in parts[:-1])]
 
 
 def _is_usual(word: str, new: str) -> bool:
