@@ -69,7 +69,7 @@ def marked_edits(edits: Sequence[Edit], coloured: bool) -> list[Edit]:
     go, come = "[-{}-]", "{{+{}+}}"
     if coloured:
         go, come = f"{_RED}{go}{_PLAIN}", f"{_GREEN}{come}{_PLAIN}"
-    return [replace(edit, text=go.format(edit.source) * bool(edit.source) + come.format(edit.text) * bool(edit.text)) for edit in edits]
+    return [edit._replace(text=go.format(edit.source) * bool(edit.source) + come.format(edit.text) * bool(edit.text)) for edit in edits]
 
 
 def m2_block(source: str, text: str) -> list[str]:

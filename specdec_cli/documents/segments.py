@@ -122,7 +122,7 @@ class Segment:
         if edit.text.strip() or not start < edit.end or (gap is None and start not in self._line_starts):
             return edit
         end = self._space_end(edit.end)
-        return replace(edit, start=start, end=end, source=self.text[start:end], text="")
+        return edit._replace(start=start, end=end, source=self.text[start:end], text="")
 
     def _parts(self, edit: Edit) -> Iterator[Change]:
         """Divide an edit at the gaps inside it, and yield those parts that change the text."""

@@ -1,7 +1,6 @@
 """Edits with the types of the errors that they correct."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from specdec_cli.error_types.moves import with_moves
 from specdec_cli.error_types.rules import error_type
@@ -20,7 +19,7 @@ def with_types(source: str, edits: Sequence[Edit], *, english: bool = True, tags
     tag = tagged if english else tagged_roughly
     old, new = tag([token.text for token in before]), tag([token.text for token in after])
     spans = token_spans(before, after, edits)
-    return [replace(edit, types=_types(old, new, span)) for edit, span in zip(edits, spans, strict=True)]
+    return [edit._replace(types=_types(old, new, span)) for edit, span in zip(edits, spans, strict=True)]
 
 
 def _types(old: Sequence[Word], new: Sequence[Word], span: TokenSpan) -> tuple[str, ...]:

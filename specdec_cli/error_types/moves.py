@@ -1,7 +1,6 @@
 """Words that stand in another place: the insertion and the deletion of a word, as one edit."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from specdec_cli.text.edits import Edit
 
@@ -36,8 +35,7 @@ def _joined(source: str, first: Edit, second: Edit) -> Edit:
     old = source[first.start : second.end]
     new = first.text + source[first.end : second.start] + second.text
     space = 1 if old[:1] == new[:1] == " " else 0
-    return replace(
-        first,
+    return first._replace(
         start=first.start + space,
         end=second.end,
         source=old[space:],

@@ -146,7 +146,7 @@ class Corrector:
                 found = with_own_marks(found, own.text, continues=ends, closes=closes)
             if marked or continues_text or (continues and number == 0):
                 found = with_own_beginning(found)
-            edits += [replace(edit, start=edit.start + start, end=edit.end + start) for edit in found]
+            edits += [edit._replace(start=edit.start + start, end=edit.end + start) for edit in found]
             start += len(own.text)
         if spelling:
             edits = merge_edits(view.text, spelling, sorted([*edits, *taken_back], key=lambda edit: edit.start))

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
@@ -39,7 +38,7 @@ def score_edits(
         score = min(output.log_probabilities[decided], whole / _DIVISOR)
         if ngrams is not None:
             score += SCORE_WEIGHT * ngrams.log_ratio(text, edit)
-        yield replace(edit, score=score)
+        yield edit._replace(score=score)
 
 
 def adds_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:

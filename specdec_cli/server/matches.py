@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from specdec_cli.error_types.explanation import description, explanation
@@ -40,12 +40,12 @@ def widened(source: str, edit: Edit) -> Edit:
     if edit.start < edit.end:
         return edit
     if after := _WORD_AFTER.match(source, edit.end):
-        return replace(edit, end=after.end(), source=after.group(), text=edit.text + after.group())
+        return edit._replace(end=after.end(), source=after.group(), text=edit.text + after.group())
     if before := _WORD_BEFORE.search(source[: edit.start]):
-        return replace(edit, start=before.start(), source=before.group(), text=before.group() + edit.text)
+        return edit._replace(start=before.start(), source=before.group(), text=before.group() + edit.text)
     start, end = max(0, edit.start - 1), min(len(source), edit.end + 1)
     text = source[start : edit.start] + edit.text + source[edit.end : end]
-    return replace(edit, start=start, end=end, source=source[start:end], text=text)
+    return edit._replace(start=start, end=end, source=source[start:end], text=text)
 
 
 def without_last_stop(source: str, edits: Sequence[Edit]) -> list[Edit]:

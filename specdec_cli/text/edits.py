@@ -2,9 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 Span = tuple[int, int]
 UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -12,8 +11,7 @@ UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0
 _WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+(?:['’](?:(?!{UNSPACED})\w)+)*|[^\w\s]")  # noqa: RUF001
 
 
-@dataclass(frozen=True)
-class Edit:
+class Edit(NamedTuple):
     """A replacement of `source`, the characters `start` to `end` of a text, by `text`.
 
     Offsets are in code points, with `end` excluded. `output` are the offsets of `text` in the changed text. `score`

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 
@@ -68,7 +68,7 @@ class Untagged:
             return edit
         if not any(tag.place == start and not tag.closes for tag in self.tags):
             return edit
-        return replace(edit, start=start, end=end, source=self.text[start:end])
+        return edit._replace(start=start, end=end, source=self.text[start:end])
 
     def _empties(self, edit: Edit) -> bool:
         """Whether `edit` deletes all text between a tag that opens and one that closes."""
@@ -87,7 +87,7 @@ class Untagged:
             for start, end, first, last in zip(bounds, bounds[1:], cuts, cuts[1:], strict=False):
                 source, text = self.text[start:end], edit.text[first:last]
                 if not inner or source != text:
-                    yield replace(edit, start=start, end=end, source=source, text=text)
+                    yield edit._replace(start=start, end=end, source=source, text=text)
 
     def _moved(self, edit: Edit, places: Sequence[int]) -> Edit:
         """The edit at its place in the source; an insertion beside tags is after those that close and before those that open."""
@@ -97,7 +97,7 @@ class Untagged:
         moved = self.tags[count - 1].end - self.tags[count - 1].place if count else 0
         inside = sum(tag.end - tag.start for tag in self.tags[count : bisect_left(places, edit.end)])
         start, end = edit.start + moved, edit.end + moved + inside
-        return replace(edit, start=start, end=end, source=self.source[start:end])
+        return edit._replace(start=start, end=end, source=self.source[start:end])
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class Bare:
         if spaced and not text and start < end and rest[end : end + 1] == " " and end not in self._places:
             end += 1
         if rest[start:end] != text:
-            yield replace(edit, start=start, end=end, source=rest[start:end], text=text)
+            yield edit._replace(start=start, end=end, source=rest[start:end], text=text)
 
     def _moved(self, edit: Edit) -> Edit:
         """The edit at its place in the source; an insertion beside an item is after it only if it begins with a space."""
@@ -160,7 +160,7 @@ class Bare:
         if count < len(self.voids) and self.voids[count].place + self.voids[count].width == edit.start:
             count += edit.start < edit.end or (self.voids[count].side == "after" and edit.text[:1].isspace())
         moved = self._removed[count]
-        return replace(edit, start=edit.start + moved, end=edit.end + moved)
+        return edit._replace(start=edit.start + moved, end=edit.end + moved)
 
     @cached_property
     def _places(self) -> list[int]:

@@ -4,7 +4,6 @@ of lines.
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from specdec_cli.text.edits import Edit, count_words
@@ -118,7 +117,7 @@ def with_own_beginning(edits: Sequence[Edit]) -> list[Edit]:
     """
     if not edits or edits[0].start or re.match(r"I\b", edits[0].text):
         return list(edits)
-    first = replace(edits[0], text=_as_in(edits[0].source, edits[0].text))
+    first = edits[0]._replace(text=_as_in(edits[0].source, edits[0].text))
     begins = first.text[:1].isupper() and not first.source[:1].isupper()
     return list(edits[1:]) if begins or first.text == first.source else [first, *edits[1:]]
 
@@ -157,7 +156,7 @@ def _with_own_marks(edit: Edit, end: int, changeable: Collection[str]) -> Edit:
     old, new = _marks(rest), _marks(edit.text[cut:])
     if old == new or (old in changeable and new in tuple(_STOPS)):
         return edit
-    return replace(edit, text=edit.text[:cut] + rest if cut else edit.source)
+    return edit._replace(text=edit.text[:cut] + rest if cut else edit.source)
 
 
 def _end_of_words(text: str) -> int:

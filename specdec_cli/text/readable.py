@@ -8,7 +8,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
@@ -62,7 +62,7 @@ class Readable:
         text = _with_words(own, edit.source, edit.text) if own != edit.source else edit.text
         for mark in _MARKS:
             text = None if text is None else _with_marks(self._originals(mark, edit.start, edit.end), self._everywhere[mark], mark, text)
-        return None if text is None else replace(edit, source=own, text=text)
+        return None if text is None else edit._replace(source=own, text=text)
 
     @cached_property
     def _everywhere(self) -> Mapping[str, str]:

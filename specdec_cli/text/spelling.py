@@ -6,7 +6,6 @@ words in their context, times that of the misspelling or confusion.
 """
 
 import re
-from dataclasses import replace
 from functools import lru_cache
 
 from specdec_cli.text.edits import Edit
@@ -72,7 +71,7 @@ class Speller:
         plain = text.replace("’", "'")  # noqa: RUF001
         found = self._misspelt(plain) + [edit for word in _CONFUSABLE.finditer(plain) if (edit := self._unconfused(word)) is not None]
         apostrophe = "’" if "’" in text and "'" not in text else "'"  # noqa: RUF001
-        edits = (replace(edit, source=text[edit.start : edit.end], text=edit.text.replace("'", apostrophe)) for edit in found)
+        edits = (edit._replace(source=text[edit.start : edit.end], text=edit.text.replace("'", apostrophe)) for edit in found)
         return sorted(edits, key=lambda edit: edit.start)
 
     def _misspelt(self, text: str) -> list[Edit]:
@@ -92,7 +91,7 @@ class Speller:
         others = [other if source.islower() else other.capitalize() for other in _OTHERS[source.lower()]]
         edits = [Edit(word.start(), word.end(), source, other) for other in others]
         ratio, best = max(((self._ngrams.log_ratio(word.string, edit), edit) for edit in edits), key=lambda each: each[0])
-        return replace(best, score=SCORE_WEIGHT * (ratio - _CONFUSION)) if ratio > _CONFUSION else None
+        return best._replace(score=SCORE_WEIGHT * (ratio - _CONFUSION)) if ratio > _CONFUSION else None
 
     def _is_known(self, word: str) -> bool:
         """Whether a word is in the lexicon, also as a name or without a plural s, or is frequent in the n-grams."""
@@ -111,13 +110,14 @@ class Speller:
         if not found:
             return None
         ratio, best = max(found, key=lambda each: each[0])
-        return replace(best, score=SCORE_WEIGHT * ratio)
+        return best._replace(score=SCORE_WEIGHT * ratio)
 
     def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
         """The known words, and pairs of known words, that the author of `word` may have meant, each with the cost of the misspelling."""
         cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
         # A singular that is not in the lexicon may be right.
-        known = {new for new in self._lexicon.words.intersection(_variants(word)) if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
+        similar = self._lexicon.words.intersection(_variants(word))
+        known = {new for new in similar if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
         found = {new: cost + _FIRST_LETTER * (new[0] != word[0]) + _USUAL * _is_usual(word, new) for new in sorted(known)}
         for place in range(1, len(word)):
             parts = word[:place], word[place:]

@@ -1,7 +1,5 @@
 """Moves of words: one edit, with the same corrected text."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +27,7 @@ def test_a_move_is_one_edit_of_word_order(source: str, changed: str, expected: s
 
 @given(WORDS, WORDS)
 def test_the_corrected_text_and_its_score_are_the_same(source: str, changed: str) -> None:
-    edits = [replace(edit, score=-1.0) for edit in find_edits(source, changed)]
+    edits = [edit._replace(score=-1.0) for edit in find_edits(source, changed)]
     moved = with_moves(source, edits)
     assert apply_edits(source, moved) == changed or apply_edits(source, moved) == apply_edits(source, edits)
     assert sum(edit.score or 0 for edit in moved) == -len(edits)

@@ -1,7 +1,5 @@
 """Types of errors, their names, and sentences that explain them."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,7 +110,7 @@ def test_explanations(source: str, changed: str, expected: str) -> None:
 def test_words_that_are_taken_for_each_other_are_told_apart(source: str, changed: str, expected: str) -> None:
     (edit,) = with_types(source, find_edits(source, changed))
     assert explanation(edit).startswith(expected) and f"instead of \u201c{edit.source}\u201d" in explanation(edit)
-    assert difference(replace(edit, text="the")) is None
+    assert difference(edit._replace(text="the")) is None
 
 
 @given(WORDS, WORDS, st.booleans())
