@@ -59,8 +59,7 @@ class EditFilter:
         If at least one edit passes with `minimum`, those that pass with `minimum_beside_others` are returned too;
         else none is. `maximum_ratio` and `maximum_pieces` are not applied here.
         """
-        sure = self.sure(edits)
-        return self.possible(edits) if sure else []
+        return self.possible(edits) if any(self._passes(edit, self.minimum) for edit in edits) else []
 
     def possible(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that are accepted beside others, or on their own."""

@@ -54,7 +54,8 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
-        self._copies_tidied = engine.settings.copies_tidied
+        settings = engine.settings
+        self._longest, self._copies_tidied = settings.longest_sentence, settings.copies_tidied
         self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[DecodedLine]:
@@ -95,8 +96,7 @@ class LineDecoder:
         """The most tokens of a sentence that is not cut. With `drafts`, only the model's positions limit it: earlier translations are
         those of whole sentences.
         """
-        longest = self._engine.settings.longest_sentence
-        return min(longest, self._fitting) if longest and self.drafts is None else self._fitting
+        return min(self._longest, self._fitting) if self._longest and self.drafts is None else self._fitting
 
     def segments(self, line: str, count: Count) -> Segments:
         """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens

@@ -152,7 +152,7 @@ def split_words(text: str) -> list[str]:
 
 def count_words(text: str) -> int:
     """The number of words in `text`, without punctuation marks; in scripts without spaces, each character is a word."""
-    return sum(any(map(str.isalnum, word)) for word in split_words(text))
+    return sum(word.isalnum() or any(map(str.isalnum, word)) for word in split_words(text))
 
 
 class _WordSpans:

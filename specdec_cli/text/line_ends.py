@@ -51,6 +51,8 @@ def find_continued(lines: Sequence[str]) -> list[bool]:
     wrapped text. A text is wrapped if it has at least three lines, no line has more than 100 characters, and the
     first word of each line would not have fitted on the line before.
     """
+    if len(lines) == 1:
+        return [False]
     marked = [split_marks(line) for line in lines]
     found = [False] * len(lines)
     for first, wrapped in _blocks(lines, marked):

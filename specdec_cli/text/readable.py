@@ -60,7 +60,7 @@ class Readable:
         if _PICTURE.findall(own) != _PICTURE.findall(edit.text):  # an emoji between letters, which the model cannot read
             return None
         text = _with_words(own, edit.source, edit.text) if own != edit.source else edit.text
-        for mark in _MARKS:
+        for mark in [mark for mark in _MARKS if mark in edit.source or mark in edit.text]:
             text = None if text is None else _with_marks(self._originals(mark, edit.start, edit.end), self._everywhere[mark], mark, text)
         return None if text is None else edit._replace(source=own, text=text)
 
