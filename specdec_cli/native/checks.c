@@ -40,7 +40,7 @@ int options_fit(const struct specdec_options *options, const struct specdec_shap
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
            !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
-           options->recorded >= 0 && !(options->recorded && (given || copies || adaptive || !options->drafts || !options->draft_starts)) &&
+           options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
            !(copies && options->drafts && !options->draft_starts) &&
            !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths)) &&
            !(given && options->top_beta) &&
@@ -62,7 +62,7 @@ int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const
 }
 
 int has_texts(const struct specdec_options *options) {
-    return options->decoding == SPECDEC_GIVEN || (options->decoding == SPECDEC_INPUT_GUIDED && options->drafts);
+    return options->decoding == SPECDEC_GIVEN || (options->decoding == SPECDEC_INPUT_GUIDED && options->drafts && !options->recorded);
 }
 
 int64_t drafts_of(const struct specdec_session *session) {

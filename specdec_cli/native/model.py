@@ -133,10 +133,12 @@ class NativeModel:
         elif request.recorded:
             recorded = _flattened([draft for rounds in request.recorded for draft in rounds])
             options.drafts, options.draft_starts = map(_address, recorded)
-        elif request.decoding == "input-guided":
-            bounds, texts = array("i", request.first_drafts), _flattened(request.drafts)
-            options.first_drafts = _address(bounds) if bounds else None
-            options.drafts, options.draft_starts = map(_address, texts) if request.drafts else (None, None)
+        elif request.decoding == "input-guided" and request.drafts:
+            texts = _flattened(request.drafts)
+            options.drafts, options.draft_starts = map(_address, texts)
+        if request.decoding == "input-guided" and request.first_drafts:
+            bounds = array("i", request.first_drafts)
+            options.first_drafts = _address(bounds)
         queue = _address(flat), _address(places), len(sources)
         check(self._library.specdec_session_create(self._model, ctypes.byref(options), *queue, ctypes.byref(session)))
         try:

@@ -101,7 +101,8 @@ struct specdec_tensor {
 // `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
 // `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.
 // `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
-// `draft_starts` as those of sources; for SPECDEC_INPUT_GUIDED, if it is not NULL, the text that is copied in place of the source.
+// `draft_starts` as those of sources; for SPECDEC_INPUT_GUIDED, if it is not NULL and nothing is `recorded`, the text that is
+// copied in place of the source.
 // `prefix_lengths`, for SPECDEC_GIVEN: tokens at the start of each draft that are taken without being verified.
 // `first_drafts`, for SPECDEC_GIVEN, and for SPECDEC_INPUT_GUIDED if it is not NULL: tokens of the first draft of each sentence at
 // most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.

@@ -82,5 +82,3 @@ def test_bounds_and_texts_out_of_range_are_refused(pair: tuple[Bundle, Path]) ->
     for text, message in (([], "empty or longer"), ([8, bundle.verifier.config.vocabulary_size], "vocabulary"), ([-1, 3], "vocabulary")):
         with pytest.raises(NativeError, match=message):
             list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[text])))
-    with pytest.raises(NativeError, match="option"):
-        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, recorded=[[[8]]])))
