@@ -17,10 +17,10 @@ class Request:
     model's limit for `max_length`, and the exact rule for `top_beta`. `word_starts` has the byte 1 for each token
     that begins a word, else 0; `forms` has an int32 for each target token, and for each source token (`forms_of`).
     `adaptive` is the address of statistics (`tuning.native_block_size`), which must outlive the decoding. `drafts`
-    are the texts for decoding "given-drafts", one for each source: target ids that end with EOS; for "input-guided", those that
-    are copied in place of the sources, or none. `first_drafts`
-    bounds the first draft of each, in tokens (0: no limit), also for decoding "input-guided", where it may be
-    empty; `prefix_lengths` are the numbers of tokens at the start of each that are taken without being verified.
+    are the texts for decoding "given-drafts", one for each source: target ids that end with EOS; for "input-guided",
+    those that are copied in place of the sources, or none. `first_drafts` bounds the first draft of each, in tokens
+    (0: no limit), also for decoding "input-guided", where it may be empty; `prefix_lengths` are the numbers of tokens
+    at the start of each that are taken without being verified.
     `memory` is the address of an NgramMemory, for decoding "ngram-memory", which must outlive the decoding.
     `recorded` are drafts that replace those of the drafter, for measurements: as many for each source, one for each
     round.
