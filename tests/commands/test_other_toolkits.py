@@ -223,7 +223,9 @@ def test_bench_scores_summaries_with_rouge(tmp_path: Path) -> None:
     pairs.write_text("kalo mita. Resu no.\tkalo mita\npe difo suno\tdifo\n")
     names = ("greedy", "lookup,ngram-memory,gs-jacobi", "jacobi", "hybrid-jacobi:fixed-point", "ctranslate2-greedy")
     rows = [part for name in names for part in ("--row", name)]
-    result = run("bench", pairs, "-m", tmp_path / "bundle", *rows, "--repetitions", 1, "--json", tmp_path / "bench.json")
+    result = run(
+        "bench", pairs, "-m", tmp_path / "bundle", *rows, "--repetitions", 1, "--precision", "float32", "--json", tmp_path / "bench.json"
+    )
     assert result.exit_code == 0, result.output
     measured = {row["decoding"]: row for row in json.loads((tmp_path / "bench.json").read_text())["rows"]}
     assert all(isinstance(row["rougeLsum"], float) and row["rougeLsum"] == measured["greedy"]["rougeLsum"] for row in measured.values())
