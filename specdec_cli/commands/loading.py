@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SHIPPED = Path(__file__).parent.parent / "bundles"
 RECIPES = Path(__file__).parent.parent / "recipes"
 TRAINING_FILES = ("checkpoint.pt", "metrics.csv")
-"""Files that training leaves beside a bundle."""
+"""Names of files that training writes into the folder of a bundle, but that are not part of the bundle."""
 
 
 def find_bundle(model: str | ModelChoice) -> Path:

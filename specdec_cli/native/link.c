@@ -19,8 +19,8 @@ int64_t link_room(const struct specdec_model *model) {
     return 2 * width + rank + (width > rank ? width : rank) / (int64_t)sizeof(float);
 }
 
-// Returns the best of a slot's candidates, given the token `before` the slot. At first, `walk->hidden` has the hidden units of the slot
-// before; at the end, those of this slot.
+// Returns the candidate of a slot with the highest score; `before` is the token chosen in the slot before. `walk->hidden` has the hidden
+// units of the slot before when this is called, and those of this slot when it returns.
 static int32_t choose_after(const struct walk *walk, int64_t slot, int32_t before) {
     const struct specdec_model *model = walk->model;
     const struct kernels *kernels = model->kernels;

@@ -37,7 +37,7 @@ struct embedding {
     float scale;
 };
 
-// The slot link, see model/slot_link.py. If it is not recurrent, `recurrent` has 0 outputs.
+// The layers of the slot link (model/slot_link.py). `recurrent.outputs` is 0 for a link that is not recurrent.
 struct link {
     struct linear from_state, from_token, output, recurrent;
     const float *unknown;

@@ -72,8 +72,8 @@ enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEV
 
 // The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter has `drafter_layers` > 0; these
 // attend to the verifier's top states, or with `own_prefix` to their own states of the prefix. It drafts the first `shortlist` tokens
-// only, if that is not 0. With `recurrent_link`, a slot depends on all tokens of the draft before it, and
-// without it only on the last of them.
+// only, if that is not 0. With `recurrent_link`, the choice of a drafted token depends on all drafted tokens before it; without, only
+// on the one directly before it.
 struct specdec_shape {
     int32_t source_vocabulary, vocabulary, width, feed_forward, heads, encoder_layers, decoder_layers;
     int32_t pre_norm, activation, learned_positions, position_offset, max_positions;
@@ -100,9 +100,9 @@ struct specdec_tensor {
 // tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session. Beam search keeps
 // `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
 // `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.
-// `drafts`, for SPECDEC_GIVEN: the text that the output of each sentence is drafted from, ending with EOS, at the places
-// `draft_starts` as those of sources; for SPECDEC_INPUT_GUIDED, if it is not NULL and nothing is `recorded`, the text that is
-// copied in place of the source.
+// `drafts`, for SPECDEC_GIVEN: for each sentence, a text ending with EOS from which its tokens are drafted. The texts stand one after the
+// other, and begin at `draft_starts`, as sources do. SPECDEC_INPUT_GUIDED copies these texts in place of the sources if `drafts` is not
+// NULL and `recorded` is 0.
 // `prefix_lengths`, for SPECDEC_GIVEN: tokens at the start of each draft that are taken without being verified.
 // `first_drafts`, for SPECDEC_GIVEN, and for SPECDEC_INPUT_GUIDED if it is not NULL: tokens of the first draft of each sentence at
 // most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.

@@ -62,7 +62,9 @@ class EditFilter:
         return self.possible(edits) if any(self._passes(edit, self.minimum) for edit in edits) else []
 
     def possible(self, edits: Iterable[Edit]) -> list[Edit]:
-        """Return the edits that are accepted beside others, or on their own."""
+        """Return the edits that lose no content and have at least the lower of the two scores: if another edit of the sentence is
+        accepted, they are too.
+        """
         least = self.minimum
         if least is not None and self.minimum_beside_others is not None:
             least = min(least, self.minimum_beside_others)

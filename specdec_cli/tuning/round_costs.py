@@ -9,8 +9,8 @@ ROWS = 8
 """Rows of the larger of the two measured batches; the smaller one has 1 row."""
 
 PRIOR = 0.8
-"""Probability that a drafted token is accepted, after all those before it in the draft, as long as nothing is known of the
-text. It is higher than that of many drafters: a few rounds with drafts that do not pay cost little.
+"""Assumed probability that a drafted token is accepted if all drafted tokens before it were, until rounds of the text have been counted.
+Many drafters have a lower one. It is chosen high so that drafts are tried at once: a few rounds with useless drafts cost little time.
 """
 _SOURCE = 14
 """Tokens of a made-up source, without EOS."""

@@ -1,4 +1,4 @@
-"""The slot link: its drafts against drafts computed slot by slot, and which tokens a slot depends on."""
+"""The slot link: its drafts equal those of a loop over the slots, and a slot depends on the right tokens before it."""
 
 import pytest
 import torch

@@ -26,7 +26,7 @@ def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
 
 
 def changed(output: Sequence[int], size: int, eos: int, generator: random.Random) -> list[int]:
-    """A text that resembles `output`: tokens of it replaced, inserted, dropped or moved; sometimes longer than any output."""
+    """Make a text like `output`, in which some tokens are replaced, inserted, removed or moved. It may be longer than outputs can be."""
     text = [token for token in output if token != eos]
     for _ in range(generator.randrange(4)):
         place = generator.randrange(len(text) + 1)

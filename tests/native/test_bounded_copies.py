@@ -61,7 +61,7 @@ def test_bounded_copies_of_other_texts_grow_as_those_of_given_drafts(batch_size:
     given = reference.decode([Sentence(n, source, texts[n], FIRST_COPY) for n, source in enumerate(sources)])
     expected = {each.number: (each.ids, each.rounds, each.log_probabilities) for each in given}
     settings = resolve(DecodingRequest(batch_size=batch_size, with_scores=True), described)
-    # A sentence without a text has its source copied.
+    # Where a sentence has no text of its own to copy, its source is copied.
     sentences = [Sentence(n, source, copy=texts[n] if texts[n] != source else ()) for n, source in enumerate(sources)]
     assert {bool(sentence.copy) for sentence in sentences} == {True, False}
     for threads in (1, 2):

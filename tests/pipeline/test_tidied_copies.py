@@ -20,7 +20,7 @@ LINES = ["so he left , and we stayed .", "So he left.", "", "He goes home . We s
 
 
 class Recorder:
-    """An engine that returns the sources and keeps the sentences."""
+    """A fake engine. Its output for each sentence is the source, and it records the sentences that it gets."""
 
     longest_source, eos = 256, EOS
 

@@ -69,7 +69,7 @@ class SourceCopy:
         return self.begin_with(state, [sentence.copy or sentence.source for sentence in sentences])
 
     def begin_with(self, state: State, texts: Sequence[Sequence[int]]) -> CopyState:
-        """Return data for new rows that copy `texts`, one for each row: ids that end with EOS; no ids for empty drafts.
+        """Return data for new rows. Row i copies the ids `texts[i]`, which end with EOS; without any ids, its drafts are empty.
 
         A text is cut to the room of its row (the cache's positions) with an EOS at the end.
         """
