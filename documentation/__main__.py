@@ -1,6 +1,6 @@
 """`python -m documentation`: write the generated parts of README.md, CONTRIBUTING.md and docs/.
 
-Without options: tables of stored results, the page of settings, and the picture of imports. `--outputs` also runs the commands in the
+Without options: tables of stored results, and the page of settings. `--outputs` also runs the commands in the
 pages and records their output. `--measure DATA` measures the stored results again, on the data sets in the folder DATA.
 """
 
@@ -9,12 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from documentation.imports import read_imports
-from documentation.imports_picture import to_svg
-from documentation.pages import DOCS, Generator, pages, regenerate
+from documentation.pages import Generator, pages, regenerate
 from specdec_cli.files import write_atomically
-
-PICTURE = DOCS / "imports.svg"
 
 
 def generators() -> dict[str, Generator]:
@@ -66,12 +62,8 @@ def generators() -> dict[str, Generator]:
 
 
 def generated() -> dict[Path, str]:
-    """The text that every page, and the picture of imports, should have now: its generated parts are made anew. By path.
-
-    Nothing is written.
-    """
-    made = {page: regenerate(page.read_text(encoding="utf-8"), generators()) for page in pages()}
-    return made | {PICTURE: to_svg(read_imports())}
+    """The text that every page should have now, by path: its generated parts are made anew. Nothing is written."""
+    return {page: regenerate(page.read_text(encoding="utf-8"), generators()) for page in pages()}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,12 +1,10 @@
 """The layers of the packages: modules import only from lower layers, and no import cycle exists."""
 
-import ast
-import re
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.source import imported, modules, tree
+from tests.source import imported, modules
 
 LAYERS = (
     {"__main__"},
@@ -43,7 +41,6 @@ LAYERS = (
 )
 """Rooms of specdec_cli, the highest layer first. A room imports only from itself and from lower layers."""
 BASE = max(range(len(LAYERS)))
-FLAG = re.compile(r"(?<![\w-])--[a-z]")
 
 
 def room(name: str) -> str:
@@ -82,10 +79,3 @@ def test_no_import_cycle_exists() -> None:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(f"import cycle: {' -> '.join(error.args[1])}")
-
-
-def test_only_commands_name_flags_in_error_messages() -> None:
-    others = [name for name in modules() if not name.startswith("specdec_cli.commands")]
-    raised = [(name, node) for name in others for node in ast.walk(tree(name)) if isinstance(node, ast.Raise)]
-    constants = [(name, node.value) for name, each in raised for node in ast.walk(each) if isinstance(node, ast.Constant)]
-    assert [(name, text) for name, text in constants if isinstance(text, str) and FLAG.search(text)] == []

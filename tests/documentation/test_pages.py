@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from documentation.__main__ import PICTURE, generated, generators
-from documentation.imports import direct, levels, reachable, read_imports, room
-from documentation.imports_picture import to_svg
+from documentation.__main__ import generated, generators
 from documentation.pages import ROOT, handwritten, pages, regenerate
 from specdec_cli.decoding.names import DECODINGS
 
@@ -51,10 +49,6 @@ def test_every_decoding_is_described() -> None:
     assert named >= set(DECODINGS)
 
 
-def test_the_readme_has_at_most_150_lines() -> None:
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
-
-
 def test_only_generated_parts_are_replaced() -> None:
     text = "a\n<!-- generated: twice b c -->\nold\n<!-- end of generated part -->\nd"
     assert regenerate(text, {"twice": lambda *words: f"{words}\n"}).splitlines()[1:4] == [
@@ -65,25 +59,3 @@ def test_only_generated_parts_are_replaced() -> None:
     assert "old" not in handwritten(text) and handwritten(text).startswith("a\n")
     with pytest.raises(KeyError, match="twice"):
         regenerate(text, generators())
-
-
-def test_rooms_are_read_from_imports() -> None:
-    graph = read_imports()
-    assert {"app", "base", "commands", "decoding", "model", "text", "converters"} <= graph.keys()
-    assert "model" in graph["decoding"] and graph["base"] == frozenset()
-    names = ("specdec_cli.text.lines", "specdec_cli.app", "specdec_cli.files", "specdec_cli", "converters.layout")
-    assert [room(name) for name in names] == ["text", "app", "base", "base", "converters"]
-
-
-def test_a_room_is_above_all_rooms_that_it_imports() -> None:
-    graph = {"a": frozenset("bc"), "b": frozenset("c"), "c": frozenset(), "d": frozenset("c")}
-    assert levels(graph) == {"a": 2, "b": 1, "c": 0, "d": 1}
-    assert direct(graph) == [("a", "b"), ("b", "c"), ("d", "c")]
-    assert reachable(graph, "a") == {"b", "c"}
-    picture = to_svg(graph)
-    assert picture.count("<path") == 3 and picture.count("<rect") == 4
-
-
-def test_the_picture_has_every_room() -> None:
-    text = PICTURE.read_text(encoding="utf-8")
-    assert all(f">{name}</text>" in text for name in read_imports())
