@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from specdec_cli.processors import keep_order_of_sums
 from specdec_cli.text.subwords import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
 
+keep_order_of_sums()
 # Deadlines would fail on a busy machine.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
