@@ -121,24 +121,18 @@ class NativeEngine:
 
     @property
     def longest_source(self) -> int:
-        """Largest number of source tokens, EOS included."""
         return self._shape.max_positions // MULTIPLE * MULTIPLE
 
     @property
     def eos(self) -> int:
-        """The id of EOS in the target vocabulary."""
         return self._shape.eos
 
     @property
     def description(self) -> str:
-        """A text for statistics: "native engine" and the instruction set that it uses."""
         return f"native engine ({self._model.instructions})"
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """The total number of rounds with a draft, counted for each row, and their mean block size; None if the
-        block size is not adaptive, or if the drafter is not used.
-        """
         if self._sizes is None:
             return None
         rounds, tokens = self._sizes.drafts
