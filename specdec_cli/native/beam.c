@@ -68,8 +68,8 @@ static void run(struct member *member, const void *argument) {
     const int64_t total = call->pass.positions;
     SHARED_FOR (member, i, total) embed(call, i);
     run_pass(member, &call->pass);
-    for (int64_t first = 0; first < total; first += AT_ONCE) {
-        const int64_t count = total - first < AT_ONCE ? total - first : AT_ONCE;
+    for (int64_t first = 0; first < total; first += LOGITS_AT_ONCE) {
+        const int64_t count = total - first < LOGITS_AT_ONCE ? total - first : LOGITS_AT_ONCE;
         const struct linear_call product = {call->pass.kernels, output, call->pass.x + first * output->inputs, 0, count,
                                             worker->logits, worker->tops, call->pass.room};
         const struct logits logits = {worker->logits, worker->tops, output->outputs, count};
@@ -115,7 +115,7 @@ static int32_t search_chosen(struct worker *worker, int64_t rows, int64_t positi
     for (int64_t i = 0, first = 0; i < rows; i++) {
         struct row *row = worker->chosen[i];
         const int64_t parents = row->search.running;
-        struct candidate merged[2 * MOST_BEAM];
+        struct candidate merged[2 * SPECDEC_MOST_BEAM];
         const struct candidate *found = worker->beam.candidates + first * wanted;
         const int64_t count = merge_candidates(found, worker->beam.counts + first, parents, wanted, merged);
         first += parents;

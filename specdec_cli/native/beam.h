@@ -6,8 +6,6 @@
 
 #include "choices.h"
 
-#define MOST_BEAM 32 // hypotheses of a sentence at most
-
 // A continuation of the hypothesis `parent` of a sentence by one token, with the log probability of the whole.
 struct candidate {
     float log_probability;

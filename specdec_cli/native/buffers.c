@@ -6,13 +6,11 @@
 #include "session.h"
 #include "sizes.h"
 
-#define MULTIPLE 16
-
-int64_t padded_length(int64_t source_length) { return (source_length + MULTIPLE - 1) / MULTIPLE * MULTIPLE; }
+int64_t padded_length(int64_t source_length) { return (source_length + SPECDEC_MULTIPLE - 1) / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE; }
 
 int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length, int64_t min_length) {
-    const int64_t longest = model->shape.max_positions / MULTIPLE * MULTIPLE;
-    return smaller(3 * padded_length(larger(source_length, min_length)) + MULTIPLE, longest);
+    const int64_t longest = model->shape.max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
+    return smaller(3 * padded_length(larger(source_length, min_length)) + SPECDEC_MULTIPLE, longest);
 }
 
 static void *take(struct worker *worker, int64_t count, int64_t size) { return arena_take(&worker->arena, count, size); }
@@ -134,7 +132,7 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     const struct specdec_model *model = session->model;
     const int64_t positions = session->most_positions, width = model->decoder.width, size = model->shape.vocabulary;
     const int64_t of_row = larger(session->longest_draft + 1, session->beam), rows = smaller(session->count, session->options.batch);
-    const int64_t at_once = smaller(AT_ONCE, product_of(rows, of_row));
+    const int64_t at_once = smaller(LOGITS_AT_ONCE, product_of(rows, of_row));
     worker->session = session;
     worker->team = session->team;
     if (session->options.batch == 1) borrow_workspace(worker);

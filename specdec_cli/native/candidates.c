@@ -20,7 +20,7 @@ static void insert(struct candidate *kept, int64_t *count, int64_t wanted, struc
 // The `wanted`-th of the tiles' largest logits: at least `wanted` tokens have this logit or a larger one. Minus infinity for fewer tiles.
 static float least_wanted(const struct logits *logits, int64_t i, int64_t wanted) {
     const int64_t tiles = (logits->size + TILE - 1) / TILE;
-    float kept[2 * MOST_BEAM];
+    float kept[2 * SPECDEC_MOST_BEAM];
     for (int64_t k = 0; k < wanted; k++) kept[k] = -INFINITY;
     for (int64_t tile = 0; tile < tiles; tile++) {
         const float top = logits->tops[tile * logits->count + i];

@@ -4,13 +4,13 @@
 
 #include <math.h>
 
+#include "sizes.h"
+
 #define MOST_THREADS 1024
 #define MOST_BATCH (1 << 16)
 
-static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
-
 static int beam_fits(const struct specdec_options *options) {
-    return between(options->beam_size, 1, MOST_BEAM) && between(options->n_best, 1, options->beam_size) &&
+    return between(options->beam_size, 1, SPECDEC_MOST_BEAM) && between(options->n_best, 1, options->beam_size) &&
            between(options->stop, SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FAIRSEQ) && isfinite(options->length_penalty);
 }
 
@@ -50,7 +50,7 @@ int options_fit(const struct specdec_options *options, const struct specdec_shap
 }
 
 int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const int64_t *starts, int64_t count) {
-    const int64_t most = shape->max_positions / 16 * 16;
+    const int64_t most = shape->max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
     if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
     for (int64_t i = 0; i < count; i++) {
         if (starts[i + 1] <= starts[i] || starts[i + 1] - starts[i] > most) return SPECDEC_BAD_LENGTH;

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "specdec.h"
+
 static int64_t tiles_of(const struct logits *logits) { return (logits->size + TILE - 1) / TILE; }
 
 static int64_t end_of(const struct logits *logits, int64_t tile) {
@@ -27,7 +29,7 @@ int32_t first_choice(const struct logits *logits, int64_t i) {
 
 void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_t *ids) {
     const float *own = logits->values + i * logits->size;
-    float kept[MOST_CANDIDATES];
+    float kept[SPECDEC_MOST_CANDIDATES];
     for (int64_t k = 0; k < wanted; k++) {
         kept[k] = -INFINITY;
         ids[k] = 0;

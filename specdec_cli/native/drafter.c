@@ -99,8 +99,8 @@ static void find_candidates(struct member *member, const struct call *call, cons
     const struct worker *worker = call->worker;
     const struct linear *output = &call->model->drafter.output;
     const int64_t wanted = call->model->drafter.link.width ? call->model->drafter.link.candidates : 1;
-    for (int64_t first = 0; first < call->slots; first += AT_ONCE) {
-        const int64_t left = call->slots - first, count = left < AT_ONCE ? left : AT_ONCE;
+    for (int64_t first = 0; first < call->slots; first += LOGITS_AT_ONCE) {
+        const int64_t left = call->slots - first, count = left < LOGITS_AT_ONCE ? left : LOGITS_AT_ONCE;
         const struct linear_call product = {call->model->kernels, output, states + first * output->inputs, 0, count,
                                             worker->logits, worker->tops, call->pass.room};
         run_linear(member, &product);

@@ -96,7 +96,7 @@ static int make_locks(struct team *team) {
 
 struct team *team_open(void) {
     void *place = 0;
-    if (posix_memalign(&place, LINE, sizeof(struct team))) return 0;
+    if (posix_memalign(&place, CACHE_LINE, sizeof(struct team))) return 0;
     struct team *team = memset(place, 0, sizeof *team);
     team->owner = getpid();
     if (make_locks(team)) return team;
@@ -133,7 +133,7 @@ static int make_room(struct team *team) {
     struct helper **helpers = realloc(team->helpers, most * sizeof *helpers);
     if (!helpers) return 0;
     team->helpers = helpers;
-    if (posix_memalign(&parts, LINE, (most + 1) * sizeof *team->parts)) return 0;
+    if (posix_memalign(&parts, CACHE_LINE, (most + 1) * sizeof *team->parts)) return 0;
     memset(helpers + team->most, 0, (most - (size_t)team->most) * sizeof *helpers);
     free(team->parts);
     team->parts = memset(parts, 0, (most + 1) * sizeof *team->parts);

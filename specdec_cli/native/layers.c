@@ -4,8 +4,6 @@
 
 #include "sizes.h"
 
-#define LANES 16
-
 // A thread's own room: a normed row and FEW quantized ones, or scores, a query, what it attends to, and keys and values of a
 // head.
 int64_t own_size_of(const struct stack *stack, int64_t longest) {

@@ -7,10 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 16
-#define TILE 64
-
-static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
+#include "sizes.h"
 
 static int is_flag(int32_t value) { return value == 0 || value == 1; }
 
@@ -20,7 +17,7 @@ static int drafter_fits(const struct specdec_shape *shape) {
     return between(shape->drafter_layers, 1, 1024) && between(shape->drafter_feed_forward, LANES, 1 << 18) &&
            shape->drafter_feed_forward % LANES == 0 && between(shape->max_block, 1, 4096) && between(shape->link_width, 0, 1 << 14) &&
            shape->link_width % LANES == 0 && between(shape->shortlist, 0, shape->vocabulary) &&
-           between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) &&
+           between(shape->candidates, 1, drafted < SPECDEC_MOST_CANDIDATES ? drafted : SPECDEC_MOST_CANDIDATES) &&
            between(shape->mask, 0, shape->vocabulary - 1) && is_flag(shape->own_prefix) && is_flag(shape->recurrent_link);
 }
 

@@ -14,7 +14,6 @@
 #include "ngram_memory.h"
 
 #define VACANT (-1)
-#define AT_ONCE 48    // positions whose logits are computed together
 #define CHUNK 256     // positions that go through layers together, unless a single row has more
 #define LEAVING 4     // when a quarter of the rows is free, others enter
 

@@ -31,13 +31,12 @@
 
 #include <stdint.h>
 
-#if defined(_WIN32)
-#define SPECDEC_API __declspec(dllexport)
-#else
 #define SPECDEC_API __attribute__((visibility("default")))
-#endif
 
 #define SPECDEC_VERSION 1
+#define SPECDEC_MULTIPLE 16        // padded lengths of sources, and capacities of outputs, are multiples of this
+#define SPECDEC_MOST_BEAM 32       // hypotheses of a sentence at most
+#define SPECDEC_MOST_CANDIDATES 32 // tokens that a slot link chooses from at most
 
 enum specdec_status {
     SPECDEC_OK = 0,

@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include "model.h"
-
-#define LANES 16
-#define TILE 64
+#include "sizes.h"
 
 static void fail(struct reader *reader, int32_t status, int64_t tensor) {
     if (reader->status) return;

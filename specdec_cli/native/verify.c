@@ -72,8 +72,8 @@ static void run(struct member *member, const void *argument) {
     const int64_t total = call->pass.positions;
     SHARED_FOR (member, i, total) embed(call, i);
     run_pass(member, &call->pass);
-    for (int64_t first = 0; first < total; first += AT_ONCE)
-        choose_tokens(member, call, first, total - first < AT_ONCE ? total - first : AT_ONCE);
+    for (int64_t first = 0; first < total; first += LOGITS_AT_ONCE)
+        choose_tokens(member, call, first, total - first < LOGITS_AT_ONCE ? total - first : LOGITS_AT_ONCE);
 }
 
 // Puts the last token of a row and its draft at positions from `first` on; the position after them. The draft is written behind the
