@@ -1,10 +1,138 @@
-// A step of beam search: one pass over the last tokens of all hypotheses, and their best continuations.
+// Beam search: a step is one pass over the last tokens of all hypotheses, whose best continuations are the next ones.
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "kernels.h"
 #include "session.h"
+#include "sizes.h"
+
+static float value_of(const struct distribution *own, float logit) { return own->score + ((logit - own->top) - own->log_total); }
+
+static void insert(struct candidate *kept, int64_t *count, int64_t wanted, struct candidate candidate) {
+    if (*count < wanted) (*count)++;
+    else if (!(candidate.log_probability > kept[wanted - 1].log_probability)) return;
+    int64_t at = *count - 1;
+    for (; at > 0 && candidate.log_probability > kept[at - 1].log_probability; at--) kept[at] = kept[at - 1];
+    kept[at] = candidate;
+}
+
+// The `wanted`-th of the tiles' largest logits: at least `wanted` tokens have this logit or a larger one. Minus infinity for fewer tiles.
+static float least_wanted(const struct logits *logits, int64_t i, int64_t wanted) {
+    const int64_t tiles = (logits->size + TILE - 1) / TILE;
+    float kept[2 * SPECDEC_MOST_BEAM];
+    for (int64_t k = 0; k < wanted; k++) kept[k] = -INFINITY;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        const float top = logits->tops[tile * logits->count + i];
+        if (!(top > kept[wanted - 1])) continue;
+        int64_t at = wanted - 1;
+        for (; at > 0 && top > kept[at - 1]; at--) kept[at] = kept[at - 1];
+        kept[at] = top;
+    }
+    return kept[wanted - 1];
+}
+
+// The best continuations, at most `wanted`, the best one first; on ties that of the first token. Returns how many there are.
+static int64_t best_candidates(const struct logits *logits, int64_t i, const struct distribution *own, int32_t parent, int64_t wanted,
+                               struct candidate *to) {
+    const float least = value_of(own, least_wanted(logits, i, wanted));
+    int64_t count = 0;
+    for (int64_t first = 0; first < logits->size; first += TILE) {
+        if (!(value_of(own, logits->tops[first / TILE * logits->count + i]) >= least)) continue;
+        const float *values = logits->values + i * logits->size + first;
+        const int64_t size = logits->size - first < TILE ? logits->size - first : TILE;
+        float found[TILE];
+        for (int64_t k = 0; k < size; k++) found[k] = value_of(own, values[k]);
+        for (int64_t k = 0; k < size; k++) {
+            if (found[k] < least || values[k] < own->lowest) continue;
+            insert(to, &count, wanted, (struct candidate){found[k], parent, (int32_t)(first + k)});
+        }
+    }
+    return count;
+}
+
+// The same of the candidates of `parents` hypotheses, counts[i] of them from (i * wanted) on; on ties that of the first parent.
+static int64_t merge_candidates(const struct candidate *candidates, const int32_t *counts, int64_t parents, int64_t wanted,
+                                struct candidate *to) {
+    int64_t count = 0;
+    for (int64_t parent = 0; parent < parents; parent++)
+        for (int64_t k = 0; k < counts[parent]; k++) insert(to, &count, wanted, candidates[parent * wanted + k]);
+    return count;
+}
+
+void begin_search(const struct specdec_session *session, struct row *row) {
+    struct search *search = &row->search;
+    search->running = 1;
+    search->ended = 0;
+    search->scores[0] = 0.0f;
+    search->tokens[0] = session->model->shape.start;
+}
+
+static double scored(const struct specdec_session *session, float log_probability, int64_t length) {
+    return (double)log_probability / pow((double)length, session->options.length_penalty);
+}
+
+// Keeps a hypothesis that has ended, with the candidate's token as its last, if it is among the best ones.
+static void finish(const struct specdec_session *session, struct row *row, const struct candidate *last) {
+    struct search *search = &row->search;
+    const int64_t beam = session->options.beam_size, length = row->length;
+    const double score = scored(session, last->log_probability, length);
+    const int full = search->ended == beam;
+    if (full && (session->options.stop == SPECDEC_STOP_FAIRSEQ || !(score > search->finished[beam - 1].score))) return;
+    int64_t at = full ? beam - 1 : search->ended++;
+    int32_t *ids = search->finished[at].ids;
+    for (; at > 0 && score > search->finished[at - 1].score; at--) search->finished[at] = search->finished[at - 1];
+    search->finished[at] = (struct finished){score, length, last->log_probability, ids};
+    memcpy(ids, search->tokens + last->parent * session->longest_capacity + 1, (size_t)(length - 1) * sizeof *ids);
+    ids[length - 1] = last->token;
+}
+
+// Whether the search ends, if `running` is the log probability of the best hypothesis that has not ended.
+static int is_done(const struct specdec_session *session, const struct row *row, float running) {
+    const struct specdec_options *options = &session->options;
+    const struct search *search = &row->search;
+    int64_t length = row->length;
+    if (search->ended < options->beam_size) return 0;
+    if (options->stop == SPECDEC_STOP_FIRST || options->stop == SPECDEC_STOP_FAIRSEQ) return 1;
+    if (options->stop == SPECDEC_STOP_NEVER && options->length_penalty > 0)
+        length = options->max_length ? options->max_length : row->limit - 1;
+    return scored(session, running, length) <= search->finished[options->beam_size - 1].score;
+}
+
+// Makes the candidate the next step's hypothesis `number`.
+static void extend(const struct specdec_session *session, struct row *row, const struct candidate *candidate, int64_t number) {
+    struct search *search = &row->search;
+    const int64_t from = candidate->parent * session->longest_capacity, to = number * session->longest_capacity;
+    memcpy(search->next_tokens + to, search->tokens + from, (size_t)row->length * sizeof(int32_t));
+    memcpy(search->next_orders + to, search->orders + from, (size_t)row->length * sizeof(int32_t));
+    search->next_tokens[to + row->length] = candidate->token;
+    search->scores[number] = candidate->log_probability;
+}
+
+static void exchange(int32_t **a, int32_t **b) {
+    int32_t *const other = *a;
+    *a = *b;
+    *b = other;
+}
+
+// The next step of a row's search, by what merge_candidates() gave. Returns whether the search is done.
+static int continue_search(const struct specdec_session *session, struct row *row, const struct candidate *candidates, int64_t count) {
+    struct search *search = &row->search;
+    const int64_t beam = session->options.beam_size, eos = session->model->shape.eos;
+    const int full = row->length + 1 >= row->limit;
+    row->rounds++;
+    for (int64_t i = 0; i < smaller(beam, count); i++)
+        if (full || candidates[i].token == eos) finish(session, row, candidates + i);
+    search->running = 0;
+    for (int64_t i = 0; !full && i < count && search->running < beam; i++)
+        if (candidates[i].token != eos) extend(session, row, candidates + i, search->running++);
+    if (!search->running || is_done(session, row, search->scores[0])) return 1;
+    exchange(&search->tokens, &search->next_tokens);
+    exchange(&search->orders, &search->next_orders);
+    row->length++;
+    return 0;
+}
 
 // What all threads of a pass read; copied to each.
 struct call {

@@ -18,13 +18,6 @@ struct distribution {
     float score, top, log_total, lowest;
 };
 
-// candidates.c: the best continuations, at most `wanted`, the best one first; on ties that of the first parent, then of the first
-// token. Both return how many there are.
-int64_t best_candidates(const struct logits *logits, int64_t i, const struct distribution *own, int32_t parent, int64_t wanted,
-                        struct candidate *to);
-// Of the candidates of `parents` hypotheses, counts[i] of them from (i * wanted) on.
-int64_t merge_candidates(const struct candidate *candidates, const int32_t *counts, int64_t parents, int64_t wanted, struct candidate *to);
-
 // A hypothesis that has ended: `length` ids, and its log probability divided by the length to the power of the length penalty.
 struct finished {
     double score;

@@ -124,21 +124,15 @@ struct specdec_session {
     int64_t handed_out;
 };
 
-// checks.c: whether options fit a model; checks of a queue, and of the given drafts and bounds, which return a status; how many drafts
-// are given; whether these are texts that are copied; and whether the first drafts of a decoding that copies a text are bounded.
-int options_fit(const struct specdec_options *options, const struct specdec_shape *shape);
-int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const int64_t *starts, int64_t count);
-int32_t check_drafts(const struct specdec_session *session);
-int64_t drafts_of(const struct specdec_session *session);
+// session.c: whether a text is given for each sentence, which is copied.
 int has_texts(const struct specdec_options *options);
-int has_bounds(const struct specdec_options *options);
 
 // buffers.c: all memory of a worker's passes. Returns 0 without memory, or where a size overflows.
 int worker_open(struct worker *worker, struct specdec_session *session);
 void worker_close(struct worker *worker);
 int64_t padded_length(int64_t source_length);
 
-// row_memory.c: reserves memory for the keys and values of a row that begins (returns 0 without memory), and extends it to at least
+// buffers.c: reserves memory for the keys and values of a row that begins (returns 0 without memory), and extends it to at least
 // `places` positions of its output, at most the row's capacity.
 int row_reserve(const struct specdec_session *session, struct row *row);
 void row_extend(const struct specdec_session *session, struct row *row, int64_t places);
@@ -169,30 +163,15 @@ void begin_draft(const struct specdec_session *session, struct row *row);
 void propose_draft(const struct worker *worker, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
 
-// drafter.c: positions of a row at most in a pass of the drafter or of a verification; the drafts of all rows that have a drafter, of
+// drafter.c: floats that the slot link needs for a row; positions of a row at most in a pass of the drafter or of a verification; the drafts of all rows that have a drafter, of
 // `worker->block_size` tokens; what it keeps of `count` tokens that a round added.
+int64_t link_room(const struct specdec_model *model);
 int64_t positions_of_row(const struct specdec_session *session);
 void draft_rows(struct worker *worker);
 void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
 
-// link.c: the drafts of a row from its states (block, W) and those projected to the link (block, R). `hidden` (R) has the hidden
-// units of the first slot; walk_slots() overwrites them with those of later slots.
-int64_t link_room(const struct specdec_model *model);
-struct walk {
-    const struct specdec_model *model;
-    const float *states, *narrow;
-    const int32_t *best;
-    int64_t block;
-    float *hidden, *room; // link_room() floats of room
-};
-void walk_slots(const struct walk *walk, int32_t *ids);
-
-// hypotheses.c: the search for a row that begins, and its next step, by candidates that merge_candidates() gave. Returns whether the
-// search is done.
+// beam.c: the search for a row that begins, and a step of it for all running rows, which returns a status.
 void begin_search(const struct specdec_session *session, struct row *row);
-int continue_search(const struct specdec_session *session, struct row *row, const struct candidate *candidates, int64_t count);
-
-// beam.c: a step of beam search for all running rows. Returns a status.
 int32_t search_rows(struct worker *worker);
 
 // outputs.c: hands over a row that has ended, which is vacant then, or a round that took the first `count` tokens of a verdict.

@@ -10,7 +10,7 @@
 //
 // Memory. Packed weights stand in pages of 2 MiB where the system has them (memory.h). A session computes the sizes of all its
 // buffers in one place (buffers.c) when it is created, from the longest source in the queue, and allocates them then; decoding
-// allocates only the outputs and, when a row begins its first sentence, memory for the row's keys and values (row_memory.c). All
+// allocates only the outputs and, when a row begins its first sentence, memory for the row's keys and values (buffers.c). All
 // products of sizes are checked for overflow. A row holds at most as many keys and values as its own source allows
 // (`specdec_capacity`); all hypotheses of a beam search are in the memory of their row (beam.h).
 //
