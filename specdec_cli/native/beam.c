@@ -8,7 +8,9 @@
 #include "session.h"
 #include "sizes.h"
 
-static float value_of(const struct distribution *own, float logit) { return own->score + ((logit - own->top) - own->log_total); }
+static float value_of(const struct distribution *distribution, float logit) {
+    return distribution->score + ((logit - distribution->top) - distribution->log_total);
+}
 
 static void insert(struct candidate *kept, int64_t *count, int64_t wanted, struct candidate candidate) {
     if (*count < wanted) (*count)++;
@@ -34,19 +36,19 @@ static float least_wanted(const struct logits *logits, int64_t i, int64_t wanted
 }
 
 // The best continuations, at most `wanted`, the best one first; on ties that of the first token. Returns how many there are.
-static int64_t best_candidates(const struct logits *logits, int64_t i, const struct distribution *own, int32_t parent, int64_t wanted,
-                               struct candidate *to) {
-    const float least = value_of(own, least_wanted(logits, i, wanted));
+static int64_t best_candidates(const struct logits *logits, int64_t i, const struct distribution *distribution, int32_t parent,
+                               int64_t wanted, struct candidate *to) {
+    const float least = value_of(distribution, least_wanted(logits, i, wanted));
     int64_t count = 0;
     for (int64_t first = 0; first < logits->size; first += TILE) {
-        if (!(value_of(own, logits->tops[first / TILE * logits->count + i]) >= least)) continue;
+        if (!(value_of(distribution, logits->tops[first / TILE * logits->count + i]) >= least)) continue;
         const float *values = logits->values + i * logits->size + first;
         const int64_t size = logits->size - first < TILE ? logits->size - first : TILE;
-        float found[TILE];
-        for (int64_t k = 0; k < size; k++) found[k] = value_of(own, values[k]);
+        float scores[TILE];
+        for (int64_t k = 0; k < size; k++) scores[k] = value_of(distribution, values[k]);
         for (int64_t k = 0; k < size; k++) {
-            if (found[k] < least || values[k] < own->lowest) continue;
-            insert(to, &count, wanted, (struct candidate){found[k], parent, (int32_t)(first + k)});
+            if (scores[k] < least || values[k] < distribution->lowest) continue;
+            insert(to, &count, wanted, (struct candidate){scores[k], parent, (int32_t)(first + k)});
         }
     }
     return count;
@@ -134,96 +136,75 @@ static int continue_search(const struct specdec_session *session, struct row *ro
     return 0;
 }
 
-// What all threads of a pass read; copied to each.
-struct call {
-    struct pass pass;
-    const struct worker *worker;
-    int constrained;
-};
-_Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
-
-static void embed(const struct call *call, int64_t i) {
-    const struct specdec_model *model = call->worker->session->model;
-    const struct position *own = call->worker->positions + i;
-    embed_token(model->kernels, &model->target, own->id, own->place, call->pass.x + i * model->target.width);
-}
-
 // Replaces logits by log probabilities, and constrains these, which are not normalised again: as transformers and fairseq do.
-static void constrain_probabilities(const struct call *call, const struct logits *logits, int64_t i, const struct position *position,
-                                    struct distribution *own) {
-    const struct worker *worker = call->worker;
+static void constrain_probabilities(const struct worker *worker, const struct logits *logits, int64_t i, const struct position *position,
+                                    struct distribution *distribution) {
     float *values = worker->logits + i * logits->size, *tops = worker->tops + i;
     for (int64_t first = 0; first < logits->size; first += TILE) {
         float *top = tops + first / TILE * logits->count;
         *top = -INFINITY;
         for (int64_t k = first; k < first + TILE && k < logits->size; k++) {
-            values[k] = values[k] < own->lowest ? -INFINITY : values[k] - own->top - own->log_total;
+            values[k] = values[k] < distribution->lowest ? -INFINITY : values[k] - distribution->top - distribution->log_total;
             *top = values[k] > *top ? values[k] : *top;
         }
     }
-    const struct before before = before_of(position);
-    constrain(&worker->session->options, &worker->session->model->shape, &before, worker->logits, worker->tops, logits, i);
-    *own = (struct distribution){own->score, 0.0f, 0.0f, -FLT_MAX};
+    const struct context context = context_of(position);
+    constrain(&worker->session->options, &worker->session->model->shape, &context, worker->logits, worker->tops, logits, i);
+    *distribution = (struct distribution){distribution->score, 0.0f, 0.0f, -FLT_MAX};
 }
 
 // The candidates of the hypothesis at position `first` + i of the pass.
-static void find(const struct call *call, const struct logits *logits, int64_t first, int64_t i) {
-    const struct specdec_session *session = call->worker->session;
-    const struct beam_room *room = &call->worker->beam;
-    const struct position *position = call->worker->positions + first + i;
+static void find_candidates(const struct decoder_pass *pass, const struct logits *logits, int64_t first, int64_t i) {
+    const struct specdec_session *session = pass->worker->session;
+    const struct beam_workspace *beam = &pass->worker->beam;
+    const struct position *position = pass->worker->positions + first + i;
     const int64_t wanted = 2 * session->options.beam_size;
     const int32_t parent = (int32_t)(first + i - position->first), forced = position->forced;
     const float *values = logits->values + i * logits->size;
-    struct candidate *to = room->candidates + (first + i) * wanted;
-    struct distribution own = {room->scores[first + i], 0.0f, 0.0f, SUPPRESSED / 2};
-    session->model->kernels->log_softmax(values, logits->size, &own.top, &own.log_total);
+    struct candidate *to = beam->candidates + (first + i) * wanted;
+    struct distribution distribution = {beam->scores[first + i], 0.0f, 0.0f, SUPPRESSED / 2};
+    session->model->kernels->log_softmax(values, logits->size, &distribution.top, &distribution.log_total);
     if (forced < 0) {
-        if (call->constrained) constrain_probabilities(call, logits, i, position, &own);
-        room->counts[first + i] = (int32_t)best_candidates(logits, i, &own, parent, wanted, to);
+        if (pass->constrained) constrain_probabilities(pass->worker, logits, i, position, &distribution);
+        beam->counts[first + i] = (int32_t)best_candidates(logits, i, &distribution, parent, wanted, to);
         return;
     }
-    room->counts[first + i] = 0;
+    beam->counts[first + i] = 0;
     if (session->options.stop == SPECDEC_STOP_FAIRSEQ && values[forced] < SUPPRESSED / 2) return;
-    const float probable = values[forced] - own.top - own.log_total;
-    *to = (struct candidate){own.score + (session->options.stop == SPECDEC_STOP_FAIRSEQ ? probable : 0.0f), parent, forced};
-    room->counts[first + i] = 1;
+    const float probable = values[forced] - distribution.top - distribution.log_total;
+    *to = (struct candidate){distribution.score + (session->options.stop == SPECDEC_STOP_FAIRSEQ ? probable : 0.0f), parent, forced};
+    beam->counts[first + i] = 1;
 }
 
 static void run(struct member *member, const void *argument) {
-    const struct call *call = argument;
-    const struct worker *worker = call->worker;
-    const struct linear *output = &worker->session->model->output;
-    const int64_t total = call->pass.positions;
-    SHARED_FOR (member, i, total) embed(call, i);
-    run_pass(member, &call->pass);
+    const struct decoder_pass *pass = argument;
+    const int64_t total = pass->pass.positions;
+    run_decoder(member, pass);
     for (int64_t first = 0; first < total; first += LOGITS_AT_ONCE) {
-        const int64_t count = total - first < LOGITS_AT_ONCE ? total - first : LOGITS_AT_ONCE;
-        const struct linear_call product = {call->pass.kernels, output, call->pass.x + first * output->inputs, 0, count,
-                                            worker->logits, worker->tops, call->pass.room};
-        const struct logits logits = {worker->logits, worker->tops, output->outputs, count};
-        run_linear(member, &product);
-        SHARED_FOR (member, i, count) find(call, &logits, first, i);
+        const int64_t count = smaller(total - first, LOGITS_AT_ONCE);
+        const struct logits logits = compute_logits(member, pass, first, count);
+        SHARED_FOR (member, i, count) find_candidates(pass, &logits, first, i);
     }
 }
 
 // Puts the hypotheses of a row at positions from `first` on; the position after them.
-static int64_t place_hypotheses(struct worker *worker, struct row *row, int64_t first) {
+static int64_t lay_out_hypotheses(struct worker *worker, struct row *row, int64_t first) {
     const struct specdec_options *options = &worker->session->options;
-    const int64_t beam = options->beam_size, place = row->length - 1;
+    const int64_t beam = options->beam_size, index = row->length - 1;
     const int32_t forced = forced_token(options, worker->session->model->shape.eos, row->length, row->limit);
     for (int64_t k = 0; k < row->search.running; k++) {
         const int64_t at = first + k, start = k * worker->session->longest_capacity;
-        row->search.orders[start + place] = (int32_t)(place * beam + k);
+        row->search.orders[start + index] = (int32_t)(index * beam + k);
         const int32_t *tokens = row->search.tokens + start;
-        worker->positions[at] = (struct position){first, 0, tokens[place], forced, -1, place, row, tokens};
+        worker->positions[at] = (struct position){first, 0, tokens[index], forced, -1, index, row, tokens};
         worker->beam.orders[at] = row->search.orders + start;
         worker->beam.scores[at] = row->search.scores[k];
-        worker->own[at] = row->own.start;
-        worker->own_room[at] = row->room * beam;
-        worker->memory[at] = row->memory.start;
-        worker->memory_room[at] = row->source_length;
-        worker->places[at] = place * beam + k;
-        worker->ends[at] = place + 1;
+        worker->caches[at] = row->cache.start;
+        worker->cache_capacities[at] = row->allocated * beam;
+        worker->memories[at] = row->memory.start;
+        worker->memory_capacities[at] = row->source_length;
+        worker->indices[at] = index * beam + k;
+        worker->ends[at] = index + 1;
         worker->starts[at + 1] = at + 1;
     }
     return first + row->search.running;
@@ -232,25 +213,21 @@ static int64_t place_hypotheses(struct worker *worker, struct row *row, int64_t 
 // The rows that were chosen go through the model together. Returns a status.
 static int32_t search_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_session *session = worker->session;
-    const struct specdec_model *model = session->model;
-    const struct call call = {
-        {model->kernels, &model->decoder, positions, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
-         worker->ends, worker->beam.orders, worker->memory, worker->memory_room, &worker->room, 0},
-        worker, has_constraints(&session->options)};
-    const int64_t output = model->output.inputs * model->output.outputs * positions, wanted = 2 * session->options.beam_size;
-    team_run(worker->team, multiplications_of(&model->decoder, positions) + output, run, &call, sizeof call);
+    const struct decoder_pass pass = decoder_pass_of(worker, positions, positions, worker->beam.orders);
+    const int64_t wanted = 2 * session->options.beam_size;
+    run_with_team(&pass, run);
     int32_t status = SPECDEC_OK;
     for (int64_t i = 0, first = 0; i < rows; i++) {
         struct row *row = worker->chosen[i];
         const int64_t parents = row->search.running;
         struct candidate merged[2 * SPECDEC_MOST_BEAM];
-        const struct candidate *found = worker->beam.candidates + first * wanted;
-        const int64_t count = merge_candidates(found, worker->beam.counts + first, parents, wanted, merged);
+        const struct candidate *candidates = worker->beam.candidates + first * wanted;
+        const int64_t count = merge_candidates(candidates, worker->beam.counts + first, parents, wanted, merged);
         first += parents;
         if (!continue_search(session, row, merged, count)) continue;
         worker->running--;
-        const int32_t own = hand_over(worker->session, row);
-        if (own) status = own;
+        const int32_t handed = hand_over(worker->session, row);
+        if (handed) status = handed;
     }
     return status;
 }
@@ -269,7 +246,7 @@ int32_t search_rows(struct worker *worker) {
         }
         row_extend(worker->session, row, row->length);
         worker->chosen[rows++] = row;
-        positions = place_hypotheses(worker, row, positions);
+        positions = lay_out_hypotheses(worker, row, positions);
     }
     return rows && !status ? search_chosen(worker, rows, positions) : status;
 }

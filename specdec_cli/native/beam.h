@@ -27,8 +27,8 @@ struct finished {
 };
 
 // The search for a sentence: `running` hypotheses with their log probabilities, the best one first. `tokens` (beam, capacity) begin
-// with the start of the model. Hypothesis k keeps its keys and values of place p at place p * beam + k, and so the ones of its
-// tokens stand at `orders` (beam, capacity). `next_tokens` and `next_orders` are room for the next step. `finished` (beam): the
+// with the start of the model. Hypothesis k keeps its keys and values of position p at index p * beam + k, and so the ones of its
+// tokens stand at `orders` (beam, capacity). `next_tokens` and `next_orders` are for the next step. `finished` (beam): the
 // best ones that have ended, the best one first.
 struct search {
     int64_t running, ended;

@@ -64,7 +64,7 @@ int32_t hand_over_round(struct specdec_session *session, const struct verdict *v
     if (!done) return SPECDEC_NO_MEMORY;
     int32_t *ids = (int32_t *)(done + 1);
     memcpy(ids, verdict->predicted, (size_t)count * sizeof *ids);
-    if (row->drafted) memcpy(ids + count, row->ids, (size_t)row->drafted * sizeof *ids);
+    if (row->drafted) memcpy(ids + count, row->draft, (size_t)row->drafted * sizeof *ids);
     done->status = SPECDEC_ROUND;
     done->output = (struct specdec_output){row->number, count, row->rounds, row->drafted, ids, 0, 0, 0};
     append(session, done);

@@ -106,9 +106,9 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
     for (int row = 0; row < rows; row++) left_out[row] = _mm256_set1_epi32(left_out_of(x + row * inputs, inputs));
     for (int first = 0; first < TILE; first += outputs, of_weights += outputs, to += outputs) {
         for (int part = 0; part < parts; part++) {
-            const __m256i own = _mm256_loadu_si256((const __m256i *)(of_weights + part * IN_REGISTER));
+            const __m256i weight_sums = _mm256_loadu_si256((const __m256i *)(of_weights + part * IN_REGISTER));
             for (int row = 0; row < rows; row++)
-                sums[row][part] = _mm256_add_epi32(_mm256_mullo_epi32(own, _mm256_set1_epi32(BIAS)), left_out[row]);
+                sums[row][part] = _mm256_add_epi32(_mm256_mullo_epi32(weight_sums, _mm256_set1_epi32(BIAS)), left_out[row]);
         }
         const int8_t *weights = tile + 4 * first;
         for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
@@ -188,10 +188,10 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
 static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
     for (int row = 0; row < rows; row += ROWS_AT_ONCE) {
         const uint8_t *from = x + row * inputs;
-        int32_t *place = to + row * TILE;
-        if (rows - row >= ROWS_AT_ONCE) multiply_some(ROWS_AT_ONCE, TILE / 2, from, inputs, weights, sums, place);
-        else if (rows - row == 2) multiply_some(2, TILE / 2, from, inputs, weights, sums, place);
-        else multiply_some(1, TILE, from, inputs, weights, sums, place);
+        int32_t *sums_of_row = to + row * TILE;
+        if (rows - row >= ROWS_AT_ONCE) multiply_some(ROWS_AT_ONCE, TILE / 2, from, inputs, weights, sums, sums_of_row);
+        else if (rows - row == 2) multiply_some(2, TILE / 2, from, inputs, weights, sums, sums_of_row);
+        else multiply_some(1, TILE, from, inputs, weights, sums, sums_of_row);
     }
 }
 

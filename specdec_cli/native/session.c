@@ -115,33 +115,33 @@ static void measure(struct specdec_session *session, const int64_t *starts) {
 static int32_t open_workers(struct specdec_session *session) {
     const int64_t threads = session->options.threads, apart = session->options.batch > 1;
     session->worker_count = apart ? threads : 1;
-    session->workers = arena_take(&session->arena, session->worker_count, sizeof *session->workers);
+    session->workers = arena_allocate(&session->arena, session->worker_count, sizeof *session->workers);
     if (!session->workers) return SPECDEC_NO_MEMORY;
     if (!apart && threads > 1 && team_borrow(session->model->team, (int)threads)) session->team = session->model->team;
     for (int64_t i = 0; i < session->worker_count; i++) {
         struct worker *worker = session->workers + i;
-        worker->ngrams = session->options.memory ? session->options.memory->each + i : 0;
-        worker->adaptive = session->options.adaptive ? session->options.adaptive->each + i : 0;
+        worker->ngrams = session->options.memory ? session->options.memory->of_worker + i : 0;
+        worker->adaptive = session->options.adaptive ? session->options.adaptive->of_worker + i : 0;
         if (!worker_open(worker, session)) return SPECDEC_NO_MEMORY;
     }
     return SPECDEC_OK;
 }
 
-static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int64_t count, int32_t **own_ids,
-                          int64_t **own_starts) {
-    *own_ids = arena_take(&session->arena, starts[count], sizeof *ids);
-    *own_starts = arena_take(&session->arena, count + 1, sizeof *starts);
-    if (!*own_ids || !*own_starts) return SPECDEC_NO_MEMORY;
-    memcpy(*own_ids, ids, (size_t)starts[count] * sizeof *ids);
-    memcpy(*own_starts, starts, (size_t)(count + 1) * sizeof *starts);
+static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int64_t count, int32_t **copied_ids,
+                          int64_t **copied_starts) {
+    *copied_ids = arena_allocate(&session->arena, starts[count], sizeof *ids);
+    *copied_starts = arena_allocate(&session->arena, count + 1, sizeof *starts);
+    if (!*copied_ids || !*copied_starts) return SPECDEC_NO_MEMORY;
+    memcpy(*copied_ids, ids, (size_t)starts[count] * sizeof *ids);
+    memcpy(*copied_starts, starts, (size_t)(count + 1) * sizeof *starts);
     return SPECDEC_OK;
 }
 
 // A copy of a number for each sentence; NULL without memory.
 static int32_t *copy_numbers(struct specdec_session *session, const int32_t *numbers) {
-    int32_t *own = arena_take(&session->arena, session->count + 1, sizeof *own);
-    if (own) memcpy(own, numbers, (size_t)session->count * sizeof *own);
-    return own;
+    int32_t *copy = arena_allocate(&session->arena, session->count + 1, sizeof *copy);
+    if (copy) memcpy(copy, numbers, (size_t)session->count * sizeof *copy);
+    return copy;
 }
 
 static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
@@ -156,8 +156,8 @@ static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, c
 }
 
 int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const int32_t *ids,
-                               const int64_t *starts, int64_t count, struct specdec_session **made) {
-    *made = 0;
+                               const int64_t *starts, int64_t count, struct specdec_session **created) {
+    *created = 0;
     if (!options_fit(options, &model->shape)) return SPECDEC_BAD_OPTION;
     if (count < 0) return SPECDEC_BAD_LENGTH;
     struct specdec_session *session = calloc(1, sizeof *session);
@@ -175,7 +175,7 @@ int32_t specdec_session_create(const struct specdec_model *model, const struct s
     if (!status) status = copy_queue(session, ids, starts);
     if (!status) status = open_workers(session);
     if (status) specdec_session_destroy(session);
-    else *made = session;
+    else *created = session;
     return status;
 }
 
