@@ -116,7 +116,7 @@ static int open_search(struct worker *worker, const struct specdec_session *sess
 static int open_beam(struct worker *worker, const struct specdec_session *session) {
     const int64_t positions = session->most_positions;
     struct beam_workspace *workspace = &worker->beam;
-    if (session->options.decoding != SPECDEC_BEAM) return 1;
+    if (session->options.method != SPECDEC_METHOD_BEAM) return 1;
     workspace->orders = allocate(worker, positions, sizeof *workspace->orders);
     workspace->scores = allocate(worker, positions, sizeof *workspace->scores);
     workspace->candidates = allocate(worker, product_of(positions, 2 * session->beam), sizeof *workspace->candidates);
@@ -126,7 +126,7 @@ static int open_beam(struct worker *worker, const struct specdec_session *sessio
     return workspace->orders && workspace->scores && workspace->candidates && workspace->counts;
 }
 
-static int has_drafter(const struct specdec_session *session) { return session->options.decoding == SPECDEC_DRAFTER; }
+static int has_drafter(const struct specdec_session *session) { return session->options.method == SPECDEC_METHOD_SPECDEC; }
 
 static int open_drafting(struct worker *worker, const struct specdec_session *session) {
     const struct link *link = &session->model->drafter.link;

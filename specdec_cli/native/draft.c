@@ -21,7 +21,7 @@ static void copy_text(const struct specdec_session *session, struct row *row) {
     if (row->length - 1 < row->prefix) row->copy_from = row->length - 1;
     const int64_t left = row->copy_from < 0 ? 0 : row->text_length - 1 - row->copy_from;
     // A given text is not drafted for the last position: each round of it then ends with a token of the verifier.
-    const int64_t remaining = session->options.decoding == SPECDEC_GIVEN ? row->limit - row->length - 1 : left;
+    const int64_t remaining = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS ? row->limit - row->length - 1 : left;
     const int64_t count = most_drafted(session, row, smaller(smaller(left, remaining), row->longest));
     row->drafted = count > 0 ? count : 0;
     for (int64_t i = 0; i < row->drafted; i++) row->draft[i] = row->text[row->copy_from + i];
@@ -148,14 +148,14 @@ void begin_draft(const struct specdec_session *session, struct row *row) {
 }
 
 static int copies_text(const struct specdec_session *session) {
-    return session->options.decoding == SPECDEC_INPUT_GUIDED || session->options.decoding == SPECDEC_GIVEN;
+    return session->options.method == SPECDEC_METHOD_INPUT_GUIDED || session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS;
 }
 
 void propose_draft(const struct worker *worker, struct row *row) {
     const struct specdec_session *session = worker->session;
     row->drafted = 0;
     if (copies_text(session)) copy_text(session, row);
-    if (session->options.decoding == SPECDEC_LOOKUP) look_up(session, row);
+    if (session->options.method == SPECDEC_METHOD_LOOKUP) look_up(session, row);
     if (!worker->ngrams) return;
     row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->draft);
 }
@@ -172,7 +172,7 @@ static void bound_draft(struct row *row, int64_t passed) {
 
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed) {
     if (!copies_text(session)) return;
-    if (session->options.match == SPECDEC_NEAREST) realign(session, row, passed);
-    else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_UNIQUE_3);
+    if (session->options.match == SPECDEC_MATCH_NEAREST) realign(session, row, passed);
+    else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_MATCH_UNIQUE_3);
     if (session->first_drafts) bound_draft(row, passed);
 }

@@ -261,7 +261,7 @@ static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
 }
 
 int64_t positions_of_row(const struct specdec_session *session) {
-    const int reads_prefix = session->options.decoding == SPECDEC_DRAFTER && session->model->drafter.mark;
+    const int reads_prefix = session->options.method == SPECDEC_METHOD_SPECDEC && session->model->drafter.mark;
     return session->longest_draft + 1 + (reads_prefix ? session->longest_draft : 0);
 }
 

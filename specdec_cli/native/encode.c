@@ -75,7 +75,7 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     row->rounds = row->drafted = row->fresh = 0;
     row->number = number;
     begin_draft(session, row);
-    if (session->options.decoding == SPECDEC_BEAM) begin_search(session, row);
+    if (session->options.method == SPECDEC_METHOD_BEAM) begin_search(session, row);
     return SPECDEC_OK;
 }
 
@@ -102,8 +102,9 @@ int32_t enter_rows(struct worker *worker) {
         if (atomic_load(&session->entered) >= session->count) break;
         const int64_t number = atomic_fetch_add(&session->entered, 1);
         if (number >= session->count) break;
-        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch) : session->options.decoding != SPECDEC_GREEDY;
-        row->has_drafter = drafts && session->options.decoding == SPECDEC_DRAFTER;
+        const int may_draft = session->options.method != SPECDEC_METHOD_GREEDY;
+        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch) : may_draft;
+        row->has_drafter = drafts && session->options.method == SPECDEC_METHOD_SPECDEC;
         const int32_t status = enter_row(worker, row, number, positions);
         if (status) return status;
         worker->chosen[rows] = row;

@@ -9,6 +9,12 @@
 
 #include "sizes.h"
 
+#if !defined(SPECDEC_HEADER)
+#define SPECDEC_HEADER 0 // setup.py gives the CRC-32 of specdec.h
+#endif
+
+uint32_t specdec_interface(void) { return SPECDEC_HEADER; }
+
 static int is_flag(int32_t value) { return value == 0 || value == 1; }
 
 static int drafter_fits(const struct specdec_shape *shape) {
@@ -30,7 +36,7 @@ static int shape_fits(const struct specdec_shape *shape) {
                       between(shape->max_positions, LANES, 1 << 16) && between(shape->position_offset, 0, 1024);
     const int flags = is_flag(shape->pre_norm) && is_flag(shape->learned_positions) && is_flag(shape->embedding_scale) &&
                       is_flag(shape->embedding_norm) && is_flag(shape->shared_embeddings) && is_flag(shape->tied_output) &&
-                      is_flag(shape->output_bias) && between(shape->activation, SPECDEC_RELU, SPECDEC_SILU);
+                      is_flag(shape->output_bias) && between(shape->activation, SPECDEC_ACTIVATION_RELU, SPECDEC_ACTIVATION_SILU);
     const int shared = !shape->shared_embeddings || shape->source_vocabulary == shape->vocabulary;
     return sizes && flags && shared && between(shape->padding, 0, smaller - 1) && between(shape->eos, 0, shape->vocabulary - 1) &&
            between(shape->start, 0, shape->vocabulary - 1) && drafter_fits(shape);

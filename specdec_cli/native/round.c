@@ -86,7 +86,7 @@ static int64_t propose_drafts(struct worker *worker) {
 // Whether all rows of the batch run, with drafts of the full size if these are a drafter's or recorded.
 static int is_full(const struct worker *worker) {
     const struct specdec_options *options = &worker->session->options;
-    const int drafts = options->decoding == SPECDEC_DRAFTER || options->recorded;
+    const int drafts = options->method == SPECDEC_METHOD_SPECDEC || options->recorded;
     for (int64_t i = 0; i < options->batch; i++) {
         const struct row *row = worker->rows + i;
         if (row->number == VACANT || (drafts && row->drafted < options->block_size)) return 0;
@@ -99,7 +99,7 @@ int32_t work_once(struct worker *worker) {
     const int32_t status = enter_rows(worker);
     if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
     if (!worker->running || atomic_load(&session->stopped)) return SPECDEC_FINISHED;
-    if (session->options.decoding == SPECDEC_BEAM) return search_rows(worker);
+    if (session->options.method == SPECDEC_METHOD_BEAM) return search_rows(worker);
     const double started = milliseconds(worker);
     const int64_t drafting = propose_drafts(worker);
     const double drafted = milliseconds(worker);

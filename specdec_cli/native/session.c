@@ -26,24 +26,25 @@ static int constraints_fit(const struct specdec_options *options) {
 
 static int memory_fits(const struct specdec_options *options, const struct specdec_shape *shape) {
     const struct specdec_memory *memory = options->memory;
-    if (options->decoding != SPECDEC_NGRAM_MEMORY) return !memory;
+    if (options->method != SPECDEC_METHOD_NGRAM_MEMORY) return !memory;
     return memory && memory->vocabulary == shape->vocabulary && memory->workers >= (options->batch > 1 ? options->threads : 1);
 }
 
 static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
-    const int copies = options->decoding == SPECDEC_INPUT_GUIDED, drafts = options->decoding == SPECDEC_DRAFTER;
-    const int given = options->decoding == SPECDEC_GIVEN;
+    const int copies = options->method == SPECDEC_METHOD_INPUT_GUIDED, drafts = options->method == SPECDEC_METHOD_SPECDEC;
+    const int given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
     const struct specdec_adaptive *adaptive = options->adaptive;
-    return between(options->decoding, SPECDEC_GREEDY, SPECDEC_NGRAM_MEMORY) && between(options->match, SPECDEC_UNIQUE, SPECDEC_NEAREST) &&
+    return between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_NGRAM_MEMORY) &&
+           between(options->match, SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_NEAREST) &&
            between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
            between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
            constraints_fit(options) && memory_fits(options, shape) && between(options->top_beta, 0, shape->vocabulary) &&
            !isnan(options->tolerance) &&
-           !(options->decoding == SPECDEC_BEAM && !beam_fits(options)) &&
+           !(options->method == SPECDEC_METHOD_BEAM && !beam_fits(options)) &&
            !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
            !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
                            adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
-           !((copies || given) && options->match == SPECDEC_NEAREST && !options->word_starts) &&
+           !((copies || given) && options->match == SPECDEC_MATCH_NEAREST && !options->word_starts) &&
            options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
            !(copies && options->drafts && !options->draft_starts) &&
            !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths)) &&
@@ -66,7 +67,8 @@ static int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids
 }
 
 int has_texts(const struct specdec_options *options) {
-    return options->decoding == SPECDEC_GIVEN || (options->decoding == SPECDEC_INPUT_GUIDED && options->drafts && !options->recorded);
+    return options->method == SPECDEC_METHOD_GIVEN_DRAFTS ||
+           (options->method == SPECDEC_METHOD_INPUT_GUIDED && options->drafts && !options->recorded);
 }
 
 static int64_t drafts_of(const struct specdec_session *session) {
@@ -74,13 +76,13 @@ static int64_t drafts_of(const struct specdec_session *session) {
 }
 
 static int has_bounds(const struct specdec_options *options) {
-    return options->first_drafts && (options->decoding == SPECDEC_GIVEN || options->decoding == SPECDEC_INPUT_GUIDED);
+    return options->first_drafts && (options->method == SPECDEC_METHOD_GIVEN_DRAFTS || options->method == SPECDEC_METHOD_INPUT_GUIDED);
 }
 
 static int32_t check_drafts(const struct specdec_session *session) {
     const int32_t *ids = session->options.drafts;
     const int64_t *starts = session->options.draft_starts, count = drafts_of(session);
-    const int given = session->options.decoding == SPECDEC_GIVEN, texts = has_texts(&session->options);
+    const int given = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS, texts = has_texts(&session->options);
     for (int64_t i = 0; has_bounds(&session->options) && i < session->count; i++)
         if (session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
     if (count < 0) return SPECDEC_BAD_LENGTH;
@@ -95,9 +97,9 @@ static int32_t check_drafts(const struct specdec_session *session) {
 }
 
 static int64_t longest_draft(const struct specdec_session *session) {
-    const int32_t decoding = session->options.decoding;
-    if (decoding == SPECDEC_GREEDY || decoding == SPECDEC_BEAM) return 0;
-    return decoding == SPECDEC_DRAFTER ? session->options.block_size : session->longest_capacity;
+    const int32_t decoding = session->options.method;
+    if (decoding == SPECDEC_METHOD_GREEDY || decoding == SPECDEC_METHOD_BEAM) return 0;
+    return decoding == SPECDEC_METHOD_SPECDEC ? session->options.block_size : session->longest_capacity;
 }
 
 // Computes the sizes that the queue needs, which is checked.
@@ -105,7 +107,7 @@ static void measure(struct specdec_session *session, const int64_t *starts) {
     for (int64_t i = 0; i < session->count; i++) session->longest_source = larger(session->longest_source, starts[i + 1] - starts[i]);
     session->longest_capacity = specdec_capacity(session->model, session->longest_source, session->options.min_length);
     session->longest_draft = longest_draft(session);
-    session->beam = session->options.decoding == SPECDEC_BEAM ? session->options.beam_size : 1;
+    session->beam = session->options.method == SPECDEC_METHOD_BEAM ? session->options.beam_size : 1;
     const int64_t positions = larger(larger(session->longest_source, positions_of_row(session)), session->beam);
     // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
     const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
@@ -150,7 +152,7 @@ static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, c
     if (status) return status;
     if (has_bounds(options) && !(session->first_drafts = copy_numbers(session, options->first_drafts))) return SPECDEC_NO_MEMORY;
     if (!drafts_of(session)) return SPECDEC_OK;
-    if (options->decoding == SPECDEC_GIVEN && !(session->prefix_lengths = copy_numbers(session, options->prefix_lengths)))
+    if (options->method == SPECDEC_METHOD_GIVEN_DRAFTS && !(session->prefix_lengths = copy_numbers(session, options->prefix_lengths)))
         return SPECDEC_NO_MEMORY;
     return copy_texts(session, options->drafts, options->draft_starts, drafts_of(session), &session->drafts, &session->draft_starts);
 }

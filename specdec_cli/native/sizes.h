@@ -4,10 +4,12 @@
 
 #include <stdint.h>
 
-#define LANES 16           // floats of a vector
-#define TILE 64            // outputs of a tile of packed weights
-#define CACHE_LINE 64      // bytes that the processor fetches, and processors exchange, together
-#define LOGITS_AT_ONCE 48  // positions whose logits are computed together
+#include "specdec.h"
+
+#define LANES SPECDEC_LANES // floats of a vector
+#define TILE 64             // outputs of a tile of packed weights
+#define CACHE_LINE 64       // bytes that the processor fetches, and processors exchange, together
+#define LOGITS_AT_ONCE 48   // positions whose logits are computed together
 
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }

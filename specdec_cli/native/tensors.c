@@ -28,7 +28,7 @@ static const struct specdec_tensor *next_tensor(struct reader *reader, int64_t r
         return 0;
     }
     const struct specdec_tensor *tensor = reader->tensors + reader->next++;
-    const int known = tensor->type >= SPECDEC_FLOAT32 && tensor->type <= SPECDEC_INT8, scaled = tensor->type == SPECDEC_INT8;
+    const int known = tensor->type >= SPECDEC_TYPE_F32 && tensor->type <= SPECDEC_TYPE_I8, scaled = tensor->type == SPECDEC_TYPE_I8;
     if (!known || !tensor->data || tensor->rows != rows || tensor->columns != columns || (scaled && !tensor->scales)) {
         fail(reader, SPECDEC_BAD_TENSOR, reader->next - 1);
         return 0;

@@ -9,7 +9,7 @@ from specdec_cli.decoding.names import GIVEN, MATCH
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
-from specdec_cli.native.library import LibraryError, UnsupportedModel
+from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.records import Decoded, DecodedRound, Request
@@ -22,7 +22,7 @@ from specdec_cli.tuning.round_costs import Costs
 
 LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
-MULTIPLE = 16
+MULTIPLE = HEADER.constants["MULTIPLE"]
 """The longest source that the engine takes is a multiple of this number of tokens."""
 MOST_ROWS = 6
 """Most rows that a thread decodes together, as many as kernels multiply at once: one for each sentence, or each hypothesis of a beam."""

@@ -82,7 +82,7 @@ API int probe_taken_again(int64_t first, int64_t second) {
 API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs, int64_t inputs, const float *bias, const float *gamma,
                          const float *beta, int32_t activation, const float *x, int64_t rows, const float *residual, float *to, float *tops) {
     struct arena arena = {0};
-    const struct specdec_tensor tensor = {weights, 0, outputs, inputs, SPECDEC_FLOAT32, 0};
+    const struct specdec_tensor tensor = {weights, 0, outputs, inputs, SPECDEC_TYPE_F32, 0};
     struct reader reader = {&tensor, 1, 1, &arena, find_kernels(isa), SPECDEC_OK, -1};
     struct linear linear = {0};
     pack_linear(&reader, &linear, &tensor, bias, (struct norm){gamma, beta});
