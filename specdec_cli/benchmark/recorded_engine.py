@@ -6,18 +6,18 @@ from dataclasses import replace
 from specdec_cli.benchmark.geometries import Drafts, Geometry, prepare_drafts
 from specdec_cli.benchmark.native_runner import NativeRunner
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.native.records import Request
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.settings import Settings
 
 
 class RecordedNativeEngine(NativeEngine):
     """A NativeEngine whose drafts are replaced by `drafts`; their own are made too, for the time it takes."""
 
-    def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, drafts: Drafts) -> None:
-        super().__init__(bundle, settings, threads)
+    def __init__(self, bundle: BundleDescription, decoding: Decoding, threads: int, drafts: Drafts) -> None:
+        super().__init__(bundle, decoding, threads)
         self._drafts = drafts
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
@@ -33,7 +33,7 @@ class RecordedNativeRunner(NativeRunner):
 
     def __init__(self, bundle: BundleDescription, geometry: Geometry, sources: Sequence[str]) -> None:
         super().__init__(bundle, split=False)
-        outputs = self.run(Row("greedy", max_length=geometry.length), sources).outputs
+        outputs = self.run(Row("greedy").changed(max_length=geometry.length), sources).outputs
         self._drafts = prepare_drafts(bundle.tokenizer, geometry, sources, [output.sentences[0] for output in outputs])
 
     def _engine(self, row: Row) -> NativeEngine:

@@ -2,15 +2,13 @@
 
 from dataclasses import dataclass
 
-from specdec_cli.decoding.acceptance_rules import Exact, Reluctant, Tolerant
-from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.names import LONGEST_DRAFT, SHORT_DRAFT
+from specdec_cli.decoding.options import Decoding, Exact, Margin, Tolerant, check_block_size
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.native.library import HEADER
-from specdec_cli.pipeline.settings import Settings
 
 FIRST_COPY = 11
 """Tokens of the first draft of input-guided decoding at most, where the length of drafts adapts. A rejected token costs about a
@@ -52,7 +50,7 @@ class NativeDecoding:
     margin: float = 0.0
 
 
-def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_rounds: bool) -> NativeDecoding:
+def native_decoding(bundle: BundleDescription, settings: Decoding, *, shows_rounds: bool) -> NativeDecoding:
     """Return how the native engine decodes by `settings`; with `shows_rounds`, each round must be reported.
 
     If drafts may be skipped and the drafter is not supported, this is greedy decoding, which has the same output.
@@ -62,33 +60,33 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
     if shows_rounds:
         raise Unsupported("the native engine does not show rounds; the reference engine does")
     _check_bundle(bundle)
-    decoding, drafter = settings.decoding, bundle.drafter_config
+    decoding, drafter = settings.method, bundle.drafter_config
     if decoding == "beam":
         return _beam(settings)
-    if decoding in _BLOCK and isinstance(settings.rule, Exact | Tolerant):
+    if decoding in _BLOCK and isinstance(settings.acceptance, Exact | Tolerant):
         problem = _problem(drafter)
         if problem is None:
             assert isinstance(drafter, DrafterConfig)
             check_block_size(settings.block_size, drafter.max_block)
-            adapts = settings.adaptive_length
-            may_skip = adapts and settings.may_skip_drafting
+            adapts = settings.adaptive
+            may_skip = adapts and settings.may_skip
             return NativeDecoding("specdec", settings.block_size, *_rule(settings), drafter, adapts, may_skip)
-        if not settings.may_skip_drafting:
+        if not settings.may_skip:
             raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
-    if decoding in _EXACT and settings.rule == Exact():
+    if decoding in _EXACT and settings.acceptance == Exact():
         return NativeDecoding(decoding, settings.block_size or _EXACT[decoding])
-    if decoding == "input-guided" and isinstance(settings.rule, Reluctant):
-        return NativeDecoding(decoding, settings.block_size, margin=settings.rule.margin)
-    if decoding == "input-guided" and isinstance(settings.rule, Exact | Tolerant):
-        first = FIRST_COPY if settings.adaptive_length else 0
+    if decoding == "input-guided" and isinstance(settings.acceptance, Margin):
+        return NativeDecoding(decoding, settings.block_size, margin=settings.acceptance.margin)
+    if decoding == "input-guided" and isinstance(settings.acceptance, Exact | Tolerant):
+        first = FIRST_COPY if settings.adaptive else 0
         return NativeDecoding(decoding, settings.block_size, *_rule(settings), first_draft=first)
-    if settings.may_skip_drafting:
+    if settings.may_skip:
         return NativeDecoding("greedy")  # the same output
     raise Unsupported(f"the native engine does not do decoding {decoding} with these options; the reference engine does")
 
 
-def _beam(settings: Settings) -> NativeDecoding:
-    if settings.beam_size > _MOST_BEAM:
+def _beam(settings: Decoding) -> NativeDecoding:
+    if settings.search.beam_size > _MOST_BEAM:
         raise Unsupported(f"the native engine has beams of at most {_MOST_BEAM} hypotheses; the reference engine has larger ones")
     return NativeDecoding("beam")
 
@@ -99,9 +97,9 @@ def _check_bundle(bundle: BundleDescription) -> None:
         raise UnsupportedOrder(f"the native engine does not write in the order {order}; the reference engine does")
 
 
-def _rule(settings: Settings) -> tuple[int, float]:
+def _rule(settings: Decoding) -> tuple[int, float]:
     """Top-beta and tolerance; a top-beta of 0 stands for the exact rule."""
-    return (settings.rule.top_beta, settings.rule.tolerance) if isinstance(settings.rule, Tolerant) else (0, 0.0)
+    return (settings.acceptance.top_beta, settings.acceptance.tolerance) if isinstance(settings.acceptance, Tolerant) else (0, 0.0)
 
 
 def _problem(drafter: AnyDrafterConfig | None) -> str | None:

@@ -5,7 +5,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import cached_property
 
-from specdec_cli.decoding.names import GIVEN, MATCH
+from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
@@ -14,8 +15,6 @@ from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.records import Decoded, DecodedRound, Request
 from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
-from specdec_cli.pipeline.rules import check_given
-from specdec_cli.pipeline.settings import Settings
 from specdec_cli.tuning.native_block_size import SharedBlockSizes
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
 from specdec_cli.tuning.round_costs import Costs
@@ -33,22 +32,22 @@ _FLOAT, _MOST_TOKENS, _LANES = 4, 2**31 - 1, 16  # the engine pads the width of 
 
 class NativeEngine:
     """The native engine: decodes sentences in int8 with the bundle that `bundle` describes, by `threads` threads,
-    according to `settings`.
+    by the decoding `decoding`.
 
     `shows_rounds` says that each round must be reported; that is not supported, and Unsupported is raised. Raises
     Unsupported also for other things that only the reference engine supports, UsageError if the engine's library is
     missing, and ModelError for weights that do not match the configuration.
     """
 
-    def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
-        self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
-        together = max(2, MOST_ROWS // settings.beam_size)  # with more sentences, keys and values no longer fit in the caches
-        self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, together)), threads
+    def __init__(self, bundle: BundleDescription, decoding: Decoding, threads: int, *, shows_rounds: bool = False) -> None:
+        self._way, self._folder = native_decoding(bundle, decoding, shows_rounds=shows_rounds), bundle.path.parent
+        together = max(2, MOST_ROWS // decoding.search.beam_size)  # with more sentences, keys and values no longer fit in the caches
+        self._asked, self._threads = replace(decoding, batch_size=min(decoding.batch_size, together)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
         """Called with each round of each sentence, by its index among those that are decoded together."""
-        self._shape, self._tokenizer, self._info = bundle.shape, bundle.tokenizer, bundle.info
+        self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
         self._sizes: SharedBlockSizes | None = None
         self._sentences = 0
         self._memory: NgramMemory | None = None
@@ -73,14 +72,14 @@ class NativeEngine:
         return MeasuredModel(self._model, self._way.drafter, self._way.block_size, self._threads if self.workers == 1 else 1)
 
     @property
-    def settings(self) -> Settings:
-        """The settings of the decoding that runs. If drafts may be skipped, the drafter is loaded once 32 sentences
+    def decoding(self) -> Decoding:
+        """The decoding that runs. If drafts may be skipped, the drafter is loaded once 32 sentences
         were given (WORTH_LOADING), and is used if the measured costs of rounds allow a gain; until then, or if it is
-        never used, the settings say "greedy" with block size 0.
+        never used, this is "greedy" with block size 0.
         """
         if self._is_greedy:
-            return replace(self._asked, decoding="greedy", block_size=0, adaptive_length=False)
-        return replace(self._asked, block_size=self._way.block_size, adaptive_length=self._way.adaptive)
+            return replace(self._asked, method="greedy", block_size=0, adaptive=False)
+        return replace(self._asked, block_size=self._way.block_size, adaptive=self._way.adaptive)
 
     @property
     def _is_greedy(self) -> bool:
@@ -142,12 +141,12 @@ class NativeEngine:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may differ.
 
         Sentences that come with a draft are decoded first, apart from the others. Raises UsageError for drafts without a
-        prefix if the settings are not those of an exact decoding.
+        prefix if the decoding is not exact.
         """
         given = [sentence for sentence in sentences if sentence.draft]
         if given:
             if not all(sentence.prefix for sentence in given):
-                check_given(self._asked.decoding, self._asked.rule)
+                self._asked.check_given()
             yield from self._decode_given(given)
             sentences = [sentence for sentence in sentences if not sentence.draft]
         if sentences:
@@ -157,7 +156,7 @@ class NativeEngine:
         self.expect(len(sentences))
         if self._memory is not None:  # what is drafted depends on the order of sentences: that of the reference engine
             sentences = sorted(sentences, key=lambda sentence: -(-len(sentence.source) // MULTIPLE))
-        way, decoding = self._way, "greedy" if self._is_greedy else self._asked.decoding
+        way, decoding = self._way, "greedy" if self._is_greedy else self._asked.method
         with nullcontext() if self._sizes is None else self._sizes.borrow() as sizes:
             request = replace(
                 self._request,
@@ -193,25 +192,25 @@ class NativeEngine:
     @cached_property
     def _request(self) -> Request:
         """The options that all decodings have in common."""
-        settings, info = self._asked, self._info
+        decoding, rules, search = self._asked, self._asked.constraints, self._asked.search
         return Request(
-            match=str(settings.options.get(MATCH.name, "nearest")),
+            match=decoding.match,
             threads=self._threads,
-            max_length=min(settings.max_length or 0, _MOST_TOKENS),
-            forced=self._tokenizer.special_tokens.forced,
-            with_scores=settings.with_scores,
+            max_length=min(decoding.max_length, _MOST_TOKENS),
+            forced=rules.forced,
+            with_scores=decoding.with_scores,
             shared_vocabulary=self._tokenizer.shared,
-            beam_size=settings.beam_size,
-            n_best=settings.n_best,
-            stop=settings.beam_stop,
-            length_penalty=settings.length_penalty,
-            min_length=info.min_length,
-            no_repeat_ngram_size=info.no_repeat_ngram_size,
-            source_ngram_size=info.source_ngram_size,
-            repetition_penalty=info.repetition_penalty,
-            forced_end=info.forced_end,
-            most_copies=info.most_copies,
-            forms=self._tokenizer.forms() if info.most_copies else (b"", b""),
+            beam_size=search.beam_size,
+            n_best=search.n_best,
+            stop=search.stop,
+            length_penalty=search.length_penalty,
+            min_length=rules.min_length,
+            no_repeat_ngram_size=rules.no_repeat_ngram_size,
+            source_ngram_size=rules.source_ngram_size,
+            repetition_penalty=rules.repetition_penalty,
+            forced_end=rules.forced_end,
+            most_copies=rules.most_copies,
+            forms=rules.forms,
         )
 
     def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
@@ -229,7 +228,7 @@ class NativeEngine:
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)
         head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES
-        positions = self._asked.beam_size * self._model.capacity(longest, self._info.min_length) + longest
+        positions = self._asked.search.beam_size * self._model.capacity(longest, self._asked.constraints.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)
         return max(1, min(self._asked.batch_size, -(-len(sentences) // self._threads), fitting))

@@ -59,8 +59,8 @@ def test_sources_have_the_requested_lengths() -> None:
 def test_recorded_rounds_are_replayed_with_greedy_output(geometry: Geometry, precision: str, batch_size: int) -> None:
     lines = make_sources(geometry)
     runner = RecordedRunner(move_to(Machine("cpu", precision, 1), random_bundle(geometry)), geometry, lines)
-    greedy = Row("greedy", max_length=geometry.length, batch_size=batch_size)
-    drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
+    greedy = Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
+    drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
     expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
     assert [output.sentences for output in outputs] == [output.sentences for output in expected]
     assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)
@@ -73,8 +73,8 @@ def test_recorded_rounds_are_replayed_with_greedy_output(geometry: Geometry, pre
 def test_the_native_engine_replays_recorded_rounds(geometry: Geometry, batch_size: int, tmp_path: Path) -> None:
     lines, bundle = make_sources(geometry), random_bundle(geometry)
     runner = RecordedNativeRunner(store(bundle, tmp_path), geometry, lines)
-    greedy = Row("greedy", max_length=geometry.length, batch_size=batch_size)
-    drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
+    greedy = Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
+    drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
     expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
     assert [output.sentences for output in outputs] == [output.sentences for output in expected]
     assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Decoded, Ranked, Request
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 
 
 def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
@@ -49,7 +48,7 @@ def as_decoded(hypothesis: Hypothesis) -> Decoded:
 
 
 def reference(
-    bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest, copies: Sequence[Sequence[int]] = ()
+    bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingOptions, copies: Sequence[Sequence[int]] = ()
 ) -> dict[int, Decoded]:
     """What the reference engine says, by the number of the source; `copies` are the texts that are copied in place of the sources."""
     engine = Engine(bundle, resolve(asked, bundle))

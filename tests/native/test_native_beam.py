@@ -10,7 +10,8 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
@@ -38,8 +39,9 @@ REQUESTS = {
 
 def expected_by(bundle: Bundle, sources: list[list[int]], request: Request) -> dict[int, Decoded]:
     """What the reference engine finds, by the number of the source."""
-    options = BeamOptions(
-        request.beam_size, request.length_penalty, request.n_best, max_length=request.max_length or None, stop=request.stop
+    options = Decoding(
+        search=BeamSearch(beam_size=request.beam_size, length_penalty=request.length_penalty, n_best=request.n_best, stop=request.stop),
+        max_length=request.max_length,
     )
     verifier = Verifier(bundle.verifier, request.forced)
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]

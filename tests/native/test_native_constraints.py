@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.model.bundle_description import describe_bundle
@@ -21,8 +22,6 @@ from specdec_cli.native.model import NativeModel
 from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.subwords import EOS
 from specdec_cli.text.tokenizer import Tokenizer
 from tests.decoding.copies import form_of
@@ -130,7 +129,7 @@ def request_of(bundle: Bundle, decoding: str, rules: dict[str, Any]) -> Request:
 
 
 def expected_by(bundle: Bundle, sources: list[list[int]], decoding: str, rules: dict[str, Any]) -> Any:
-    asked = DecodingRequest(
+    asked = DecodingOptions(
         decoding=decoding, max_length=LONGEST, with_scores=decoding != "beam", always_draft=True, **DECODINGS[decoding][0]
     )
     return reference(replace(bundle, info=replace(bundle.info, **rules)), sources, asked)
@@ -155,7 +154,7 @@ def test_any_constraints_give_the_outputs_of_the_reference(
 ) -> None:
     bundle = made[0]
     sources = sources_of(seed, 12)
-    asked = DecodingRequest(
+    asked = DecodingOptions(
         decoding=decoding, max_length=limit, with_scores=decoding != "beam", always_draft=True, **DECODINGS[decoding][0]
     )
     expected = reference(replace(bundle, info=replace(bundle.info, **rules)), sources, asked)
@@ -165,13 +164,13 @@ def test_any_constraints_give_the_outputs_of_the_reference(
 
 @pytest.mark.parametrize("stop", ["heuristic", "first", "never", "fairseq"])
 def test_beam_search_with_a_forced_token_and_constraints(made: tuple[Bundle, Path], stop: Any) -> None:
-    from specdec_cli.decoding.constraints import Constraints
-    from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+    from specdec_cli.decoding.options import Constraints
+    from specdec_cli.decoding.searches.beam import beam_search
     from specdec_cli.decoding.verifier import Verifier
 
     bundle, sources = made[0], sources_of(5, 12)
     rules = CONSTRAINTS["all"]
-    options = BeamOptions(5, 1.0, 5, max_length=LONGEST, stop=stop)
+    options = Decoding(search=BeamSearch(beam_size=5, length_penalty=1.0, n_best=5, stop=stop), max_length=LONGEST)
     verifier = Verifier(bundle.verifier, 17, Constraints(**rules, forms=bundle.tokenizer.forms()))
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
     expected = {each.number: as_decoded(each) for one in sentences for each in beam_search([verifier], [one], options)}
@@ -186,7 +185,7 @@ def test_the_engine_takes_the_constraints_of_its_bundle(made: tuple[Bundle, Path
     save_bundle(replace(_unquantized(made), info=info), tmp_path)
     described, constrained = describe_bundle(tmp_path), replace(bundle, info=info)
     sentences = [Sentence(number, source) for number, source in enumerate(sources_of(6, 12))]
-    asked = DecodingRequest(decoding="specdec", batch_size=4)
+    asked = DecodingOptions(decoding="specdec", batch_size=4)
     engines = Engine(constrained, resolve(asked, constrained)), NativeEngine(described, resolve(asked, described), 2)
     reference, ours = ({each.number: each.ids for each in engine.decode(sentences)} for engine in engines)
     assert ours == reference

@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.benchmark.row_decoding import request_of
+from specdec_cli.benchmark.row_decoding import options_of as options_of_row
 from specdec_cli.benchmark.rows import Row, parse_row
 from specdec_cli.decoding.names import DECODINGS, OPTIONS
+from specdec_cli.decoding.options import Decoding, DecodingOptions, own_options, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
@@ -28,8 +29,6 @@ from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.native.records import options_of
 from specdec_cli.pipeline import native_engine
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import Settings, resolve
 from specdec_cli.tuning.round_costs import Costs
 
 STORED = Path(__file__).parent.parent / "golden" / "decodings.txt"
@@ -127,7 +126,11 @@ INVALID: tuple[Mapping[str, Any], ...] = (
     *({"length_penalty": value} for value in (11.0, -10.5, math.nan, math.inf)),
 )
 """Values out of range, which are refused for every decoding."""
-OWN = [option.name for option in OPTIONS]
+NAMES = (
+    *("decoding", "block_size", "top_beta", "tolerance", "preset", "options", "beam_size", "length_penalty", "n_best", "max_length"),
+    *("batch_size", "memory", "with_scores", "always_draft", "whole", "mode"),
+)
+"""What the table says of the options of a row, in this order."""
 ROWS = (
     *(
         "greedy",
@@ -154,24 +157,16 @@ ROWS = (
 )
 BASES = {
     "a plain base": Row("greedy"),
-    "a full base": Row(
-        "greedy",
-        None,
-        9,
-        4,
-        1.5,
-        options=(("match", "unique-3"), ("jacobi_length", 9), ("length_beam", 3)),
-        beam_size=3,
-        length_penalty=0.5,
+    "a full base": Row("greedy", None).changed(
+        block_size=9, top_beta=4, tolerance=1.5, match="unique-3", jacobi_length=9, length_beam=3, beam_size=3, length_penalty=0.5
     ),
-    "scores": Row("greedy", None, "auto", min_score=0.5, mode="thorough", max_length=30, batch_size=4),
-    "a mode": Row("greedy", mode="careful"),
+    "scores": Row("greedy", None, min_score=0.5).changed(block_size="auto", mode="thorough", max_length=30, batch_size=4),
+    "a mode": Row("greedy").changed(mode="careful"),
 }
 
 
-def request(decoding: str, change: Mapping[str, Any]) -> DecodingRequest:
-    own = {name: value for name, value in change.items() if name in OWN}
-    return DecodingRequest(decoding, options=own, **{name: value for name, value in change.items() if name not in OWN})
+def options(decoding: str, change: Mapping[str, Any]) -> DecodingOptions:
+    return DecodingOptions(decoding=decoding, **change)
 
 
 def in_words(value: Any) -> str:
@@ -188,26 +183,26 @@ USUAL: Mapping[str, Any] = {"rule": "exact()", "beam_size": 1, "length_penalty":
 }
 
 
-def resolved(settings: Settings) -> dict[str, Any]:
+def resolved(decoding: Decoding) -> dict[str, Any]:
     """The resolved decoding by neutral names."""
     return {
-        "rule": in_words(settings.rule),
-        "block_size": settings.block_size,
-        "adaptive": settings.adaptive_length,
-        "may_skip": settings.may_skip_drafting,
-        **settings.options,
-        "beam_size": settings.beam_size,
-        "length_penalty": settings.length_penalty,
-        "stop_of_search": settings.beam_stop,
-        "n_best": settings.n_best,
-        "max_length": settings.max_length or 0,
-        "order": settings.order,
-        "batch_size": settings.batch_size,
-        "memory": settings.memory,
-        "with_scores": settings.with_scores,
-        "given_block_size": settings.given_block_size,
-        "longest_sentence": settings.longest_sentence,
-        "copies_tidied": settings.copies_tidied,
+        "rule": in_words(decoding.acceptance),
+        "block_size": decoding.block_size,
+        "adaptive": decoding.adaptive,
+        "may_skip": decoding.may_skip,
+        **own_options(decoding),
+        "beam_size": decoding.search.beam_size,
+        "length_penalty": decoding.search.length_penalty,
+        "stop_of_search": decoding.search.stop,
+        "n_best": decoding.search.n_best,
+        "max_length": decoding.max_length,
+        "order": decoding.order,
+        "batch_size": decoding.batch_size,
+        "memory": decoding.memory,
+        "with_scores": decoding.with_scores,
+        "given_block_size": decoding.given_block_size,
+        "longest_sentence": decoding.longest_sentence,
+        "copies_tidied": decoding.tidies_copies,
     }
 
 
@@ -250,9 +245,9 @@ class Recorder:
         return iter(())
 
 
-def native(bundle: Any, settings: Settings) -> str:
+def native(bundle: Any, decoding: Decoding) -> str:
     """What the native engine is asked for: for plain sentences, one with a copy, and one that comes with a draft."""
-    engine = NativeEngine(bundle, settings, 2)
+    engine = NativeEngine(bundle, decoding, 2)
     source = [5, 6, SHAPE.eos]
     engine.decode([Sentence(number, source) for number in range(32)]).__iter__()
     lists = [[Sentence(number, source) for number in range(40)], [Sentence(0, source, copy=[7, SHAPE.eos])]]
@@ -260,7 +255,7 @@ def native(bundle: Any, settings: Settings) -> str:
     for sentences in lists:
         assert list(engine.decode(sentences)) == []
     recorder: Any = engine._model
-    return f"{engine.settings.decoding} {engine.settings.block_size} {engine.workers} " + " / ".join(recorder.options)
+    return f"{engine.decoding.method} {engine.decoding.block_size} {engine.workers} " + " / ".join(recorder.options)
 
 
 def compressed(text: str, known: dict[str, str]) -> str:
@@ -276,15 +271,15 @@ def table() -> Iterator[str]:
             for change in (*CHANGES, *(INVALID if decoding in ("auto", "greedy") else ())):
                 described = " ".join(f"{key}={value}" for key, value in change.items()) or "nothing"
                 try:
-                    settings = resolve(request(decoding, change), bundle)
+                    resolved_decoding = resolve(options(decoding, change), bundle)
                 except (UsageError, ModelError) as error:
                     result = f"{type(error).__name__}: {error}"
                 else:
                     try:
-                        engine = compressed(native(bundle, settings), known)
+                        engine = compressed(native(bundle, resolved_decoding), known)
                     except (UsageError, ModelError) as error:
                         engine = f"{type(error).__name__}: {error}"
-                    result = f"{settings.decoding} {unusual(resolved(settings))}; {engine}"
+                    result = f"{resolved_decoding.method} {unusual(resolved(resolved_decoding))}; {engine}"
                 found[result].append(described)
             yield f"{name}, {decoding}:"
             yield from (f"  {' | '.join(changes)} -> {result}" for result, changes in found.items())
@@ -292,12 +287,12 @@ def table() -> Iterator[str]:
     for name, base in BASES.items():
         for row in ROWS:
             try:
-                asked = request_of(parse_row(row, base, DECODINGS, ("exact", "high-quality")), BUNDLES["corrector"].info)
+                asked = options_of_row(parse_row(row, base, DECODINGS, ("exact", "high-quality")), BUNDLES["corrector"].info)
             except UsageError as error:
                 yield f"row {row}, {name}: {error}"
                 continue
-            own = {"options": " ".join(f"{key}={value}" for key, value in asked.options.items()) or 0}
-            values = {field.name: getattr(asked, field.name) for field in fields(asked)} | own
+            own = " ".join(f"{name}={getattr(asked, name)}" for name in sorted(OPTIONS) if getattr(asked, name) is not None)
+            values = {name: getattr(asked, name, None) for name in NAMES} | {"options": own}
             given = {key: in_words(value) for key, value in values.items() if value not in (None, 0, "")}
             yield f"row {row}, {name}: {' '.join(f'{key}={value}' for key, value in given.items())}"
 
