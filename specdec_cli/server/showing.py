@@ -9,7 +9,7 @@ from itertools import pairwise, takewhile
 from typing import Any, Protocol
 
 from specdec_cli.model.bundle_description import Described
-from specdec_cli.native.records import DecodedRound
+from specdec_cli.native.model import DecodedRound
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.server.models import NO_WORDS, Words, make_decode

@@ -14,7 +14,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from tests.native.requests import Request, decode
 
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
 BLOCKS = Geometry("blocks", SHAPE, "specdec", 11, 3, ("ctranslate2-greedy",), block_size=4, drafter_layers=1)
@@ -87,6 +87,6 @@ def test_recorded_drafts_of_another_number_are_refused(tmp_path: Path) -> None:
     model = NativeModel(described.shape, tmp_path / "verifier" / "model.safetensors")
     for recorded in ([[[8]], [[8], [9]]], [[[8]]], [[[8]], []]):
         with pytest.raises(ValueError, match="recorded drafts"):
-            list(model.decode([[8, 3], [9, 3]], Request("lookup", recorded=recorded)))
+            list(decode(model, [[8, 3], [9, 3]], Request("lookup", recorded=recorded)))
     with pytest.raises(NativeError, match="vocabulary"):
-        list(model.decode([[8, 3]], Request("lookup", recorded=[[[64]]])))
+        list(decode(model, [[8, 3]], Request("lookup", recorded=[[[64]]])))

@@ -10,8 +10,8 @@ from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Decoded, Ranked, Request
 from specdec_cli.pipeline.engine import Engine
+from tests.native.requests import Request, decode
 
 
 def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
@@ -41,21 +41,20 @@ def shipped_sources(bundle: Bundle, name: str, data: Path) -> list[list[int]]:
     return [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.split("\t")[0].strip())) for line in lines]
 
 
-def as_decoded(hypothesis: Hypothesis) -> Decoded:
-    """A hypothesis of the reference engine as the native engine gives it."""
-    ranked = tuple(Ranked(each.ids, each.log_probability, each.score) for each in hypothesis.alternatives)
-    return Decoded(hypothesis.number, hypothesis.ids, hypothesis.log_probabilities, hypothesis.rounds, alternatives=ranked)
+def comparable(hypothesis: Hypothesis) -> Hypothesis:
+    """A hypothesis without the name of its decoding, and without its score, which is a sum in another order."""
+    return replace(hypothesis, decoding="", score=None)
 
 
 def reference(
     bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingOptions, copies: Sequence[Sequence[int]] = ()
-) -> dict[int, Decoded]:
+) -> dict[int, Hypothesis]:
     """What the reference engine says, by the number of the source; `copies` are the texts that are copied in place of the sources."""
     engine = Engine(bundle, resolve(asked, bundle))
     found = engine.decode([Sentence(n, source, copy=copies[n] if copies else ()) for n, source in enumerate(sources)])
-    return {each.number: as_decoded(each) for each in found}
+    return {each.number: comparable(each) for each in found}
 
 
-def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Decoded]:
+def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Hypothesis]:
     """What the native engine says, by the number of the source."""
-    return {each.number: replace(each, drafted=False) for each in model.decode(sources, request)}
+    return {each.number: comparable(each) for each in decode(model, sources, request)}

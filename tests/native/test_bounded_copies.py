@@ -11,11 +11,10 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import NativeError
-from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from specdec_cli.native.model import FIRST_COPY, NativeModel
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.native_decoding import FIRST_COPY
 from specdec_cli.pipeline.native_engine import NativeEngine
+from tests.native.requests import Request, decode
 
 LINES = (
     "The old house beside the river was sold last year to a family with three small children and two dogs.",
@@ -69,15 +68,9 @@ def test_bounded_copies_of_other_texts_grow_as_those_of_given_drafts(batch_size:
         assert {each.decoding for each in found} == {"input-guided"}
 
 
-def test_bounds_and_texts_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
+def test_texts_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
     bundle, path = pair
     model, word_starts = NativeModel(bundle.verifier.config, path), bytes(bundle.tokenizer.word_starts())
-    with pytest.raises(NativeError, match="empty or longer"):
-        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[-1])))
-    with pytest.raises(ValueError, match="2 bounds for 1 sources"):
-        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[1, 1])))
-    with pytest.raises(ValueError, match="2 texts for 1 sources"):
-        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[[3], [3]])))
-    for text, message in (([], "empty or longer"), ([8, bundle.verifier.config.vocabulary_size], "vocabulary"), ([-1, 3], "vocabulary")):
+    for text, message in (([8, bundle.verifier.config.vocabulary_size], "vocabulary"), ([-1, 3], "vocabulary")):
         with pytest.raises(NativeError, match=message):
-            list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[text])))
+            list(decode(model, [[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[text])))

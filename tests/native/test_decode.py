@@ -13,8 +13,8 @@ from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
 from tests.native.comparison import changed, native, reference, shipped_sources, sources_of
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 
@@ -96,7 +96,7 @@ def test_a_first_token_that_is_forced(pair: tuple[Bundle, Path]) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 3, 9)
     model = NativeModel(bundle.verifier.config, path)
-    for each in model.decode(sources, Request(forced=17, with_scores=True)):
+    for each in decode(model, sources, Request(forced=17, with_scores=True)):
         assert each.ids[0] == 17
         assert each.log_probabilities[0] == 0.0
 
@@ -119,8 +119,8 @@ def test_what_is_out_of_range_is_refused(pair: tuple[Bundle, Path]) -> None:
         ([[8, 3]], Request("input-guided", word_starts=bytes(size), margin=float("nan")), "option"),
     ):
         with pytest.raises(NativeError, match=message):
-            list(model.decode(sources, request))
-    assert list(model.decode([], Request())) == []
+            list(decode(model, sources, request))
+    assert list(decode(model, [], Request())) == []
 
 
 @pytest.mark.parametrize("name", ["en-de", "en-gec"])

@@ -12,15 +12,15 @@ from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
 from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.searches.beam import beam_search
-from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Decoded, Request
-from tests.native.comparison import as_decoded, native, shipped_sources, sources_of
+from tests.native.comparison import comparable, native, shipped_sources, sources_of
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 REQUESTS = {
@@ -37,7 +37,7 @@ REQUESTS = {
 }
 
 
-def expected_by(bundle: Bundle, sources: list[list[int]], request: Request) -> dict[int, Decoded]:
+def expected_by(bundle: Bundle, sources: list[list[int]], request: Request) -> dict[int, Hypothesis]:
     """What the reference engine finds, by the number of the source."""
     options = Decoding(
         search=BeamSearch(beam_size=request.beam_size, length_penalty=request.length_penalty, n_best=request.n_best, stop=request.stop),
@@ -45,7 +45,7 @@ def expected_by(bundle: Bundle, sources: list[list[int]], request: Request) -> d
     )
     verifier = Verifier(bundle.verifier, request.forced)
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
-    return {each.number: as_decoded(each) for one in sentences for each in beam_search([verifier], [one], options)}
+    return {each.number: comparable(each) for one in sentences for each in beam_search([verifier], [one], options)}
 
 
 @pytest.mark.slow
@@ -94,8 +94,8 @@ def test_equal_scores_are_in_the_order_of_tokens(make_bundle: Callable[..., Bund
 @pytest.mark.parametrize("wrong", [{"beam_size": 0}, {"beam_size": 33}, {"n_best": 6}, {"n_best": 0}, {"length_penalty": float("nan")}])
 def test_options_out_of_range_are_refused(pair: tuple[Bundle, Path], wrong: dict[str, Any]) -> None:
     bundle, path = pair
-    with pytest.raises(NativeError, match="option"):
-        list(NativeModel(bundle.verifier.config, path).decode([[8, 3]], replace(Request("beam", beam_size=5), **wrong)))
+    with pytest.raises(NativeError, match=f"option {next(iter(wrong))}: out of its range"):
+        list(decode(NativeModel(bundle.verifier.config, path), [[8, 3]], replace(Request("beam", beam_size=5), **wrong)))
 
 
 @pytest.mark.parametrize("name", ["en-de", "en-gec"])

@@ -19,14 +19,14 @@ from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.text.subwords import EOS
 from specdec_cli.text.tokenizer import Tokenizer
 from tests.decoding.copies import form_of
 from tests.fakes import tiny_drafter
-from tests.native.comparison import as_decoded, native, reference
+from tests.native.comparison import comparable, native, reference
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 LONGEST = 14
@@ -173,7 +173,7 @@ def test_beam_search_with_a_forced_token_and_constraints(made: tuple[Bundle, Pat
     options = Decoding(search=BeamSearch(beam_size=5, length_penalty=1.0, n_best=5, stop=stop), max_length=LONGEST)
     verifier = Verifier(bundle.verifier, 17, Constraints(**rules, forms=bundle.tokenizer.forms()))
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
-    expected = {each.number: as_decoded(each) for one in sentences for each in beam_search([verifier], [one], options)}
+    expected = {each.number: comparable(each) for one in sentences for each in beam_search([verifier], [one], options)}
     request = Request("beam", beam_size=5, n_best=5, max_length=LONGEST, stop=stop, forced=17, forms=bundle.tokenizer.forms(), **rules)
     assert native(open_native(*made), sources, request) == expected
     assert all(each.ids[0] == 17 for each in expected.values())
@@ -209,6 +209,6 @@ def _unquantized(made: tuple[Bundle, Path]) -> Bundle:
     ],
 )
 def test_constraints_out_of_range_are_refused(made: tuple[Bundle, Path], wrong: dict[str, Any]) -> None:
-    with pytest.raises(NativeError, match="option"):
-        list(open_native(*made).decode([[8, 3]], replace(Request(), forms=made[0].tokenizer.forms(), **wrong)))
+    with pytest.raises(NativeError, match=f"option {next(iter(wrong))}: out of its range"):
+        list(decode(open_native(*made), [[8, 3]], replace(Request(), forms=made[0].tokenizer.forms(), **wrong)))
     assert not BundleInfo().min_length and asdict(Request()).keys() >= wrong.keys()

@@ -19,12 +19,12 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import tiny_drafter
 from tests.native.comparison import native, reference, shipped_sources, sources_of
+from tests.native.requests import Request, decode
 
 EVERYTHING = 1e9
 """A tolerance in nats that accepts every token, so that the output shows every drafted token."""
@@ -144,7 +144,7 @@ def test_options_that_do_not_fit_are_refused(pair: tuple[Bundle, Path]) -> None:
         (model, Request("specdec", block_size=1, top_beta=2, tolerance=float("nan"))),
     ):
         with pytest.raises(NativeError, match="option"):
-            list(own.decode([[8, 3]], request))
+            list(decode(own, [[8, 3]], request))
 
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.3, 0.5), (1.0, 2.0)))
@@ -165,13 +165,13 @@ def test_adaptive_sizes_are_the_same_with_the_same_costs(costs: Costs, may_skip:
     expected = [hypothesis for source in sources for hypothesis in engine.decode([Sentence(0, source)])]
     sizes = NativeBlockSize(costs, 10, 1, 1, may_skip=may_skip)
     request = Request("specdec", block_size=10, adaptive=sizes.address)
-    found = list(open_native(bundle, SHIPPED / "en-de").decode(sources, request))
+    found = list(decode(open_native(bundle, SHIPPED / "en-de"), sources, request))
     assert [(each.ids, each.rounds) for each in found] == [(each.ids, each.rounds) for each in expected]
-    assert [each.drafted for each in found] == [each.decoding == "specdec" for each in expected]
+    assert [each.decoding for each in found] == [each.decoding for each in expected]
     rounds, tokens = sizes.drafts
     assert (rounds, tokens / rounds) == engine.drafted
     if may_skip:
-        assert 0 < sum(each.drafted for each in found) <= len(found) * (1.0 if costs == CHEAP else 0.1)
+        assert 0 < sum(each.decoding == "specdec" for each in found) <= len(found) * (1.0 if costs == CHEAP else 0.1)
 
 
 @pytest.mark.parametrize("top_beta", [0, 3])

@@ -14,10 +14,10 @@ from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
-from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
 from tests.native.comparison import native, reference, sources_of
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 LINES = ["Tom reads a book.", "Mary reads a long book about old trees and the people who live there.", "Tom has read a book."] * 4
@@ -81,6 +81,6 @@ def test_memories_of_another_size_are_refused(pair: tuple[Bundle, Path]) -> None
         Request("greedy", memory=few.address),
     ):
         with pytest.raises(NativeError, match="option"):
-            list(model.decode([[8, 3]], request))
+            list(decode(model, [[8, 3]], request))
     with pytest.raises(NativeError, match="option"):
         NgramMemory(0, 1)

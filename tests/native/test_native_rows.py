@@ -7,11 +7,10 @@ import pytest
 from specdec_cli.benchmark.row_decoding import describe_settings, options_of
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.commands.loading import SHIPPED
-from specdec_cli.decoding.options import resolve
-from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.options import Decoding, resolve
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Decoded, Request
 from specdec_cli.pipeline.native_engine import MOST_ROWS, NativeEngine
 
 
@@ -30,13 +29,13 @@ def test_a_thread_decodes_few_sentences_together(row: Row, together: int, monkey
     bundle = describe_bundle(SHIPPED / "en-gec")
     settings = resolve(options_of(row.changed(batch_size=64), bundle.info), bundle)
     engine = NativeEngine(bundle, settings, 1)
-    asked: list[Request] = []
+    asked: list[Decoding] = []
 
-    def decode(_: NativeModel, sources: Sequence[Sequence[int]], request: Request, *__: object) -> Iterator[Decoded]:
-        asked.append(request)
-        return (Decoded(number, list(source), (), 1) for number, source in enumerate(sources))
+    def decode(_: NativeModel, sentences: Sequence[Sentence], decoding: Decoding, *__: object) -> Iterator[Hypothesis]:
+        asked.append(decoding)
+        return (Hypothesis(sentence.number, list(sentence.source), 1, None) for sentence in sentences)
 
     monkeypatch.setattr(NativeModel, "decode", decode)
     for count in (1, together + 1):
         list(engine.decode([Sentence(number, [5, 3]) for number in range(count)]))
-    assert [request.batch for request in asked] == [1, together]
+    assert [decoding.batch_size for decoding in asked] == [1, together]

@@ -4,6 +4,7 @@
 with the same result stand in one line.
 """
 
+import ctypes
 import math
 import os
 from collections import defaultdict
@@ -26,7 +27,7 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.heads_config import HeadsConfig
-from specdec_cli.native.records import options_of
+from specdec_cli.native.model import Resources, options_of, queue_of
 from specdec_cli.pipeline import native_engine
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.tuning.round_costs import Costs
@@ -220,6 +221,23 @@ def unusual(values: Mapping[str, Any], usual: Mapping[str, Any] = USUAL) -> str:
     )
 
 
+ADDRESSES = ("word_starts", "forms", "source_forms", "adaptive", "memory")
+ORDER = (
+    *("method", "match", "block_size", "batch", "threads", "max_length", "forced", "with_scores", "shared_vocabulary"),
+    *("top_beta", "tolerance", "margin", "beam_size", "n_best", "stop"),
+    *("min_length", "no_repeat_ngram_size", "source_ngram_size", "forced_end", "most_copies", "repetition_penalty", "length_penalty"),
+    *("word_starts", "forms", "source_forms", "adaptive", "drafts", "first_drafts", "prefix_lengths", "memory"),
+)
+"""What the table says of the options of the native engine, in this order."""
+
+
+def flat(struct: Any) -> Iterator[tuple[str, Any]]:
+    """The fields of a C structure and of those in it, by name."""
+    for name, kind in struct._fields_:
+        value = getattr(struct, name)
+        yield from flat(value) if hasattr(kind, "_fields_") else [(name, value)]
+
+
 class Recorder:
     """A NativeModel that records the options with which it is to decode."""
 
@@ -231,17 +249,16 @@ class Recorder:
     def capacity(self, *_: int) -> int:
         return 64
 
-    def decode(self, sources: Sequence[Sequence[int]], request: Any, *_: Any) -> Iterator[Any]:  # noqa: ARG002
-        options = options_of(request)
-        values = {name: getattr(options, name) for name, _ in options._fields_ if name != "draft_starts"}
-        values |= {
-            "drafts": bool(request.drafts),
-            "first_drafts": list(request.first_drafts),
-            "prefix_lengths": list(request.prefix_lengths),
-        }
-        addresses = ("word_starts", "forms", "source_forms", "adaptive", "memory")
-        values |= {name: bool(values[name]) for name in addresses}
-        self.options.append(unusual(values, USUAL_NATIVE))
+    def decode(self, sentences: Sequence[Sentence], decoding: Decoding, resources: Resources, *_: Any) -> Iterator[Any]:
+        values = dict(flat(options_of(decoding, resources)))
+        values |= {"batch": values.pop("batch_size")} | {name: bool(values[name]) for name in ADDRESSES}
+        queue, arrays = queue_of(sentences, decoding, resources)
+        assert len(arrays) >= 2
+        values["drafts"] = bool(queue.texts)
+        for name in ("first_drafts", "prefix_lengths"):
+            address = getattr(queue, name)
+            values[name] = list((ctypes.c_int32 * len(sentences)).from_address(address)) if address else []
+        self.options.append(unusual({name: values.get(name, 0) for name in ORDER}, USUAL_NATIVE))
         return iter(())
 
 
