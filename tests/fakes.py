@@ -132,6 +132,32 @@ def _scatter_vectors(module: nn.Module) -> None:
                 weight.add_(0.2 * torch.randn_like(weight))
 
 
+@torch.no_grad()
+def redraw(module: nn.Module, seed: int = 0, *, spread: float = 1.0) -> None:
+    """Draw all weights anew, with arithmetic that gives the same bits on every processor, for outputs that are stored.
+
+    `torch.randn` has other digits where its vector instructions differ. Learned positions, slots and other vectors of their own have the
+    standard deviation `spread`.
+    """
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(shape: torch.Size, deviation: float) -> torch.Tensor:
+        """Sums of twelve uniform numbers, which are nearly normal."""
+        drawn = torch.full(shape, -6.0)
+        for _ in range(12):
+            drawn += torch.rand(shape, generator=generator)
+        return deviation * drawn
+
+    for part in module.modules():
+        for name, weight in part.named_parameters(recurse=False):
+            if isinstance(part, nn.LayerNorm) or (isinstance(part, nn.Linear) and weight.dim() == 1):
+                weight.copy_((name == "weight") + draw(weight.shape, 0.2))
+            elif isinstance(part, nn.Linear):
+                weight.copy_(draw(weight.shape, (2 / sum(weight.shape)) ** 0.5))
+            else:
+                weight.copy_(draw(weight.shape, weight.shape[-1] ** -0.5 if isinstance(part, nn.Embedding) else spread))
+
+
 def make_sentences(count: int, width: int = 16, *, seed: int = 0, vocabulary: int = VOCABULARY) -> list[Sentence]:
     """Sentences with random sources of `width` - 15 to `width` tokens, which share one source width."""
     generator = torch.Generator().manual_seed(seed)

@@ -2,17 +2,17 @@
 
 import os
 import random
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Decoded, Ranked, Request
+from specdec_cli.native.records import Decoded, Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
+from tests.native.expected import Outcome, outcome
 
 
 def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
@@ -42,21 +42,19 @@ def shipped_sources(bundle: Bundle, name: str, data: Path) -> list[list[int]]:
     return [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.split("\t")[0].strip())) for line in lines]
 
 
-def as_decoded(hypothesis: Hypothesis) -> Decoded:
-    """A hypothesis of the reference engine as the native engine gives it."""
-    ranked = tuple(Ranked(each.ids, each.log_probability, each.score) for each in hypothesis.alternatives)
-    return Decoded(hypothesis.number, hypothesis.ids, hypothesis.log_probabilities, hypothesis.rounds, alternatives=ranked)
-
-
 def reference(
     bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest, copies: Sequence[Sequence[int]] = ()
-) -> dict[int, Decoded]:
-    """What the reference engine says, by the number of the source; `copies` are the texts that are copied in place of the sources."""
+) -> list[Hypothesis]:
+    """What the reference engine decodes; `copies` are the texts that are copied in place of the sources."""
     engine = Engine(bundle, resolve(asked, bundle))
-    found = engine.decode([Sentence(n, source, copy=copies[n] if copies else ()) for n, source in enumerate(sources)])
-    return {each.number: as_decoded(each) for each in found}
+    return list(engine.decode([Sentence(n, source, copy=copies[n] if copies else ()) for n, source in enumerate(sources)]))
 
 
-def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Decoded]:
-    """What the native engine says, by the number of the source."""
-    return {each.number: replace(each, drafted=False) for each in model.decode(sources, request)}
+def by_number(decoded: Iterable[Hypothesis | Decoded]) -> dict[int, Outcome]:
+    """What an engine decoded, by the number of the source."""
+    return {each.number: outcome(each) for each in decoded}
+
+
+def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Outcome]:
+    """What the native engine decodes, by the number of the source."""
+    return by_number(model.decode(sources, request))
