@@ -4,6 +4,7 @@ import os
 import sys
 import sysconfig
 from pathlib import Path
+from zlib import crc32
 
 from setuptools import Extension, setup
 
@@ -13,8 +14,10 @@ if os.name == "nt":
 # Python without the global lock has no limited API.
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 FOLDER = Path("specdec_cli/native")
+# With this number the package notices a library of other sources.
+CHECKSUM = f"-DSPECDEC_HEADER={crc32((FOLDER / 'specdec.h').read_bytes())}u"
 # Nothing is fused that the sources do not fuse: every compiler and every instruction set gives the same bits.
-FLAGS = ["-std=gnu11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-pthread", "-g0", "-Wall", "-Wextra"]
+FLAGS = [CHECKSUM, "-std=gnu11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-pthread", "-g0", "-Wall", "-Wextra"]
 
 setup(
     ext_modules=[

@@ -16,6 +16,8 @@ import traceback
 from pathlib import Path
 from typing import Any, NoReturn
 
+from specdec_cli.processors import keep_order_of_sums
+
 _CLIENT = """\
 #!{python} -IS
 import json, os, socket, sys
@@ -75,6 +77,7 @@ def _serve(connection: socket.socket) -> NoReturn:
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
+    keep_order_of_sums()
     code = 1
     try:
         _run(request)

@@ -8,6 +8,9 @@ def main() -> NoReturn:
     """Run the command line. SIGINT during its imports ends the process without a traceback."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from specdec_cli.processors import keep_order_of_sums
+
+    keep_order_of_sums()
     from specdec_cli.app import main as run
     from specdec_cli.process_end import end_process
 

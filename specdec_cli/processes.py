@@ -17,12 +17,13 @@ from types import TracebackType
 from typing import Any, Self
 
 from specdec_cli.errors import InputError, ModelError, SpecdecError, UsageError
+from specdec_cli.processors import MKL_MODE, MKL_VARIABLE
 
 _ERRORS: dict[str, type[SpecdecError]] = {kind.__name__: kind for kind in (UsageError, InputError, ModelError)}
 _EXIT_TIMEOUT = 10.0
 _STDERR_LINES = 5
 # Idle threads of some OpenMP libraries spin for 0.2 s by default, which would disturb measurements of other processes.
-_ENVIRONMENT = {"KMP_BLOCKTIME": "20"}
+_ENVIRONMENT = {"KMP_BLOCKTIME": "20", MKL_VARIABLE: MKL_MODE}
 
 
 class Process:

@@ -1,8 +1,18 @@
-"""The processors of this machine."""
+"""The processors of this machine, and how libraries compute on them."""
 
 import os
+
+MKL_VARIABLE, MKL_MODE = "MKL_CBWR", "AUTO,STRICT"
+"""On Intel processors, MKL sums a float32 product in another order when the number of rows changes, so that the logits of a block
+differ from those of single steps. This environment variable keeps one order; MKL reads it when it is first used.
+"""
 
 
 def usable_processors() -> int:
     """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def keep_order_of_sums() -> None:
+    """Set MKL_VARIABLE for this process, which belongs to specdec, and its children; a value that the user has set is kept."""
+    os.environ.setdefault(MKL_VARIABLE, MKL_MODE)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from specdec_cli.processors import keep_order_of_sums
 from specdec_cli.text.subwords import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 THOROUGH = os.environ.get("SPECDEC_TESTS") == "all"
 """Whether random tests draw more examples, as `make test-all` asks for."""
 
+keep_order_of_sums()
 # Deadlines would fail on a busy machine.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")

@@ -81,6 +81,17 @@ BROKEN_COSTS = BROKEN | {
 }
 
 
+def test_each_kind_of_gpu_has_costs_of_its_own(measured: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    verifier = Verifier(tiny_transformer(1))
+    verifier.device = torch.device("cuda", 0)
+    gpus = [("NVIDIA H100", (9, 0)), ("NVIDIA H200", (9, 0)), ("NVIDIA H200", (9, 1)), ("NVIDIA H100", (9, 0))]
+    for name, capability in gpus:
+        monkeypatch.setattr(torch.cuda, "get_device_name", lambda _, name=name: name)
+        monkeypatch.setattr(torch.cuda, "get_device_capability", lambda _, capability=capability: capability)
+        round_costs(verifier, FakeDrafter({0: [7] * 30}, 5, right), 5, "fake", None)
+    assert len(measured) == 3
+
+
 def test_the_least_of_the_first_runs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     times = [3.0, 1.0, 2.0, 0.5]
     monkeypatch.setattr(round_timing, "measure_costs", lambda *_: replace(TIMES, plain=(times[0], 10 - times.pop(0))))

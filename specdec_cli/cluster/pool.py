@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from specdec_cli.cluster.backoff import Backoff
 from specdec_cli.cluster.jobs import Failure, Job, Output
 from specdec_cli.errors import ModelError, SpecdecError, is_out_of_memory
+from specdec_cli.processors import keep_order_of_sums
 from specdec_cli.text.lines import Line
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class Worker:
     """The process of a worker: loads the model of a job once, then processes lines. Errors are returned, not raised."""
 
     def __init__(self, job: Job) -> None:
+        keep_order_of_sums()
         self._job, self._stack = job, ExitStack()
 
     def load(self) -> Failure | None:

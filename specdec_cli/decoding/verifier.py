@@ -1,5 +1,7 @@
 """The verifier: encodes sources, and computes the logits of all positions of a draft in one pass."""
 
+import os
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,6 +17,7 @@ from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Memory, Transformer
+from specdec_cli.processors import MKL_MODE, MKL_VARIABLE
 
 _NONE = Constraints()
 MULTIPLE = 16
@@ -26,6 +29,17 @@ order.
 def round_up(number: int, multiple: int) -> int:
     """The smallest multiple of `multiple` that is at least `number`."""
     return -(-number // multiple) * multiple
+
+
+def _warn_of_other_orders(model: Transformer, device: torch.device) -> None:
+    has_mkl: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
+    computes_with_mkl = device.type == "cpu" and not model.batch_invariant and has_mkl
+    if computes_with_mkl and MKL_VARIABLE not in os.environ:
+        warnings.warn(
+            f"{MKL_VARIABLE} is not set: decodings that should have equal outputs may differ; set it to {MKL_MODE} before torch is used",
+            RuntimeWarning,
+            stacklevel=3,
+        )
 
 
 class Verifier:
@@ -42,6 +56,7 @@ class Verifier:
         self.model, self.forced = model.eval(), forced
         self.constraints = replace(constraints or Constraints(), forced=forced)
         self.device = next(model.parameters()).device
+        _warn_of_other_orders(model, self.device)
         self.execution: Execution = choose_execution(model, self.device)
 
     @property

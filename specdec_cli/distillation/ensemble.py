@@ -32,7 +32,6 @@ class Ensemble:
         self._eos = first.verifier.config.eos
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        """Yield the index in `sources` and the translation of every source line, in order of completion, as a Teacher does."""
         max_length = min(self._search.max_source_length, *(v.longest_source for v in self._verifiers))
         by_width: dict[int, list[Sentence]] = defaultdict(list)
         for number, ids in enumerate(map(self._tokenizer.add_special_tokens, self._tokenizer.encode_batch(sources))):

@@ -108,7 +108,6 @@ class _Server:
             raise ModelError(f"{folder}: {error}") from error
 
     def translate(self, sources: list[str]) -> Iterator[Result]:
-        """Yield the worker's results."""
         try:
             yield from self._worker.translate(sources)
         except (RuntimeError, ValueError) as error:

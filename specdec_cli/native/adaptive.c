@@ -19,15 +19,15 @@
 
 static double at_least_0(double value) { return value > 0.0 ? value : 0.0; }
 
-// The value at a place on the line through the points at `first` and `last`; it does not fall.
-static double value_at(int64_t place, int64_t first, int64_t last, const double *values) {
+// The value at a position on the line through the points at `first` and `last`; it does not fall.
+static double value_at(int64_t position, int64_t first, int64_t last, const double *values) {
     const double slope = at_least_0(values[1] - values[0]) / (double)(last - first > 1 ? last - first : 1);
-    return at_least_0(values[0] + slope * (double)(place - first));
+    return at_least_0(values[0] + slope * (double)(position - first));
 }
 
 // Milliseconds of the shorter draft, and of each further token.
 struct line {
-    double shorter, each;
+    double shorter, per_token;
 };
 
 static struct line line_of(const struct specdec_costs *costs, const double (*times)[2], int64_t rows) {
@@ -48,7 +48,7 @@ static struct size_choice best_size(const struct adaptive *adaptive, int64_t row
         all_pass *= passes;
         tokens += all_pass;
         const double further = (double)(size > costs->shorter ? size - costs->shorter : 0);
-        const double rate = tokens / (fixed + drafting.each * further + verifying.each * further);
+        const double rate = tokens / (fixed + drafting.per_token * further + verifying.per_token * further);
         if (rate > best) {
             chosen = size;
             best = rate;
@@ -85,17 +85,17 @@ static int is_drafted(struct adaptive *adaptive, int64_t rows) {
 }
 
 // Caps the weight of what was counted since the last call.
-static void cap(const struct adaptive *adaptive, double share, double *sums, double *before) {
+static void cap(const struct adaptive *adaptive, double share, double *sums, double *earlier) {
     for (int64_t slot = 0; slot < adaptive->all->longest; slot++)
-        before[slot] = sums[slot] = before[slot] + share * (sums[slot] - before[slot]);
+        earlier[slot] = sums[slot] = earlier[slot] + share * (sums[slot] - earlier[slot]);
 }
 
 int adaptive_begin(struct adaptive *adaptive, int64_t rows) {
     if (!is_drafted(adaptive, rows)) return 0;
     const double lasted = (double)(adaptive->lasted > 1 ? adaptive->lasted : 1);
     const double share = MOST_ROUNDS / lasted < 1.0 ? MOST_ROUNDS / lasted : 1.0;
-    cap(adaptive, share, adaptive->asked, adaptive->asked_before);
-    cap(adaptive, share, adaptive->passed, adaptive->passed_before);
+    cap(adaptive, share, adaptive->asked, adaptive->earlier_asked);
+    cap(adaptive, share, adaptive->passed, adaptive->earlier_passed);
     adaptive->lasted = 0;
     adaptive->choices++;
     return 1;
@@ -109,8 +109,8 @@ int64_t adaptive_size(struct adaptive *adaptive, int64_t rows) {
 
 static void forget_scale(struct adaptive *adaptive) {
     for (int64_t slot = 0; slot < adaptive->all->longest; slot++) {
-        adaptive->asked_before[slot] = adaptive->asked[slot] /= adaptive->present;
-        adaptive->passed_before[slot] = adaptive->passed[slot] /= adaptive->present;
+        adaptive->earlier_asked[slot] = adaptive->asked[slot] /= adaptive->present;
+        adaptive->earlier_passed[slot] = adaptive->passed[slot] /= adaptive->present;
     }
     adaptive->present = 1.0;
 }
@@ -144,33 +144,33 @@ static int costs_fit(const struct specdec_costs *costs) {
 }
 
 static int open_each(struct specdec_adaptive *all, struct adaptive *adaptive) {
-    double **const sums[] = {&adaptive->asked, &adaptive->passed, &adaptive->asked_before, &adaptive->passed_before};
+    double **const sums[] = {&adaptive->asked, &adaptive->passed, &adaptive->earlier_asked, &adaptive->earlier_passed};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
-        *sums[i] = arena_take(&all->arena, all->longest, sizeof(double));
+        *sums[i] = arena_allocate(&all->arena, all->longest, sizeof(double));
         if (!*sums[i]) return 0;
     }
     adaptive->all = all;
     adaptive->present = 1.0;
     adaptive->choices = 1;
     adaptive->pause = FIRST_PAUSE;
-    adaptive->stopped = arena_take(&all->arena, all->longest + 2, sizeof(int64_t));
-    adaptive->round_of_choice = arena_take(&all->arena, all->rows + 1, sizeof(int64_t));
-    adaptive->chosen = arena_take(&all->arena, all->rows + 1, sizeof *adaptive->chosen);
+    adaptive->stopped = arena_allocate(&all->arena, all->longest + 2, sizeof(int64_t));
+    adaptive->round_of_choice = arena_allocate(&all->arena, all->rows + 1, sizeof(int64_t));
+    adaptive->chosen = arena_allocate(&all->arena, all->rows + 1, sizeof *adaptive->chosen);
     return adaptive->stopped && adaptive->round_of_choice && adaptive->chosen;
 }
 
 int32_t specdec_adaptive_create(const struct specdec_costs *costs, int32_t longest, int32_t rows, int32_t workers, int32_t may_skip,
-                                struct specdec_adaptive **made) {
-    *made = 0;
+                                struct specdec_adaptive **created) {
+    *created = 0;
     if (!costs_fit(costs) || longest < 1 || longest > 4096 || rows < 1 || rows > 1 << 16 || workers < 1 || workers > 1024)
         return SPECDEC_BAD_OPTION;
     struct specdec_adaptive *all = calloc(1, sizeof *all);
     if (!all) return SPECDEC_NO_MEMORY;
     *all = (struct specdec_adaptive){*costs, longest, workers, rows, may_skip, 0, {0}};
-    all->each = arena_take(&all->arena, workers, sizeof *all->each);
-    int fits = all->each != 0;
-    for (int32_t i = 0; fits && i < workers; i++) fits = open_each(all, all->each + i);
-    if (fits) *made = all;
+    all->of_worker = arena_allocate(&all->arena, workers, sizeof *all->of_worker);
+    int fits = all->of_worker != 0;
+    for (int32_t i = 0; fits && i < workers; i++) fits = open_each(all, all->of_worker + i);
+    if (fits) *created = all;
     else specdec_adaptive_destroy(all);
     return fits ? SPECDEC_OK : SPECDEC_NO_MEMORY;
 }
@@ -184,7 +184,7 @@ void specdec_adaptive_destroy(struct specdec_adaptive *all) {
 void specdec_adaptive_drafts(const struct specdec_adaptive *all, int64_t *rounds, int64_t *tokens) {
     *rounds = *tokens = 0;
     for (int64_t i = 0; i < all->workers; i++) {
-        *rounds += all->each[i].drafted_rounds;
-        *tokens += all->each[i].drafted_tokens;
+        *rounds += all->of_worker[i].drafted_rounds;
+        *tokens += all->of_worker[i].drafted_tokens;
     }
 }

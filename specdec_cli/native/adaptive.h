@@ -9,7 +9,7 @@
 // it was accepted. `stopped` (longest + 2) counts the rows of the present round by the tokens that passed.
 struct adaptive {
     const struct specdec_adaptive *all;
-    double *asked, *passed, *asked_before, *passed_before, present;
+    double *asked, *passed, *earlier_asked, *earlier_passed, present;
     int64_t *stopped, *round_of_choice, lasted, rounds_since, choices, pause, skipped;
     struct size_choice *chosen; // by rows; valid where `round_of_choice` is `choices`
     int64_t drafted_rounds, drafted_tokens;
@@ -25,7 +25,7 @@ struct specdec_adaptive {
     struct specdec_costs costs;
     int64_t longest, workers, rows;
     int may_skip;
-    struct adaptive *each;
+    struct adaptive *of_worker; // (workers)
     struct arena arena;
 };
 

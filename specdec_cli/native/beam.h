@@ -6,8 +6,6 @@
 
 #include "choices.h"
 
-#define MOST_BEAM 32 // hypotheses of a sentence at most
-
 // A continuation of the hypothesis `parent` of a sentence by one token, with the log probability of the whole.
 struct candidate {
     float log_probability;
@@ -20,13 +18,6 @@ struct distribution {
     float score, top, log_total, lowest;
 };
 
-// candidates.c: the best continuations, at most `wanted`, the best one first; on ties that of the first parent, then of the first
-// token. Both return how many there are.
-int64_t best_candidates(const struct logits *logits, int64_t i, const struct distribution *own, int32_t parent, int64_t wanted,
-                        struct candidate *to);
-// Of the candidates of `parents` hypotheses, counts[i] of them from (i * wanted) on.
-int64_t merge_candidates(const struct candidate *candidates, const int32_t *counts, int64_t parents, int64_t wanted, struct candidate *to);
-
 // A hypothesis that has ended: `length` ids, and its log probability divided by the length to the power of the length penalty.
 struct finished {
     double score;
@@ -36,8 +27,8 @@ struct finished {
 };
 
 // The search for a sentence: `running` hypotheses with their log probabilities, the best one first. `tokens` (beam, capacity) begin
-// with the start of the model. Hypothesis k keeps its keys and values of place p at place p * beam + k, and so the ones of its
-// tokens stand at `orders` (beam, capacity). `next_tokens` and `next_orders` are room for the next step. `finished` (beam): the
+// with the start of the model. Hypothesis k keeps its keys and values of position p at index p * beam + k, and so the ones of its
+// tokens stand at `orders` (beam, capacity). `next_tokens` and `next_orders` are for the next step. `finished` (beam): the
 // best ones that have ended, the best one first.
 struct search {
     int64_t running, ended;

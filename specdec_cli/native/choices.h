@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define TILE 64 // outputs of a tile
+#include "sizes.h"
 
 // Logits (count, size) of some positions; `tops` (tiles, count) are the largest ones of each tile of outputs.
 struct logits {
@@ -17,7 +17,6 @@ float top_logit(const struct logits *logits, int64_t i);
 int32_t first_choice(const struct logits *logits, int64_t i);
 
 // The `wanted` best tokens of position i, the best one first; on ties, the token with the smaller id.
-#define MOST_CANDIDATES 32
 void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_t *ids);
 
 // Whether a token is among the `top_beta` best of position i, ties included, and at most `tolerance` below the best.

@@ -35,41 +35,41 @@ static int is_before(const int32_t *tokens, int64_t end, int32_t token) {
 }
 
 // Keskar et al. 2019: each token of the output once.
-static void penalise(const struct scored *scored, const struct before *before, float penalty) {
-    for (int64_t k = 0; k < before->length; k++) {
-        const int32_t token = before->tokens[k];
-        if (is_before(before->tokens, k, token)) continue;
+static void penalise(const struct scored *scored, const struct context *context, float penalty) {
+    for (int64_t k = 0; k < context->length; k++) {
+        const int32_t token = context->tokens[k];
+        if (is_before(context->tokens, k, token)) continue;
         const float score = scored->values[token];
         set_score(scored, token, score < 0.0f ? score * penalty : score / penalty);
     }
 }
 
-static int has_same_end(const struct before *before, const int32_t *text, int64_t place, int64_t count) {
+static int has_same_end(const struct context *context, const int32_t *text, int64_t index, int64_t count) {
     for (int64_t back = 1; back <= count; back++)
-        if (text[place - back] != before->tokens[before->length - back]) return 0;
+        if (text[index - back] != context->tokens[context->length - back]) return 0;
     return 1;
 }
 
 // Excludes every token that would end an n-gram of `text`, apart from n-grams that end with the token `skipped`.
-static void exclude(const struct scored *scored, const struct before *before, const int32_t *text, int64_t length, int64_t size,
+static void exclude(const struct scored *scored, const struct context *context, const int32_t *text, int64_t length, int64_t size,
                     int32_t skipped) {
-    if (before->length < size - 1) return;
-    for (int64_t place = size - 1; place < length; place++)
-        if (text[place] != skipped && text[place] < scored->size && has_same_end(before, text, place, size - 1))
-            set_score(scored, text[place], -INFINITY);
+    if (context->length < size - 1) return;
+    for (int64_t index = size - 1; index < length; index++)
+        if (text[index] != skipped && text[index] < scored->size && has_same_end(context, text, index, size - 1))
+            set_score(scored, text[index], -INFINITY);
 }
 
 // The tokens of a text, and `forms`, a number for each token of the vocabulary. Two tokens have the same form if their texts differ only in
-// case and in the space before a word. The form is positive if the text has a letter, else negative.
+// case and in the space context a word. The form is positive if the text has a letter, else negative.
 struct counted {
     const int32_t *text, *forms;
 };
 
-static int32_t form_at(const struct counted *counted, int64_t place) {
-    return counted->forms[counted->text[place]];
+static int32_t form_at(const struct counted *counted, int64_t index) {
+    return counted->forms[counted->text[index]];
 }
 
-// The token `size` places before the end of the first `length` tokens is the one that continues a repetition with the period `size`.
+// The token `size` positions before the end of the first `length` tokens is the one that continues a repetition with the period `size`.
 // Returns whether this token, appended, would complete `copies` + 1 copies in succession of an n-gram of `size` tokens. The last copy
 // counts even if tokens without letters at its end, such as a comma, are still missing.
 static int completes_copy(const struct counted *counted, int64_t length, int64_t size, int64_t copies) {
@@ -84,30 +84,30 @@ static int completes_copy(const struct counted *counted, int64_t length, int64_t
 }
 
 static int has_more_copies(const struct counted *counted, int64_t length, int64_t copies) {
-    for (int64_t place = 1; place < length; place++)
-        for (int64_t size = 1; size <= LONGEST_COPY && size <= place; size++)
-            if (form_at(counted, place) == form_at(counted, place - size) && completes_copy(counted, place, size, copies)) return 1;
+    for (int64_t index = 1; index < length; index++)
+        for (int64_t size = 1; size <= LONGEST_COPY && size <= index; size++)
+            if (form_at(counted, index) == form_at(counted, index - size) && completes_copy(counted, index, size, copies)) return 1;
     return 0;
 }
 
-static void limit_copies(const struct scored *scored, const struct before *before, const struct specdec_options *options) {
-    const struct counted output = {before->tokens, options->forms}, source = {before->source, options->source_forms};
+static void limit_copies(const struct scored *scored, const struct context *context, const struct specdec_options *options) {
+    const struct counted output = {context->tokens, options->forms}, source = {context->source, options->source_forms};
     for (int64_t size = 1; size <= LONGEST_COPY; size++) {
-        if (!completes_copy(&output, before->length, size, options->most_copies)) continue;
-        if (has_more_copies(&source, before->source_length, options->most_copies)) return;
-        const int32_t excluded = form_at(&output, before->length - size);
+        if (!completes_copy(&output, context->length, size, options->most_copies)) continue;
+        if (has_more_copies(&source, context->source_length, options->most_copies)) return;
+        const int32_t excluded = form_at(&output, context->length - size);
         for (int32_t token = 0; token < scored->size; token++)
             if (options->forms[token] == excluded) set_score(scored, token, -INFINITY);
     }
 }
 
-void constrain(const struct specdec_options *options, const struct specdec_shape *shape, const struct before *before, float *values,
+void constrain(const struct specdec_options *options, const struct specdec_shape *shape, const struct context *context, float *values,
                float *tops, const struct logits *logits, int64_t i) {
     const struct scored scored = {values + i * logits->size, tops + i, logits->size, logits->count};
-    if (options->repetition_penalty != 1.0f) penalise(&scored, before, options->repetition_penalty);
-    if (options->no_repeat_ngram_size) exclude(&scored, before, before->tokens, before->length, options->no_repeat_ngram_size, -1);
+    if (options->repetition_penalty != 1.0f) penalise(&scored, context, options->repetition_penalty);
+    if (options->no_repeat_ngram_size) exclude(&scored, context, context->tokens, context->length, options->no_repeat_ngram_size, -1);
     if (options->source_ngram_size)
-        exclude(&scored, before, before->source, before->source_length, options->source_ngram_size, shape->padding);
-    if (options->most_copies) limit_copies(&scored, before, options);
-    if (before->length <= options->min_length) set_score(&scored, shape->eos, -INFINITY);
+        exclude(&scored, context, context->source, context->source_length, options->source_ngram_size, shape->padding);
+    if (options->most_copies) limit_copies(&scored, context, options);
+    if (context->length <= options->min_length) set_score(&scored, shape->eos, -INFINITY);
 }

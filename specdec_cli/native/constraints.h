@@ -5,8 +5,8 @@
 #include "choices.h"
 #include "specdec.h"
 
-// What a position has before it: the output so far, its start included, and the source.
-struct before {
+// What stands before a position: the output so far, its start included, and the source.
+struct context {
     const int32_t *tokens, *source;
     int64_t length, source_length;
 };
@@ -19,5 +19,5 @@ int32_t forced_token(const struct specdec_options *options, int32_t eos, int64_t
 
 // Changes the scores of position i, `values` and `tops` as of `struct logits`: logits or log probabilities. Tokens that are not
 // allowed get minus infinity.
-void constrain(const struct specdec_options *options, const struct specdec_shape *shape, const struct before *before, float *values,
+void constrain(const struct specdec_options *options, const struct specdec_shape *shape, const struct context *context, float *values,
                float *tops, const struct logits *logits, int64_t i);

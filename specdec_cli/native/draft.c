@@ -13,25 +13,25 @@ static int64_t most_drafted(const struct specdec_session *session, const struct 
 }
 
 // The source as it is with padding behind it.
-static int32_t source_at(const struct specdec_session *session, const struct row *row, int64_t place) {
-    return place < row->source_length ? row->source[place] : session->model->shape.padding;
+static int32_t source_at(const struct specdec_session *session, const struct row *row, int64_t index) {
+    return index < row->source_length ? row->source[index] : session->model->shape.padding;
 }
 
 static void copy_text(const struct specdec_session *session, struct row *row) {
     if (row->length - 1 < row->prefix) row->copy_from = row->length - 1;
     const int64_t left = row->copy_from < 0 ? 0 : row->text_length - 1 - row->copy_from;
-    // A given text is not drafted for the last place: each round of it then ends with a token of the verifier.
-    const int64_t room = session->options.decoding == SPECDEC_GIVEN ? row->limit - row->length - 1 : left;
-    const int64_t count = most_drafted(session, row, smaller(smaller(left, room), row->longest));
+    // A given text is not drafted for the last position: each round of it then ends with a token of the verifier.
+    const int64_t remaining = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS ? row->limit - row->length - 1 : left;
+    const int64_t count = most_drafted(session, row, smaller(smaller(left, remaining), row->longest));
     row->drafted = count > 0 ? count : 0;
-    for (int64_t i = 0; i < row->drafted; i++) row->ids[i] = row->text[row->copy_from + i];
+    for (int64_t i = 0; i < row->drafted; i++) row->draft[i] = row->text[row->copy_from + i];
 }
 
 static int begins_word(const struct specdec_session *session, int32_t token) {
     return session->options.word_starts[token] || token == session->model->shape.eos;
 }
 
-// The place after the `token` nearest to `here`, ahead or also `behind` (ahead where both are as near); -1 where there is none.
+// The index after the `token` nearest to `here`, ahead or also `behind` (ahead where both are as near); -1 where there is none.
 static int64_t after_nearest(const struct row *row, int32_t token, int64_t here, int64_t window, int behind) {
     const int64_t end = row->text_length - 1;
     for (int64_t distance = 1; distance <= window; distance++) {
@@ -45,8 +45,8 @@ static int64_t after_nearest(const struct row *row, int32_t token, int64_t here,
 static int64_t after_edit(const struct specdec_session *session, const struct row *row, int32_t token, int64_t here) {
     if (!begins_word(session, row->text[here])) return here + 1;
     if (!session->options.word_starts[token]) return here;
-    for (int64_t place = here + 1; place < row->text_length; place++)
-        if (begins_word(session, row->text[place])) return place;
+    for (int64_t index = here + 1; index < row->text_length; index++)
+        if (begins_word(session, row->text[index])) return index;
     return here;
 }
 
@@ -65,70 +65,71 @@ static void realign(const struct specdec_session *session, struct row *row, int6
 }
 
 // The text behind the start of the output, which begins with the same token (Algorithm 1 of the technical report).
-static int32_t text_at(const struct row *row, int64_t place) { return place ? row->text[place - 1] : row->tokens[0]; }
+static int32_t text_at(const struct row *row, int64_t index) { return index ? row->text[index - 1] : row->tokens[0]; }
 
-// Whether the last `count` tokens of the output stand in the text up to `place`.
-static int ends_like(const struct row *row, int64_t place, int64_t count) {
-    if (place < count - 1) return 0;
+// Whether the last `count` tokens of the output stand in the text up to `index`.
+static int ends_like(const struct row *row, int64_t index, int64_t count) {
+    if (index < count - 1) return 0;
     for (int64_t back = 0; back < count; back++)
-        if (text_at(row, place - back) != row->tokens[row->length - 1 - back]) return 0;
+        if (text_at(row, index - back) != row->tokens[row->length - 1 - back]) return 0;
     return 1;
 }
 
-// The place after a suffix of the output that stands once in the text; -1 where there is none.
+// The index after a suffix of the output that stands once in the text; -1 where there is none.
 static int64_t after_unique_suffix(const struct row *row, int bounded) {
     const int64_t first = bounded ? 1 : 0, longest = bounded ? smaller(LONGEST_SUFFIX, row->length - first) : row->length;
     for (int64_t count = 1; count <= longest; count++) {
-        int64_t found = 0, start = -1;
-        for (int64_t place = first; place < row->text_length; place++) {
-            if (!ends_like(row, place, count)) continue;
-            if (!found++) start = place;
+        int64_t matches = 0, start = -1;
+        for (int64_t index = first; index < row->text_length; index++) {
+            if (!ends_like(row, index, count)) continue;
+            if (!matches++) start = index;
         }
-        if (found == 1) return start;
-        if (!found) return -1;
+        if (matches == 1) return start;
+        if (!matches) return -1;
     }
     return -1;
 }
 
 // Source and output as one text: the source with its padding, unless vocabularies differ, then the output.
-static int32_t searched_at(const struct specdec_session *session, const struct row *row, int64_t before, int64_t place) {
-    return place < before ? source_at(session, row, place) : row->tokens[place - before];
+static int32_t searched_at(const struct specdec_session *session, const struct row *row, int64_t start_of_output, int64_t index) {
+    return index < start_of_output ? source_at(session, row, index) : row->tokens[index - start_of_output];
 }
 
-static int is_known(const struct specdec_session *session, const struct row *row, int64_t before, int64_t place) {
-    if (place >= before) return place > before && place < before + row->length;
-    const int32_t token = source_at(session, row, place);
+static int is_known(const struct specdec_session *session, const struct row *row, int64_t start_of_output, int64_t index) {
+    if (index >= start_of_output) return index > start_of_output && index < start_of_output + row->length;
+    const int32_t token = source_at(session, row, index);
     return token != session->model->shape.padding && token != session->model->shape.eos;
 }
 
-// How many of the last tokens of the output, at most LONGEST_SUFFIX, stand in the text up to `place`.
-static int64_t suffix_at(const struct specdec_session *session, const struct row *row, int64_t before, int64_t place) {
+// How many of the last tokens of the output, at most LONGEST_SUFFIX, stand in the text up to `index`.
+static int64_t suffix_at(const struct specdec_session *session, const struct row *row, int64_t start_of_output, int64_t index) {
     int64_t count = 0;
-    while (count < LONGEST_SUFFIX && count < row->length - 1 && place >= count &&
-           searched_at(session, row, before, place - count) == row->tokens[row->length - 1 - count])
+    while (count < LONGEST_SUFFIX && count < row->length - 1 && index >= count &&
+           searched_at(session, row, start_of_output, index - count) == row->tokens[row->length - 1 - count])
         count++;
     return count;
 }
 
 static void look_up(const struct specdec_session *session, struct row *row) {
-    const int64_t before = session->options.shared_vocabulary ? padded_length(row->source_length) : 0, end = before + row->length;
+    const int64_t start_of_output = session->options.shared_vocabulary ? padded_length(row->source_length) : 0;
+    const int64_t end = start_of_output + row->length;
     int64_t start = -1, longest = 0;
-    for (int64_t place = end - 2; place >= 0 && longest < LONGEST_SUFFIX; place--) {
-        if (!is_known(session, row, before, place)) continue;
-        const int64_t count = suffix_at(session, row, before, place);
+    for (int64_t index = end - 2; index >= 0 && longest < LONGEST_SUFFIX; index--) {
+        if (!is_known(session, row, start_of_output, index)) continue;
+        const int64_t count = suffix_at(session, row, start_of_output, index);
         if (count <= longest) continue;
         longest = count;
-        start = place + 1;
+        start = index + 1;
     }
     const int64_t most = start < 0 ? 0 : most_drafted(session, row, end - start);
     row->drafted = 0;
-    while (row->drafted < most && is_known(session, row, before, start + row->drafted)) {
-        row->ids[row->drafted] = searched_at(session, row, before, start + row->drafted);
+    while (row->drafted < most && is_known(session, row, start_of_output, start + row->drafted)) {
+        row->draft[row->drafted] = searched_at(session, row, start_of_output, start + row->drafted);
         row->drafted++;
     }
 }
 
-// A given text has room for what the row has room for, its EOS included.
+// A given text has at most as many tokens as the row, its EOS included.
 void begin_draft(const struct specdec_session *session, struct row *row) {
     row->copy_from = row->misses = row->prefix = 0;
     row->longest = row->capacity;
@@ -147,16 +148,16 @@ void begin_draft(const struct specdec_session *session, struct row *row) {
 }
 
 static int copies_text(const struct specdec_session *session) {
-    return session->options.decoding == SPECDEC_INPUT_GUIDED || session->options.decoding == SPECDEC_GIVEN;
+    return session->options.method == SPECDEC_METHOD_INPUT_GUIDED || session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS;
 }
 
 void propose_draft(const struct worker *worker, struct row *row) {
     const struct specdec_session *session = worker->session;
     row->drafted = 0;
     if (copies_text(session)) copy_text(session, row);
-    if (session->options.decoding == SPECDEC_LOOKUP) look_up(session, row);
+    if (session->options.method == SPECDEC_METHOD_LOOKUP) look_up(session, row);
     if (!worker->ngrams) return;
-    row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->ids);
+    row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->draft);
 }
 
 // After realign(). Where first drafts are bounded, drafts grow while they are accepted as a whole; after a round without an accepted token
@@ -171,7 +172,7 @@ static void bound_draft(struct row *row, int64_t passed) {
 
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed) {
     if (!copies_text(session)) return;
-    if (session->options.match == SPECDEC_NEAREST) realign(session, row, passed);
-    else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_UNIQUE_3);
+    if (session->options.match == SPECDEC_MATCH_NEAREST) realign(session, row, passed);
+    else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_MATCH_UNIQUE_3);
     if (session->first_drafts) bound_draft(row, passed);
 }

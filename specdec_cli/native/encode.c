@@ -14,8 +14,8 @@ struct call {
 _Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
 
 static void embed(const struct call *call, int64_t i) {
-    const struct position *own = call->positions + i;
-    embed_token(call->model->kernels, &call->model->source, own->id, own->place, call->pass.x + i * call->model->source.width);
+    const struct position *position = call->positions + i;
+    embed_token(call->model->kernels, &call->model->source, position->id, position->index, call->pass.x + i * call->model->source.width);
 }
 
 // Keys and values of one layer of the decoder or of the drafter, from the encoder's states.
@@ -23,8 +23,8 @@ static void project(struct member *member, const struct call *call, const struct
     const int drafts = stack == &call->model->drafter.stack;
     const struct linear *linear = &stack->layers[layer].memory;
     const int64_t *starts = call->pass.starts;
-    float *to = call->pass.room->wide;
-    const struct linear_call product = {call->model->kernels, linear, call->pass.x, 0, call->pass.positions, to, 0, call->pass.room};
+    float *to = call->pass.workspace->projected;
+    const struct linear_call product = {call->model->kernels, linear, call->pass.x, 0, call->pass.positions, to, 0, call->pass.workspace};
     run_linear(member, &product);
     SHARED_FOR (member, i, call->pass.rows) {
         const struct row *row = call->rows[i];
@@ -45,10 +45,17 @@ static void run(struct member *member, const void *argument) {
 
 static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_model *model = worker->session->model;
-    const struct call call = {
-        {model->kernels, &model->encoder, rows, positions, worker->starts, worker->x, 0, 0, 0, 0, 0, 0, 0, &worker->room,
-         &worker->session->stopped},
-        model, worker->positions, worker->chosen, worker->chosen[0]->has_drafter};
+    const struct pass pass = {
+        .kernels = model->kernels,
+        .stack = &model->encoder,
+        .rows = rows,
+        .positions = positions,
+        .starts = worker->starts,
+        .x = worker->x,
+        .workspace = &worker->workspace,
+        .stopped = &worker->session->stopped,
+    };
+    const struct call call = {pass, model, worker->positions, worker->chosen, worker->chosen[0]->has_drafter};
     const int64_t layers = model->decoder.count + (call.drafts ? model->drafter.stack.count : 0);
     const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;
     team_run(worker->team, multiplications_of(&model->encoder, positions) + projected, run, &call, sizeof call);
@@ -68,7 +75,7 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     row->rounds = row->drafted = row->fresh = 0;
     row->number = number;
     begin_draft(session, row);
-    if (session->options.decoding == SPECDEC_BEAM) begin_search(session, row);
+    if (session->options.method == SPECDEC_METHOD_BEAM) begin_search(session, row);
     return SPECDEC_OK;
 }
 
@@ -78,7 +85,7 @@ static int32_t enter_row(struct worker *worker, struct row *row, int64_t number,
     if (status) return status;
     worker->running++;
     for (int64_t k = 0; k < row->source_length; k++)
-        worker->positions[first + k] = (struct position){.first = first, .id = row->source[k], .forced = -1, .next = -1, .place = k};
+        worker->positions[first + k] = (struct position){.first = first, .id = row->source[k], .forced = -1, .next = -1, .index = k};
     return SPECDEC_OK;
 }
 
@@ -95,8 +102,9 @@ int32_t enter_rows(struct worker *worker) {
         if (atomic_load(&session->entered) >= session->count) break;
         const int64_t number = atomic_fetch_add(&session->entered, 1);
         if (number >= session->count) break;
-        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch) : session->options.decoding != SPECDEC_GREEDY;
-        row->has_drafter = drafts && session->options.decoding == SPECDEC_DRAFTER;
+        const int may_draft = session->options.method != SPECDEC_METHOD_GREEDY;
+        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch) : may_draft;
+        row->has_drafter = drafts && session->options.method == SPECDEC_METHOD_SPECDEC;
         const int32_t status = enter_row(worker, row, number, positions);
         if (status) return status;
         worker->chosen[rows] = row;

@@ -95,9 +95,9 @@ static int make_locks(struct team *team) {
 }
 
 struct team *team_open(void) {
-    void *place = 0;
-    if (posix_memalign(&place, LINE, sizeof(struct team))) return 0;
-    struct team *team = memset(place, 0, sizeof *team);
+    void *address = 0;
+    if (posix_memalign(&address, CACHE_LINE, sizeof(struct team))) return 0;
+    struct team *team = memset(address, 0, sizeof *team);
     team->owner = getpid();
     if (make_locks(team)) return team;
     free(team);
@@ -126,14 +126,14 @@ int team_borrow(struct team *team, int threads) {
 }
 
 // Room for as many helpers as are asked for, while all rest.
-static int make_room(struct team *team) {
+static int allocate_parts(struct team *team) {
     const size_t most = (size_t)team->threads - 1;
     if ((size_t)team->most >= most) return 1;
     void *parts = 0;
     struct helper **helpers = realloc(team->helpers, most * sizeof *helpers);
     if (!helpers) return 0;
     team->helpers = helpers;
-    if (posix_memalign(&parts, LINE, (most + 1) * sizeof *team->parts)) return 0;
+    if (posix_memalign(&parts, CACHE_LINE, (most + 1) * sizeof *team->parts)) return 0;
     memset(helpers + team->most, 0, (most - (size_t)team->most) * sizeof *helpers);
     free(team->parts);
     team->parts = memset(parts, 0, (most + 1) * sizeof *team->parts);
@@ -142,11 +142,11 @@ static int make_room(struct team *team) {
 }
 
 void team_start(struct team *team) {
-    if (!make_room(team)) return;
+    if (!allocate_parts(team)) return;
     for (; team->hired < team->threads - 1; team->hired++) {
-        struct helper **place = team->helpers + team->hired, *helper = *place ? *place : malloc(sizeof *helper);
+        struct helper **address = team->helpers + team->hired, *helper = *address ? *address : malloc(sizeof *helper);
         if (!helper) return;
-        *place = helper;
+        *address = helper;
         memset(helper, 0, sizeof *helper);
         helper->team = team;
         helper->index = team->hired + 1;

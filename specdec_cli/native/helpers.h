@@ -6,11 +6,11 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "sizes.h"
 #include "team.h"
 
 #define PATIENCE 4000      // looks before a thread goes to sleep
 #define LITTLE_PATIENCE 60 // the same where other programs use the processors
-#define LINE 64            // bytes that processors exchange together
 
 #if defined(__x86_64__)
 #define PAUSE() __builtin_ia32_pause()
@@ -40,7 +40,7 @@ struct helper {
 
 // A part of each loop: the latest loop of which it was taken, and of which it was done.
 struct part {
-    _Alignas(LINE) atomic_llong taken;
+    _Alignas(CACHE_LINE) atomic_llong taken;
     atomic_llong done;
 };
 
@@ -52,13 +52,13 @@ struct pace {
 
 struct team {
     // The number of the latest work, and its words. The number is odd while there is none to join.
-    _Alignas(LINE) atomic_llong number;
+    _Alignas(CACHE_LINE) atomic_llong number;
     atomic_llong words[WORDS];
     // Threads that sleep until a part is done, or all helpers rest; minus the number of helpers at work.
-    _Alignas(LINE) atomic_llong resting;
+    _Alignas(CACHE_LINE) atomic_llong resting;
     atomic_int waiting, closing, lent;
     struct part *parts; // as many as threads were ever asked for
-    _Alignas(LINE) pthread_mutex_t lock;
+    _Alignas(CACHE_LINE) pthread_mutex_t lock;
     pthread_cond_t progress;
     // Used by the borrower alone:
     struct helper **helpers; // `hired` of them, room for `most`

@@ -57,7 +57,7 @@ struct kernels {
     // What turns logits into log probabilities: their largest one, and the logarithm of the sum of e^(logit - top). Suppressed logits
     // count as without SUPPRESSED.
     void (*log_softmax)(const float *logits, int64_t size, float *top, float *log_total);
-    // A row of a matrix in a number format of specdec.h as float32; the scale of a row of SPECDEC_INT8. Any alignment.
+    // A row of a matrix in a number format of specdec.h as float32; the scale of a row of SPECDEC_TYPE_I8. Any alignment.
     void (*widen)(int32_t type, const void *from, float scale, int64_t size, float *to);
     // Quantizes a row of weights: its scale, and its whole numbers. Returns 0 if a number is not finite.
     int (*quantize_weights)(const float *row, int64_t size, float *scale, int8_t *to);

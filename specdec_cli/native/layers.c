@@ -4,14 +4,12 @@
 
 #include "sizes.h"
 
-#define LANES 16
-
-// A thread's own room: a normed row and FEW quantized ones, or scores, a query, what it attends to, and keys and values of a
+// What a thread needs for itself: a normed row and FEW quantized ones, or scores, a query, what it attends to, and keys and values of a
 // head.
-int64_t own_size_of(const struct stack *stack, int64_t longest) {
-    const int64_t keys = sum_of(longest, LANES), for_head = product_of(2 * stack->head_room, keys);
-    const int64_t attention = sum_of(sum_of(keys, 2 * stack->head_room), for_head), wide = larger(stack->width, stack->inner);
-    return larger(sum_of(2 * wide, QUANTIZED_ALONE), attention);
+int64_t scratch_size_of(const struct stack *stack, int64_t longest) {
+    const int64_t keys = sum_of(longest, LANES), for_head = product_of(2 * stack->head_stride, keys);
+    const int64_t attention = sum_of(sum_of(keys, 2 * stack->head_stride), for_head), widest = larger(stack->width, stack->inner);
+    return larger(sum_of(2 * widest, QUANTIZED_ALONE), attention);
 }
 
 static void quantize_row(const struct linear_call *call, float *normed, uint8_t *bytes, struct range *ranges, int64_t row) {
@@ -23,9 +21,9 @@ static void quantize_row(const struct linear_call *call, float *normed, uint8_t 
 // each other.
 void run_linear(struct member *member, const struct linear_call *call) {
     const int64_t rows = call->rows;
-    float *normed = call->room->own + member->index * call->room->own_size;
-    struct range *ranges = rows > FEW ? call->room->ranges : (struct range *)(normed + call->linear->inputs);
-    uint8_t *bytes = rows > FEW ? call->room->bytes : (uint8_t *)(ranges + FEW);
+    float *normed = call->workspace->scratch + member->index * call->workspace->scratch_size;
+    struct range *ranges = rows > FEW ? call->workspace->ranges : (struct range *)(normed + call->linear->inputs);
+    uint8_t *bytes = rows > FEW ? call->workspace->bytes : (uint8_t *)(ranges + FEW);
     int64_t quantized = rows > FEW ? rows : 0;
     if (quantized) {
         SHARED_FOR (member, row, rows) quantize_row(call, normed, bytes, ranges, row);
@@ -40,7 +38,7 @@ void run_linear(struct member *member, const struct linear_call *call) {
 
 static void apply(struct member *member, const struct pass *pass, const struct linear *linear, const float *x, const float *residual,
                   float *to) {
-    const struct linear_call call = {pass->kernels, linear, x, residual, pass->positions, to, 0, pass->room};
+    const struct linear_call call = {pass->kernels, linear, x, residual, pass->positions, to, 0, pass->workspace};
     run_linear(member, &call);
 }
 
@@ -51,92 +49,94 @@ static void normalize_rows(struct member *member, const struct pass *pass, struc
         pass->kernels->normalize(norm.gamma, norm.beta, pass->x + i * width, width, pass->x + i * width);
 }
 
-// One head's keys and values of a row: `keys`, then `values`, (room, head_room) each.
+// One head's keys and values of a row: `keys`, then `values`, (capacity, head_stride) each.
 struct head {
     float *keys, *values;
 };
 
-static struct head head_of(const struct stack *stack, float *base, int64_t layer, int64_t head, int64_t room) {
-    float *keys = base + (layer * stack->heads + head) * 2 * room * stack->head_room;
-    return (struct head){keys, keys + room * stack->head_room};
+static struct head head_of(const struct stack *stack, float *base, int64_t layer, int64_t head, int64_t capacity) {
+    float *keys = base + (layer * stack->heads + head) * 2 * capacity * stack->head_stride;
+    return (struct head){keys, keys + capacity * stack->head_stride};
 }
 
 // Copies a head's part of a key or a value; zeros behind it.
 static void copy_head(const struct stack *stack, float *to, const float *from) {
     memcpy(to, from, (size_t)stack->head_width * sizeof(float));
-    memset(to + stack->head_width, 0, (size_t)(stack->head_room - stack->head_width) * sizeof(float));
+    memset(to + stack->head_width, 0, (size_t)(stack->head_stride - stack->head_width) * sizeof(float));
 }
 
-void store_keys(const struct stack *stack, const float *from, float *to, int64_t layer, int64_t place, int64_t room) {
+void store_keys(const struct stack *stack, const float *from, float *to, int64_t layer, int64_t index, int64_t capacity) {
     for (int64_t head = 0; head < stack->heads; head++) {
-        const struct head own = head_of(stack, to, layer, head, room);
-        copy_head(stack, own.keys + place * stack->head_room, from + head * stack->head_width);
-        copy_head(stack, own.values + place * stack->head_room, from + stack->width + head * stack->head_width);
+        const struct head stored = head_of(stack, to, layer, head, capacity);
+        copy_head(stack, stored.keys + index * stack->head_stride, from + head * stack->head_width);
+        copy_head(stack, stored.values + index * stack->head_stride, from + stack->width + head * stack->head_width);
     }
 }
 
-// A query of a head over what it sees, in the `order` given, if any, by way of a thread's own `spare` room.
-static void attend(const struct pass *pass, const float *query, struct head seen, const int32_t *order, int64_t end, float *spare,
+// A query of a head over what it sees, in the `order` given, if any; `scratch` is the thread's.
+static void attend(const struct pass *pass, const float *query, struct head seen, const int32_t *order, int64_t end, float *scratch,
                    float *to) {
     const struct stack *stack = pass->stack;
-    const int64_t room = stack->head_room, width = stack->head_width;
-    const int whole = room == width;
-    float *own_query = spare, *own_to = spare + room, *scores = spare + 2 * room;
-    if (!whole) copy_head(stack, own_query, query);
-    const struct attention attention = {whole ? query : own_query, seen.keys, seen.values, order, end, room,
-                                        width, scores, whole ? to : own_to};
+    const int64_t stride = stack->head_stride, width = stack->head_width;
+    const int whole = stride == width;
+    float *padded_query = scratch, *padded_to = scratch + stride, *scores = scratch + 2 * stride;
+    if (!whole) copy_head(stack, padded_query, query);
+    const struct attention attention = {whole ? query : padded_query, seen.keys, seen.values, order, end, stride,
+                                        width, scores, whole ? to : padded_to};
     pass->kernels->attend(&attention);
-    if (!whole) memcpy(to, own_to, (size_t)width * sizeof(float));
+    if (!whole) memcpy(to, padded_to, (size_t)width * sizeof(float));
 }
 
-// One head of a row: `wide` (positions, 3 W) has queries, keys and values. New keys and values are stored, then seen.
-static void attend_to_own(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *spare) {
+// One head of a row: `projected` (positions, 3 W) has queries, keys and values. New keys and values are stored, then seen.
+static void attend_to_self(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *scratch) {
     const struct stack *stack = pass->stack;
     const int64_t first = pass->starts[row], after = pass->starts[row + 1], stride = 3 * stack->width, offset = head * stack->head_width;
-    const int64_t room = pass->own ? pass->own_room[row] : after - first;
-    struct head seen = {spare, spare + room * stack->head_room};
-    if (pass->own) seen = head_of(stack, pass->own[row], layer, head, room);
-    else spare += 2 * room * stack->head_room;
+    const int64_t capacity = pass->caches ? pass->cache_capacities[row] : after - first;
+    struct head seen = {scratch, scratch + capacity * stack->head_stride};
+    if (pass->caches) seen = head_of(stack, pass->caches[row], layer, head, capacity);
+    else scratch += 2 * capacity * stack->head_stride;
     for (int64_t i = first; i < after; i++) {
-        const float *from = pass->room->wide + i * stride + offset;
-        const int64_t place = (pass->own ? pass->places[i] : i - first) * stack->head_room;
-        copy_head(stack, seen.keys + place, from + stack->width);
-        copy_head(stack, seen.values + place, from + 2 * stack->width);
+        const float *from = pass->workspace->projected + i * stride + offset;
+        const int64_t offset_of_keys = (pass->caches ? pass->indices[i] : i - first) * stack->head_stride;
+        copy_head(stack, seen.keys + offset_of_keys, from + stack->width);
+        copy_head(stack, seen.values + offset_of_keys, from + 2 * stack->width);
     }
     const int32_t *order = pass->orders ? pass->orders[row] : 0;
-    const float *queries = pass->room->wide + offset;
-    float *mixed = pass->room->mixed + offset;
+    const float *queries = pass->workspace->projected + offset;
+    float *attended = pass->workspace->attended + offset;
     for (int64_t i = first; i < after; i++)
-        attend(pass, queries + i * stride, seen, order, pass->own ? pass->ends[i] : room, spare, mixed + i * stack->width);
+        attend(pass, queries + i * stride, seen, order, pass->caches ? pass->ends[i] : capacity, scratch, attended + i * stack->width);
 }
 
-static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *spare) {
+static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *scratch) {
     const struct stack *stack = pass->stack;
-    const int64_t offset = head * stack->head_width, room = pass->memory_room[row];
-    const struct head seen = head_of(stack, pass->memory[row], layer, head, room);
+    const int64_t offset = head * stack->head_width, capacity = pass->memory_capacities[row];
+    const struct head seen = head_of(stack, pass->memories[row], layer, head, capacity);
+    const float *queries = pass->workspace->projected + offset;
+    float *attended = pass->workspace->attended + offset;
     for (int64_t i = pass->starts[row]; i < pass->starts[row + 1]; i++)
-        attend(pass, pass->room->wide + i * stack->width + offset, seen, 0, room, spare, pass->room->mixed + i * stack->width + offset);
+        attend(pass, queries + i * stack->width, seen, 0, capacity, scratch, attended + i * stack->width);
 }
 
 static void run_layer(struct member *member, const struct pass *pass, int64_t number) {
     const struct stack *stack = pass->stack;
     const struct layer *layer = stack->layers + number;
-    float *x = pass->x, *wide = pass->room->wide, *mixed = pass->room->mixed;
-    float *spare = pass->room->own + member->index * pass->room->own_size;
-    apply(member, pass, &layer->query_key_value, x, 0, wide);
+    float *x = pass->x, *projected = pass->workspace->projected, *attended = pass->workspace->attended;
+    float *scratch = pass->workspace->scratch + member->index * pass->workspace->scratch_size;
+    apply(member, pass, &layer->query_key_value, x, 0, projected);
     SHARED_FOR (member, task, pass->rows * stack->heads)
-        attend_to_own(pass, number, task / stack->heads, task % stack->heads, spare);
-    apply(member, pass, &layer->output, mixed, x, x);
+        attend_to_self(pass, number, task / stack->heads, task % stack->heads, scratch);
+    apply(member, pass, &layer->output, attended, x, x);
     normalize_rows(member, pass, layer->after_attention);
     if (layer->query.outputs) {
-        apply(member, pass, &layer->query, x, 0, wide);
+        apply(member, pass, &layer->query, x, 0, projected);
         SHARED_FOR (member, task, pass->rows * stack->heads)
-            attend_to_memory(pass, number, task / stack->heads, task % stack->heads, spare);
-        apply(member, pass, &layer->cross_output, mixed, x, x);
+            attend_to_memory(pass, number, task / stack->heads, task % stack->heads, scratch);
+        apply(member, pass, &layer->cross_output, attended, x, x);
         normalize_rows(member, pass, layer->after_cross_attention);
     }
-    apply(member, pass, &layer->inner, x, 0, wide);
-    apply(member, pass, &layer->outer, wide, x, x);
+    apply(member, pass, &layer->inner, x, 0, projected);
+    apply(member, pass, &layer->outer, projected, x, x);
     normalize_rows(member, pass, layer->after_feed_forward);
 }
 

@@ -12,10 +12,10 @@
 // Positions of `rows` rows stand one right after the other, those of row r from starts[r] up to starts[r + 1]. x (positions, W)
 // goes through all layers of `stack` in place, then through its last norm.
 //
-// `own`: keys and values of each row, [layer][head][2][own_room[r]][head_room] floats; those of position i go to place
-// places[i], and it sees those before ends[i]; with `orders`, those at the first ends[i] places of orders[r], of which places[i] is
+// `caches`: keys and values of each row, [layer][head][2][cache_capacities[r]][head_stride] floats; those of position i go to
+// indices[i], and it sees those before ends[i]; with `orders`, those at the first ends[i] indices of orders[r], of which indices[i] is
 // the last. NULL: each position sees the positions of its row, and nothing is kept.
-// `memory`: the same of each row's encoded source, [layer][head][2][memory_room[r]][head_room], of which all are seen.
+// `memories`: the same of each row's encoded source, [layer][head][2][memory_capacities[r]][head_stride], of which all are seen.
 //
 // `stopped`, if given: once it is not 0, a thread that works alone leaves the pass after a layer; x has no meaning then.
 struct pass {
@@ -24,27 +24,28 @@ struct pass {
     int64_t rows, positions;
     const int64_t *starts;
     float *x;
-    float *const *own;
-    const int64_t *own_room, *places, *ends;
+    float *const *caches;
+    const int64_t *cache_capacities, *indices, *ends;
     const int32_t *const *orders;
-    float *const *memory;
-    const int64_t *memory_room;
-    const struct room *room;
+    float *const *memories;
+    const int64_t *memory_capacities;
+    const struct workspace *workspace;
     const atomic_int *stopped;
 };
 
-// Room for a pass: for `positions` positions of stacks up to a width and an inner width, shared by all threads, and for each
-// thread alone.
-struct room {
-    float *wide, *mixed;   // (positions, max(3 W, F)), (positions, W)
-    uint8_t *bytes;        // (positions, max(W, F))
-    struct range *ranges;  // (positions)
-    float *own;            // (threads, own_size)
-    int64_t own_size;
+// What a pass over `positions` positions computes on its way: shared by all threads, and `scratch` for each thread alone. Of stacks up to a
+// width W and an inner width F.
+struct workspace {
+    float *projected;     // (positions, max(3 W, F)): queries, keys and values, or inner activations
+    float *attended;      // (positions, W): what attention gives
+    uint8_t *bytes;       // (positions, max(W, F)): quantized rows
+    struct range *ranges; // (positions): their ranges
+    float *scratch;       // (threads, scratch_size)
+    int64_t scratch_size;
 };
 
 // Floats that a thread needs for itself in passes over at most `longest` positions that a query sees.
-int64_t own_size_of(const struct stack *stack, int64_t longest);
+int64_t scratch_size_of(const struct stack *stack, int64_t longest);
 
 void run_pass(struct member *member, const struct pass *pass);
 // Whether the thread is to leave the pass.
@@ -60,12 +61,12 @@ struct linear_call {
     const float *x, *residual;
     int64_t rows;
     float *to, *tops;
-    const struct room *room;
+    const struct workspace *workspace;
 };
 void run_linear(struct member *member, const struct linear_call *call);
 
 // The embedding (W) of a token at a position.
 void embed_token(const struct kernels *kernels, const struct embedding *embedding, int64_t id, int64_t position, float *to);
 
-// Keys and values (positions, layers * 2 * W, or 2 * W a layer) to their places in the memory of rows.
-void store_keys(const struct stack *stack, const float *from, float *to, int64_t layer, int64_t place, int64_t room);
+// Keys and values (2 * W) of a position to `index` of a cache.
+void store_keys(const struct stack *stack, const float *from, float *to, int64_t layer, int64_t index, int64_t capacity);

@@ -3,56 +3,29 @@
 import ctypes
 import os
 import struct
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.native.structs import CostsStruct, HypothesisStruct, Options, Output, Shape, Tensor
+from specdec_cli.native.header import read_header
 
-VERSION = 1
-TYPES = {"F32": 0, "F16": 1, "BF16": 2, "I8": 3}
-"""The library's numbers for the number formats of tensors in safetensors files."""
-ACTIVATIONS = {"relu": 1, "gelu": 2, "silu": 3}
-DECODINGS = {"greedy": 0, "input-guided": 1, "lookup": 2, "specdec": 3, "given-drafts": 4, "beam": 5, "ngram-memory": 6}
-MATCHES = {"unique": 0, "unique-3": 1, "nearest": 2}
-STOPS = {"heuristic": 0, "first": 1, "never": 2, "fairseq": 3}
-MOST_BEAM = 32
-"""The largest beam size."""
-OK, WAITING, FINISHED, ROUND = 0, 1, 2, 3
-_BAD_SHAPE, _BAD_TENSOR, _NOT_FINITE = -2, -3, -4
-_UNKNOWN_ISA = -9
+HEADER = read_header(Path(__file__).with_name("specdec.h"))
+"""The interface for which this version calls the library."""
+OK, WAITING, FINISHED, ROUND = (HEADER.enums["status"][name] for name in ("ok", "waiting", "finished", "round"))
+_NO_MEMORY, _BAD_SHAPE = HEADER.enums["status"]["no-memory"], HEADER.enums["status"]["bad-shape"]
 _MESSAGES = {
-    -1: "there is not enough memory",
-    _BAD_SHAPE: "a size of the model is out of the range of the native engine",
-    _BAD_TENSOR: "it is not of the shape or the number format that the configuration asks for",
-    _NOT_FINITE: "it holds values that are not finite",
-    -5: "an option is out of its range",
-    -6: "an id of a source is not in the vocabulary",
-    -7: "a source is empty or longer than the model's positions",
-    -8: "it was made in another process",
-    _UNKNOWN_ISA: "no such instruction set",
+    "no-memory": "there is not enough memory",
+    "bad-shape": "a size of the model is out of the range of the native engine",
+    "bad-tensor": "it is not of the shape or the number format that the configuration asks for",
+    "not-finite": "it holds values that are not finite",
+    "bad-option": "an option is out of its range",
+    "bad-id": "an id of a source is not in the vocabulary",
+    "bad-length": "a source is empty or longer than the model's positions",
+    "forked": "it was made in another process",
+    "unknown-isa": "no such instruction set",
 }
-_pointer, _int32, _int64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
-
-
-_FUNCTIONS: dict[str, tuple[Sequence[object], object]] = {
-    "layout": ([_pointer, _int32], _int32),
-    "instruction_sets": ([], ctypes.c_char_p),
-    "model_create": ([_pointer, _pointer, _int64, ctypes.c_char_p, _pointer, _pointer], _int32),
-    "model_destroy": ([_pointer], None),
-    "model_isa": ([_pointer], ctypes.c_char_p),
-    "capacity": ([_pointer, _int64, _int64], _int64),
-    "session_create": ([_pointer, _pointer, _pointer, _pointer, _int64, _pointer], _int32),
-    "session_next": ([_pointer, _int32, _pointer], _int32),
-    "session_times": ([_pointer, _pointer, _pointer], None),
-    "session_destroy": ([_pointer], None),
-    "adaptive_create": ([_pointer, _int32, _int32, _int32, _int32, _pointer], _int32),
-    "adaptive_destroy": ([_pointer], None),
-    "adaptive_drafts": ([_pointer, _pointer, _pointer], None),
-    "memory_create": ([_int32, _int32, _pointer], _int32),
-    "memory_destroy": ([_pointer], None),
-}
+_UNCHECKED = 0
+"""The checksum in a library that was built without one, by a test."""
 
 
 class LibraryError(Exception):
@@ -71,7 +44,7 @@ class NativeError(Exception):
     """An error that a function of the library returned; `status` is its number, and the message says what it means."""
 
     def __init__(self, status: int) -> None:
-        super().__init__(_MESSAGES.get(status, f"status {status}"))
+        super().__init__(_message(status))
         self.status = status
 
 
@@ -93,12 +66,12 @@ def load_library() -> ctypes.CDLL:
         raise LibraryError(f"{path}: {cause}") from error
     other = LibraryError(f"{path}: built from other sources than this version; install the package again")
     try:
-        for name, (arguments, result) in _FUNCTIONS.items():
-            function = getattr(library, f"specdec_{name}")
+        for name, (arguments, result) in HEADER.functions.items():
+            function = getattr(library, name)
             function.argtypes, function.restype = arguments, result
     except AttributeError as error:
         raise other from error
-    if _layout(library) != _expected_layout():
+    if library.specdec_interface() not in (HEADER.checksum, _UNCHECKED):
         raise other
     return library
 
@@ -128,43 +101,12 @@ def library_path() -> Path | None:
     return next(iter(sorted(Path(__file__).parent.glob("_engine*.so"))), None)
 
 
-def _layout(library: ctypes.CDLL) -> list[int]:
-    values = (_int32 * 64)()
-    count = library.specdec_layout(values, len(values))
-    return list(values[:count])
-
-
-def _expected_layout() -> list[int]:
-    sizes = [ctypes.sizeof(each) for each in (Shape, Tensor, Options, Output, HypothesisStruct, CostsStruct)]
-    starts = [Shape.mask.offset, Tensor.type.offset, Options.recorded.offset, Options.length_penalty.offset]
-    offsets = [
-        *starts,
-        Options.word_starts.offset,
-        Options.adaptive.offset,
-        Options.prefix_lengths.offset,
-        Options.memory.offset,
-        Output.log_probabilities.offset,
-        HypothesisStruct.log_probability.offset,
-    ]
-    return [
-        VERSION,
-        *sizes,
-        *offsets,
-        TYPES["I8"],
-        ACTIVATIONS["silu"],
-        DECODINGS["ngram-memory"],
-        MATCHES["nearest"],
-        STOPS["fairseq"],
-        _UNKNOWN_ISA,
-    ]
-
-
 def check(status: int) -> int:
-    """Return `status`, the result of a function of the library, if it is not negative. Raises MemoryError for -1,
-    and NativeError for any other negative number.
+    """Return `status`, the result of a function of the library, if it is not negative. Raises MemoryError if there is not enough
+    memory, and NativeError for any other negative number.
     """
-    if status == -1:
-        raise MemoryError(_MESSAGES[status])
+    if status == _NO_MEMORY:
+        raise MemoryError(_message(status))
     if status < 0:
         raise NativeError(status)
     return status
@@ -189,7 +131,11 @@ def model_error(status: int, place: str) -> Exception:
 
     `place` begins the message; it names the file, and the tensor if a tensor is the cause.
     """
-    if status == -1:
-        return MemoryError(_MESSAGES[status])
+    if status == _NO_MEMORY:
+        return MemoryError(_message(status))
     kind = UnsupportedModel if status == _BAD_SHAPE else ModelError
-    return kind(f"{place}: {_MESSAGES.get(status, f'status {status}')}")
+    return kind(f"{place}: {_message(status)}")
+
+
+def _message(status: int) -> str:
+    return next((_MESSAGES[name] for name, value in HEADER.enums["status"].items() if value == status), f"status {status}")

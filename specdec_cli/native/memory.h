@@ -13,14 +13,14 @@ struct block;
 struct arena {
     struct block *last, *kept;
     int large_pages;
-    char *place;
+    char *address;
     int64_t left;
 };
 
 // `count` times `size` bytes, zeroed, aligned to 64; NULL where that overflows or there is no memory.
-void *arena_take(struct arena *arena, int64_t count, int64_t size);
+void *arena_allocate(struct arena *arena, int64_t count, int64_t size);
 // The same, but not zeroed: for what is written before it is read.
-void *arena_take_unset(struct arena *arena, int64_t count, int64_t size);
+void *arena_allocate_unset(struct arena *arena, int64_t count, int64_t size);
 // Keeps all blocks that are taken, to be taken again for sizes from about half of theirs, and frees those that were kept before and not
 // taken. The pages of kept blocks stay mapped. To map them anew takes a sixth of the time of a short sentence.
 void arena_rewind(struct arena *arena);

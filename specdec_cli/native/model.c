@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LANES 16
-#define TILE 64
+#include "sizes.h"
 
-static int between(int64_t value, int64_t low, int64_t high) { return low <= value && value <= high; }
+#if !defined(SPECDEC_HEADER)
+#define SPECDEC_HEADER 0 // setup.py gives the CRC-32 of specdec.h
+#endif
+
+uint32_t specdec_interface(void) { return SPECDEC_HEADER; }
 
 static int is_flag(int32_t value) { return value == 0 || value == 1; }
 
@@ -20,7 +23,7 @@ static int drafter_fits(const struct specdec_shape *shape) {
     return between(shape->drafter_layers, 1, 1024) && between(shape->drafter_feed_forward, LANES, 1 << 18) &&
            shape->drafter_feed_forward % LANES == 0 && between(shape->max_block, 1, 4096) && between(shape->link_width, 0, 1 << 14) &&
            shape->link_width % LANES == 0 && between(shape->shortlist, 0, shape->vocabulary) &&
-           between(shape->candidates, 1, drafted < MOST_CANDIDATES ? drafted : MOST_CANDIDATES) &&
+           between(shape->candidates, 1, drafted < SPECDEC_MOST_CANDIDATES ? drafted : SPECDEC_MOST_CANDIDATES) &&
            between(shape->mask, 0, shape->vocabulary - 1) && is_flag(shape->own_prefix) && is_flag(shape->recurrent_link);
 }
 
@@ -33,7 +36,7 @@ static int shape_fits(const struct specdec_shape *shape) {
                       between(shape->max_positions, LANES, 1 << 16) && between(shape->position_offset, 0, 1024);
     const int flags = is_flag(shape->pre_norm) && is_flag(shape->learned_positions) && is_flag(shape->embedding_scale) &&
                       is_flag(shape->embedding_norm) && is_flag(shape->shared_embeddings) && is_flag(shape->tied_output) &&
-                      is_flag(shape->output_bias) && between(shape->activation, SPECDEC_RELU, SPECDEC_SILU);
+                      is_flag(shape->output_bias) && between(shape->activation, SPECDEC_ACTIVATION_RELU, SPECDEC_ACTIVATION_SILU);
     const int shared = !shape->shared_embeddings || shape->source_vocabulary == shape->vocabulary;
     return sizes && flags && shared && between(shape->padding, 0, smaller - 1) && between(shape->eos, 0, shape->vocabulary - 1) &&
            between(shape->start, 0, shape->vocabulary - 1) && drafter_fits(shape);
@@ -42,7 +45,7 @@ static int shape_fits(const struct specdec_shape *shape) {
 // Sines before cosines: tensor2tensor's layout.
 static const float *sinusoids(struct reader *reader, int64_t rows, int64_t width) {
     const int64_t half = width / 2;
-    float *table = reader->status ? 0 : arena_take(reader->arena, product_of(rows, width), sizeof(float));
+    float *table = reader->status ? 0 : arena_allocate(reader->arena, product_of(rows, width), sizeof(float));
     if (!table) {
         if (!reader->status) reader->status = SPECDEC_NO_MEMORY;
         return 0;
@@ -58,95 +61,95 @@ static const float *sinusoids(struct reader *reader, int64_t rows, int64_t width
 }
 
 // `shared`: token embeddings, and positions if they are not learned, that another embedding has read.
-static void take_positions(struct reader *reader, const struct specdec_shape *shape, struct embedding *embedding,
+static void read_positions(struct reader *reader, const struct specdec_shape *shape, struct embedding *embedding,
                            const struct embedding *shared) {
     const int64_t rows = (int64_t)shape->max_positions + shape->position_offset;
     if (shared) embedding->tokens = shared->tokens;
     embedding->width = shape->width;
     embedding->offset = shape->position_offset;
     embedding->scale = shape->embedding_scale ? (float)sqrt((double)shape->width) : 1.0f;
-    if (shape->learned_positions) embedding->positions = take_table(reader, rows, shape->width);
+    if (shape->learned_positions) embedding->positions = read_table(reader, rows, shape->width);
     else embedding->positions = shared && shared->positions ? shared->positions : sinusoids(reader, rows, shape->width);
-    if (shape->embedding_norm) embedding->norm = take_norm(reader, shape->width);
+    if (shape->embedding_norm) embedding->norm = read_norm(reader, shape->width);
 }
 
-static void take_layer(struct reader *reader, const struct specdec_shape *shape, struct layer *layer, int64_t inner, int decodes) {
+static void read_layer(struct reader *reader, const struct specdec_shape *shape, struct layer *layer, int64_t inner, int decodes) {
     const int64_t width = shape->width;
     const struct norm none = {0, 0};
-    struct norm norm = take_norm(reader, width);
+    struct norm norm = read_norm(reader, width);
     if (!shape->pre_norm) layer->after_attention = norm;
-    take_linear(reader, &layer->query_key_value, width, 3 * width, 1, shape->pre_norm ? norm : none, 0);
-    take_linear(reader, &layer->output, width, width, 1, none, 0);
+    read_linear(reader, &layer->query_key_value, width, 3 * width, 1, shape->pre_norm ? norm : none, 0);
+    read_linear(reader, &layer->output, width, width, 1, none, 0);
     if (decodes) {
-        norm = take_norm(reader, width);
+        norm = read_norm(reader, width);
         if (!shape->pre_norm) layer->after_cross_attention = norm;
-        take_linear(reader, &layer->query, width, width, 1, shape->pre_norm ? norm : none, 0);
-        take_linear(reader, &layer->memory, width, 2 * width, 1, none, 0);
-        take_linear(reader, &layer->cross_output, width, width, 1, none, 0);
+        read_linear(reader, &layer->query, width, width, 1, shape->pre_norm ? norm : none, 0);
+        read_linear(reader, &layer->memory, width, 2 * width, 1, none, 0);
+        read_linear(reader, &layer->cross_output, width, width, 1, none, 0);
     }
-    norm = take_norm(reader, width);
+    norm = read_norm(reader, width);
     if (!shape->pre_norm) layer->after_feed_forward = norm;
-    take_linear(reader, &layer->inner, width, inner, 1, shape->pre_norm ? norm : none, shape->activation);
-    take_linear(reader, &layer->outer, inner, width, 1, none, 0);
+    read_linear(reader, &layer->inner, width, inner, 1, shape->pre_norm ? norm : none, shape->activation);
+    read_linear(reader, &layer->outer, inner, width, 1, none, 0);
 }
 
-static void take_stack(struct reader *reader, const struct specdec_shape *shape, struct stack *stack, int64_t count, int64_t inner,
+static void read_stack(struct reader *reader, const struct specdec_shape *shape, struct stack *stack, int64_t count, int64_t inner,
                        int decodes, int norm) {
     const int64_t head_width = shape->width / shape->heads;
     *stack = (struct stack){0, count, shape->heads, head_width, (head_width + LANES - 1) / LANES * LANES, shape->width, inner, {0, 0}};
     if (reader->status) return;
-    stack->layers = arena_take(reader->arena, count + 1, sizeof *stack->layers);
+    stack->layers = arena_allocate(reader->arena, count + 1, sizeof *stack->layers);
     if (!stack->layers) reader->status = SPECDEC_NO_MEMORY;
-    for (int64_t i = 0; i < count && !reader->status; i++) take_layer(reader, shape, stack->layers + i, inner, decodes);
-    if (norm) stack->last = take_norm(reader, shape->width);
+    for (int64_t i = 0; i < count && !reader->status; i++) read_layer(reader, shape, stack->layers + i, inner, decodes);
+    if (norm) stack->last = read_norm(reader, shape->width);
 }
 
-static void take_drafter(struct reader *reader, const struct specdec_shape *shape, struct drafter *drafter) {
+static void read_drafter(struct reader *reader, const struct specdec_shape *shape, struct drafter *drafter) {
     const struct norm none = {0, 0};
     const int64_t width = shape->width, rank = shape->link_width;
-    drafter->slots = take_table(reader, shape->max_block, width);
-    take_stack(reader, shape, &drafter->stack, shape->drafter_layers, shape->drafter_feed_forward, 1, 1);
+    drafter->slots = read_table(reader, shape->max_block, width);
+    read_stack(reader, shape, &drafter->stack, shape->drafter_layers, shape->drafter_feed_forward, 1, 1);
     if (shape->own_prefix) {
-        drafter->mark = take_vector(reader, width);
+        drafter->mark = read_vector(reader, width);
     } else {
-        take_linear(reader, &drafter->prefix, width, 2 * width * shape->drafter_layers, 1, none, 0);
-        take_linear(reader, &drafter->previous, width, width, 1, none, 0);
+        read_linear(reader, &drafter->prefix, width, 2 * width * shape->drafter_layers, 1, none, 0);
+        read_linear(reader, &drafter->previous, width, width, 1, none, 0);
     }
     drafter->link.width = rank;
     drafter->link.candidates = shape->candidates;
     if (!rank) return;
-    take_linear(reader, &drafter->link.from_state, width, rank, 1, none, 0);
-    take_linear(reader, &drafter->link.from_token, width, rank, 0, none, 0);
-    drafter->link.unknown = take_vector(reader, rank);
-    take_linear(reader, &drafter->link.output, rank, width, 1, none, 0);
-    if (shape->recurrent_link) take_linear(reader, &drafter->link.recurrent, rank, rank, 0, none, 0);
+    read_linear(reader, &drafter->link.from_state, width, rank, 1, none, 0);
+    read_linear(reader, &drafter->link.from_token, width, rank, 0, none, 0);
+    drafter->link.unknown = read_vector(reader, rank);
+    read_linear(reader, &drafter->link.output, rank, width, 1, none, 0);
+    if (shape->recurrent_link) read_linear(reader, &drafter->link.recurrent, rank, rank, 0, none, 0);
 }
 
-static void take_output(struct reader *reader, struct specdec_model *model) {
+static void read_output(struct reader *reader, struct specdec_model *model) {
     const struct specdec_shape *shape = &model->shape;
     const struct norm none = {0, 0};
     model->output_rows = model->target.tokens;
-    if (!shape->tied_output) take_embedding(reader, shape->vocabulary, shape->width, &model->output_rows);
-    const float *bias = shape->output_bias ? take_vector(reader, shape->vocabulary) : 0;
+    if (!shape->tied_output) read_embedding(reader, shape->vocabulary, shape->width, &model->output_rows);
+    const float *bias = shape->output_bias ? read_vector(reader, shape->vocabulary) : 0;
     pack_linear(reader, &model->output, &model->output_rows, bias, none);
 }
 
-static void take_model(struct reader *reader, struct specdec_model *model) {
+static void read_model(struct reader *reader, struct specdec_model *model) {
     const struct specdec_shape *shape = &model->shape;
-    take_embedding(reader, shape->source_vocabulary, shape->width, &model->source.tokens);
-    take_positions(reader, shape, &model->source, 0);
-    take_stack(reader, shape, &model->encoder, shape->encoder_layers, shape->feed_forward, 0, shape->pre_norm);
+    read_embedding(reader, shape->source_vocabulary, shape->width, &model->source.tokens);
+    read_positions(reader, shape, &model->source, 0);
+    read_stack(reader, shape, &model->encoder, shape->encoder_layers, shape->feed_forward, 0, shape->pre_norm);
     if (shape->shared_embeddings) {
-        take_positions(reader, shape, &model->target, &model->source);
+        read_positions(reader, shape, &model->target, &model->source);
     } else {
-        take_embedding(reader, shape->vocabulary, shape->width, &model->target.tokens);
+        read_embedding(reader, shape->vocabulary, shape->width, &model->target.tokens);
         const struct embedding own = {model->target.tokens, model->source.positions, 0, 0, {0, 0}, 0};
-        take_positions(reader, shape, &model->target, &own);
+        read_positions(reader, shape, &model->target, &own);
     }
-    take_stack(reader, shape, &model->decoder, shape->decoder_layers, shape->feed_forward, 1, shape->pre_norm);
-    take_output(reader, model);
+    read_stack(reader, shape, &model->decoder, shape->decoder_layers, shape->feed_forward, 1, shape->pre_norm);
+    read_output(reader, model);
     if (!shape->drafter_layers) return;
-    take_drafter(reader, shape, &model->drafter);
+    read_drafter(reader, shape, &model->drafter);
     model->drafter.output = model->output;
     if (!shape->shortlist) return;
     model->drafter.output.outputs = shape->shortlist;
@@ -154,8 +157,8 @@ static void take_model(struct reader *reader, struct specdec_model *model) {
 }
 
 int32_t specdec_model_create(const struct specdec_shape *shape, const struct specdec_tensor *tensors, int64_t count, const char *isa,
-                             struct specdec_model **made, int64_t *damaged) {
-    *made = 0;
+                             struct specdec_model **created, int64_t *damaged) {
+    *created = 0;
     *damaged = -1;
     if (!shape_fits(shape)) return SPECDEC_BAD_SHAPE;
     const struct kernels *kernels = find_kernels(isa);
@@ -166,21 +169,21 @@ int32_t specdec_model_create(const struct specdec_shape *shape, const struct spe
     model->kernels = kernels;
     model->team = team_open();
     model->arena.large_pages = 1;
-    model->workspace = arena_take(&model->arena, 1, sizeof *model->workspace);
-    const int opened = model->team && model->workspace;
+    model->lent_arena = arena_allocate(&model->arena, 1, sizeof *model->lent_arena);
+    const int opened = model->team && model->lent_arena;
     struct reader reader = {tensors, count, 0, &model->arena, kernels, opened ? SPECDEC_OK : SPECDEC_NO_MEMORY, -1};
-    take_model(&reader, model);
+    read_model(&reader, model);
     if (!reader.status && reader.next != count) reader.status = SPECDEC_BAD_TENSOR;
     *damaged = reader.damaged;
     if (reader.status) specdec_model_destroy(model);
-    else *made = model;
+    else *created = model;
     return reader.status;
 }
 
 void specdec_model_destroy(struct specdec_model *model) {
     if (!model) return;
     team_close(model->team);
-    if (model->workspace) arena_free(&model->workspace->arena);
+    if (model->lent_arena) arena_free(&model->lent_arena->arena);
     arena_free(&model->arena);
     free(model);
 }

@@ -21,10 +21,10 @@ struct layer {
     struct norm after_attention, after_cross_attention, after_feed_forward;
 };
 
-// Layers of one width, and the norm after the last. `head_room` is `head_width`, rounded up to LANES.
+// Layers of one width, and the norm after the last. `head_stride` is `head_width`, rounded up to LANES.
 struct stack {
     struct layer *layers;
-    int64_t count, heads, head_width, head_room, width, inner;
+    int64_t count, heads, head_width, head_stride, width, inner;
     struct norm last;
 };
 
@@ -56,7 +56,7 @@ struct drafter {
 };
 
 // The memory of a session's worker, which the next session uses again; lent to one session at a time.
-struct workspace {
+struct lent_arena {
     atomic_int lent;
     struct arena arena;
 };
@@ -70,7 +70,7 @@ struct specdec_model {
     struct specdec_tensor output_rows; // the weights of `output` as they are stored
     struct drafter drafter;
     struct team *team; // lent to sessions
-    struct workspace *workspace;
+    struct lent_arena *lent_arena;
     struct arena arena;
 };
 
@@ -87,12 +87,12 @@ struct reader {
 // A row of a matrix as float32 numbers.
 void widen_row(const struct kernels *kernels, const struct specdec_tensor *tensor, int64_t row, float *to);
 
-const float *take_vector(struct reader *reader, int64_t size);
-const float *take_table(struct reader *reader, int64_t rows, int64_t columns);
-void take_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding);
-struct norm take_norm(struct reader *reader, int64_t width);
+const float *read_vector(struct reader *reader, int64_t size);
+const float *read_table(struct reader *reader, int64_t rows, int64_t columns);
+void read_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding);
+struct norm read_norm(struct reader *reader, int64_t width);
 // Weights (outputs, inputs), and a bias if there is one; `norm` is that before the product.
-void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm,
+void read_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm,
                  int32_t activation);
 // The same for weights that were read before, with no bias.
 void pack_linear(struct reader *reader, struct linear *linear, const struct specdec_tensor *weights, const float *bias, struct norm norm);

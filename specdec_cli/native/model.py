@@ -7,12 +7,12 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate, chain
 from pathlib import Path
+from typing import Any
 
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.native.library import ACTIVATIONS, FINISHED, ROUND, WAITING, check, instruction_set, load_library, model_error
-from specdec_cli.native.records import Decoded, DecodedRound, Request, decoded_of, options_of
-from specdec_cli.native.structs import Output, Shape, Tensor
+from specdec_cli.native.library import FINISHED, HEADER, ROUND, WAITING, check, instruction_set, load_library, model_error
+from specdec_cli.native.records import Decoded, DecodedRound, Request, decoded_of, options_of, round_of
 from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
@@ -41,11 +41,11 @@ class NativeModel:
             named.append(list(drafter_tensors(drafter, config)))
         self._model = self._create(shape_of(config, drafter if drafter_path is not None else None), named)
 
-    def _create(self, shape: Shape, named: Sequence[Sequence[Named]]) -> ctypes.c_void_p:
+    def _create(self, shape: Any, named: Sequence[Sequence[Named]]) -> ctypes.c_void_p:
         for weights, own in zip(self._weights, named, strict=True):
             weights.check_names(dict(own))
         places = [(weights, name) for weights, own in zip(self._weights, named, strict=True) for name, _ in own]
-        tensors = (Tensor * len(places))(*(weights.tensor(name) for weights, name in places))
+        tensors = (HEADER.structs["tensor"] * len(places))(*(weights.tensor(name) for weights, name in places))
         model, damaged = ctypes.c_void_p(), ctypes.c_int64()
         status = self._library.specdec_model_create(
             ctypes.byref(shape), tensors, len(tensors), instruction_set(), ctypes.byref(model), ctypes.byref(damaged)
@@ -82,14 +82,13 @@ class NativeModel:
         `request.forms` does not have four bytes for each token of both vocabularies.
         """
         with self._session(sources, request, with_rounds=onlooker is not None) as session:
-            output, due = Output(), time.monotonic()
+            output, due = HEADER.structs["output"](), time.monotonic()
             while (status := check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output)))) != FINISHED:
                 if time.monotonic() >= due:
                     meanwhile()
                     due = time.monotonic() + PATIENCE / 1000
                 if status == ROUND and onlooker is not None:
-                    taken, drafted = output.length, output.drafted
-                    onlooker(DecodedRound(output.number, output.ids[:taken], output.ids[taken : taken + drafted]))
+                    onlooker(round_of(output))
                 elif status != WAITING:
                     yield decoded_of(output)
 
@@ -102,7 +101,8 @@ class NativeModel:
         """
         drafting, verifying = ctypes.c_double(), ctypes.c_double()
         with self._session(sources, request) as session:
-            while check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(Output()))) != FINISHED:
+            output = HEADER.structs["output"]()
+            while check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output))) != FINISHED:
                 pass
             self._library.specdec_session_times(session, ctypes.byref(drafting), ctypes.byref(verifying))
         return drafting.value, verifying.value
@@ -162,17 +162,33 @@ def _address(values: "array[int]") -> int:
     return values.buffer_info()[0]
 
 
-def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Shape:
+def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Any:
     """Convert the configuration of a model, and that of its drafter, to the C structure of the library."""
-    own = (0, 0, 0, 0, 0, 0, 0, 0, 0)
-    if drafter is not None:
-        sizes = (drafter.layers, drafter.feed_forward, drafter.max_block, drafter.chain)
-        own = (*sizes, drafter.candidates, drafter.shortlist, drafter.mask, drafter.prefix == "own", drafter.recurrent)
-    return Shape(
-        *(config.source_size, config.vocabulary_size, config.width, config.feed_forward, config.heads),
-        *(config.encoder_layers, config.decoder_layers, config.norm == "pre", ACTIVATIONS[config.activation]),
-        *(config.positions == "learned", config.position_offset, config.max_positions, config.embedding_scale),
-        *(config.embedding_norm, config.shared_embeddings, config.tied_output, config.output_bias),
-        *(config.padding, config.eos, config.decoder_start),
-        *own,
+    shape = HEADER.structs["shape"](
+        source_vocabulary=config.source_size,
+        vocabulary=config.vocabulary_size,
+        width=config.width,
+        feed_forward=config.feed_forward,
+        heads=config.heads,
+        encoder_layers=config.encoder_layers,
+        decoder_layers=config.decoder_layers,
+        pre_norm=config.norm == "pre",
+        activation=HEADER.enums["activation"][config.activation],
+        learned_positions=config.positions == "learned",
+        position_offset=config.position_offset,
+        max_positions=config.max_positions,
+        embedding_scale=config.embedding_scale,
+        embedding_norm=config.embedding_norm,
+        shared_embeddings=config.shared_embeddings,
+        tied_output=config.tied_output,
+        output_bias=config.output_bias,
+        padding=config.padding,
+        eos=config.eos,
+        start=config.decoder_start,
     )
+    if drafter is not None:
+        shape.drafter_layers, shape.drafter_feed_forward = drafter.layers, drafter.feed_forward
+        shape.max_block, shape.link_width, shape.candidates = drafter.max_block, drafter.chain, drafter.candidates
+        shape.shortlist, shape.mask = drafter.shortlist, drafter.mask
+        shape.own_prefix, shape.recurrent_link = drafter.prefix == "own", drafter.recurrent
+    return shape

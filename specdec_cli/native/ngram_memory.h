@@ -12,7 +12,7 @@ struct ngrams {
 
 struct specdec_memory {
     int32_t vocabulary, workers;
-    struct ngrams *each;
+    struct ngrams *of_worker; // (workers)
     struct arena arena;
 };
 

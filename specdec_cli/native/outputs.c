@@ -35,7 +35,8 @@ static struct done *decoded(const struct specdec_session *session, const struct 
     float *scores = (float *)(ids + length);
     memcpy(ids, row->tokens + 1, (size_t)length * sizeof *ids);
     memcpy(scores, row->log_probabilities + 1, (size_t)length * sizeof *scores);
-    const int64_t drafted = session->options.decoding == SPECDEC_DRAFTER ? row->has_drafter : session->options.decoding != SPECDEC_GREEDY;
+    const int32_t method = session->options.method;
+    const int64_t drafted = method == SPECDEC_METHOD_SPECDEC ? row->has_drafter : method != SPECDEC_METHOD_GREEDY;
     done->output = (struct specdec_output){row->number, length, row->rounds, drafted, ids, session->options.with_scores ? scores : 0, 0, 0};
     return done;
 }
@@ -50,7 +51,7 @@ static void append(struct specdec_session *session, struct done *done) {
 }
 
 int32_t hand_over(struct specdec_session *session, struct row *row) {
-    struct done *done = session->options.decoding == SPECDEC_BEAM ? found_by_search(session, row) : decoded(session, row);
+    struct done *done = session->options.method == SPECDEC_METHOD_BEAM ? found_by_search(session, row) : decoded(session, row);
     if (!done) return SPECDEC_NO_MEMORY;
     done->status = SPECDEC_OK;
     row->number = VACANT;
@@ -64,7 +65,7 @@ int32_t hand_over_round(struct specdec_session *session, const struct verdict *v
     if (!done) return SPECDEC_NO_MEMORY;
     int32_t *ids = (int32_t *)(done + 1);
     memcpy(ids, verdict->predicted, (size_t)count * sizeof *ids);
-    if (row->drafted) memcpy(ids + count, row->ids, (size_t)row->drafted * sizeof *ids);
+    if (row->drafted) memcpy(ids + count, row->draft, (size_t)row->drafted * sizeof *ids);
     done->status = SPECDEC_ROUND;
     done->output = (struct specdec_output){row->number, count, row->rounds, row->drafted, ids, 0, 0, 0};
     append(session, done);

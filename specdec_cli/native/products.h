@@ -7,10 +7,8 @@
 
 #include "vectors.h"
 
-#define TILE 64
-#define ROWS 6
+#define ROWS 6     // rows of a product at most
 #define AHEAD 8192 // bytes: how far before their use weights are fetched from memory
-#define LINE 64    // bytes that the processor fetches together
 
 INLINE int32_t four_bytes(const uint8_t *x) {
     int32_t four;
@@ -21,7 +19,7 @@ INLINE int32_t four_bytes(const uint8_t *x) {
 // Begins to fetch the weights that stand AHEAD of these, `size` bytes: the processor's own prefetching falls behind where several
 // rows are multiplied at once. A prefetch beyond the last weights has no effect.
 INLINE void fetch_ahead(const int8_t *weights, int64_t size) {
-    for (int64_t i = 0; i < size; i += LINE) __builtin_prefetch((const void *)((uintptr_t)weights + AHEAD + (uintptr_t)i));
+    for (int64_t i = 0; i < size; i += CACHE_LINE) __builtin_prefetch((const void *)((uintptr_t)weights + AHEAD + (uintptr_t)i));
 }
 
 #if defined(ISA_AVX512)
@@ -65,7 +63,7 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
 // Products of four bytes of a row, in every place, with 32 weights, added to sums of 8 outputs.
 #if defined(ISA_AVX_VNNI)
 #define BIAS 0
-#define AT_ONCE 3
+#define ROWS_AT_ONCE 3 // rows that are multiplied together
 typedef __m256i factor;
 INLINE factor factor_of(const uint8_t *x) { return _mm256_set1_epi32(four_bytes(x)); }
 INLINE __m256i accumulate(__m256i sums, factor x, __m256i weights) { return _mm256_dpbusd_avx_epi32(sums, x, weights); }
@@ -78,7 +76,7 @@ INLINE int32_t left_out_of(const uint8_t *x, int64_t inputs) {
 // |x - 128|, and the sum is at least 2 * 128 * -128 = -2^15. Where x < 128, the weight w has to change its sign; its complement
 // ~w = -w - 1 is faster to compute, and makes the product too small by |x - 128|, which left_out_of() sums up for a row.
 #define BIAS 128
-#define AT_ONCE 2
+#define ROWS_AT_ONCE 2
 typedef struct { __m256i size, flips; } factor;
 INLINE factor factor_of(const uint8_t *x) {
     const __m256i centred = _mm256_xor_si256(_mm256_set1_epi32(four_bytes(x)), _mm256_set1_epi8(-128));
@@ -104,18 +102,18 @@ INLINE int32_t left_out_of(const uint8_t *x, int64_t inputs) {
 INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile,
                           const int32_t *of_weights, int32_t *to) {
     const int parts = outputs / IN_REGISTER;
-    __m256i left_out[AT_ONCE], sums[AT_ONCE][TILE / IN_REGISTER];
+    __m256i left_out[ROWS_AT_ONCE], sums[ROWS_AT_ONCE][TILE / IN_REGISTER];
     for (int row = 0; row < rows; row++) left_out[row] = _mm256_set1_epi32(left_out_of(x + row * inputs, inputs));
     for (int first = 0; first < TILE; first += outputs, of_weights += outputs, to += outputs) {
         for (int part = 0; part < parts; part++) {
-            const __m256i own = _mm256_loadu_si256((const __m256i *)(of_weights + part * IN_REGISTER));
+            const __m256i weight_sums = _mm256_loadu_si256((const __m256i *)(of_weights + part * IN_REGISTER));
             for (int row = 0; row < rows; row++)
-                sums[row][part] = _mm256_add_epi32(_mm256_mullo_epi32(own, _mm256_set1_epi32(BIAS)), left_out[row]);
+                sums[row][part] = _mm256_add_epi32(_mm256_mullo_epi32(weight_sums, _mm256_set1_epi32(BIAS)), left_out[row]);
         }
         const int8_t *weights = tile + 4 * first;
         for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
             fetch_ahead(weights, 4 * outputs);
-            factor factors[AT_ONCE];
+            factor factors[ROWS_AT_ONCE];
 #pragma GCC unroll 3
             for (int row = 0; row < rows; row++) factors[row] = factor_of(x + row * inputs + i);
 #pragma GCC unroll 8
@@ -135,13 +133,13 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
 #elif defined(ISA_NEON)
 
 #define IN_REGISTER 4
-#define AT_ONCE 3
+#define ROWS_AT_ONCE 3
 
 // NEON multiplies signed bytes, so x - 128 takes the place of x. Each sum begins with 128 times the sum of its weights to balance this.
 INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile,
                           const int32_t *of_weights, int32_t *to) {
     const int parts = outputs / IN_REGISTER;
-    int32x4_t sums[AT_ONCE][TILE / IN_REGISTER];
+    int32x4_t sums[ROWS_AT_ONCE][TILE / IN_REGISTER];
     for (int first = 0; first < TILE; first += outputs, of_weights += outputs, to += outputs) {
 #pragma GCC unroll 16
         for (int part = 0; part < parts; part++)
@@ -149,7 +147,7 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
             for (int row = 0; row < rows; row++) sums[row][part] = vshlq_n_s32(vld1q_s32(of_weights + part * IN_REGISTER), 7);
         const int8_t *weights = tile + 4 * first;
         for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
-            int8x16_t fours[AT_ONCE];
+            int8x16_t fours[ROWS_AT_ONCE];
 #pragma GCC unroll 3
             for (int row = 0; row < rows; row++)
                 fours[row] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + row * inputs + i) ^ (int32_t)0x80808080));
@@ -188,12 +186,12 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
 // Several rows are multiplied with half a tile at once. A row that is left has all registers for itself and is multiplied with the
 // whole tile: sums that do not wait for each other hide the time that an instruction takes.
 static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weights, const int32_t *sums, int rows, int32_t *to) {
-    for (int row = 0; row < rows; row += AT_ONCE) {
+    for (int row = 0; row < rows; row += ROWS_AT_ONCE) {
         const uint8_t *from = x + row * inputs;
-        int32_t *place = to + row * TILE;
-        if (rows - row >= AT_ONCE) multiply_some(AT_ONCE, TILE / 2, from, inputs, weights, sums, place);
-        else if (rows - row == 2) multiply_some(2, TILE / 2, from, inputs, weights, sums, place);
-        else multiply_some(1, TILE, from, inputs, weights, sums, place);
+        int32_t *sums_of_row = to + row * TILE;
+        if (rows - row >= ROWS_AT_ONCE) multiply_some(ROWS_AT_ONCE, TILE / 2, from, inputs, weights, sums, sums_of_row);
+        else if (rows - row == 2) multiply_some(2, TILE / 2, from, inputs, weights, sums, sums_of_row);
+        else multiply_some(1, TILE, from, inputs, weights, sums, sums_of_row);
     }
 }
 

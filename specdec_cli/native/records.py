@@ -3,10 +3,10 @@
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from specdec_cli.model.bundle_info import BeamStop
-from specdec_cli.native.library import DECODINGS, MATCHES, STOPS
-from specdec_cli.native.structs import Options, Output
+from specdec_cli.native.library import HEADER
 
 
 @dataclass(frozen=True)
@@ -99,45 +99,60 @@ class DecodedRound:
     drafted: list[int]
 
 
-def decoded_of(output: Output) -> Decoded:
+def decoded_of(output: Any) -> Decoded:
     """The decoded sentence in the C structure `output`."""
-    scores = tuple(output.log_probabilities[: output.length]) if output.log_probabilities else ()
-    found = tuple(Ranked(each.ids[: each.length], each.log_probability, each.score) for each in output.hypotheses[: output.count])
-    return Decoded(output.number, output.ids[: output.length], scores, output.rounds, bool(output.drafted), found)
+    scores = _values(ctypes.c_float, output.log_probabilities, output.length) if output.log_probabilities else ()
+    hypotheses = _values(HEADER.structs["hypothesis"], output.hypotheses, output.count)
+    ranked = tuple(Ranked(_values(ctypes.c_int32, each.ids, each.length), each.log_probability, each.score) for each in hypotheses)
+    ids = _values(ctypes.c_int32, output.ids, output.length)
+    return Decoded(output.number, ids, tuple(scores), output.rounds, bool(output.drafted), ranked)
+
+
+def round_of(output: Any) -> DecodedRound:
+    """The round in the C structure `output`."""
+    ids = _values(ctypes.c_int32, output.ids, output.length + output.drafted)
+    return DecodedRound(output.number, ids[: output.length], ids[output.length :])
+
+
+def _values(kind: Any, address: int | None, count: int) -> list[Any]:
+    """The `count` values of the type `kind` that begin at `address`, copied unless they are structures."""
+    return list((kind * count).from_address(address)) if count else []
 
 
 def _address(flags: bytes) -> ctypes.c_void_p | None:
     return ctypes.cast(ctypes.c_char_p(flags), ctypes.c_void_p) if flags else None
 
 
-def options_of(request: Request) -> Options:
+def options_of(request: Request) -> Any:
     """The C structure for `request`, without rounds and drafts; `request` must outlive it."""
-    return Options(
-        DECODINGS[request.decoding],
-        MATCHES[request.match],
-        request.block_size,
-        request.batch,
-        request.threads,
-        request.max_length,
-        -1 if request.forced is None else request.forced,
-        request.with_scores,
-        request.shared_vocabulary,
-        request.top_beta,
-        request.tolerance,
-        request.margin,
-        0,  # with_rounds
-        request.beam_size,
-        request.n_best,
-        STOPS[request.stop],
-        request.min_length,
-        request.no_repeat_ngram_size,
-        request.source_ngram_size,
-        request.forced_end,
-        request.most_copies,
-        request.repetition_penalty,
-        len(request.recorded[0]) if request.recorded else 0,
-        request.length_penalty,
-        *map(_address, (request.word_starts, *request.forms)),
-        request.adaptive,
+    enums = HEADER.enums
+    return HEADER.structs["options"](
+        method=enums["method"][request.decoding],
+        match=enums["match"][request.match],
+        block_size=request.block_size,
+        batch=request.batch,
+        threads=request.threads,
+        max_length=request.max_length,
+        forced=-1 if request.forced is None else request.forced,
+        with_scores=request.with_scores,
+        shared_vocabulary=request.shared_vocabulary,
+        top_beta=request.top_beta,
+        tolerance=request.tolerance,
+        margin=request.margin,
+        beam_size=request.beam_size,
+        n_best=request.n_best,
+        stop=enums["stop"][request.stop],
+        min_length=request.min_length,
+        no_repeat_ngram_size=request.no_repeat_ngram_size,
+        source_ngram_size=request.source_ngram_size,
+        forced_end=request.forced_end,
+        most_copies=request.most_copies,
+        repetition_penalty=request.repetition_penalty,
+        recorded=len(request.recorded[0]) if request.recorded else 0,
+        length_penalty=request.length_penalty,
+        word_starts=_address(request.word_starts),
+        forms=_address(request.forms[0]),
+        source_forms=_address(request.forms[1]),
+        adaptive=request.adaptive,
         memory=request.memory,
     )

@@ -6,13 +6,13 @@
 #include "session.h"
 
 // Takes what passed of a draft and, after it, the verifier's own token; an end or the row's limit cuts that off.
-static void take(struct worker *worker, const struct verdict *verdict) {
+static void accept_tokens(struct worker *worker, const struct verdict *verdict) {
     struct specdec_session *session = worker->session;
     struct row *row = verdict->row;
-    const int64_t room = row->limit - row->length;
+    const int64_t remaining = row->limit - row->length;
     int64_t count = verdict->passed + 1;
-    if (count > room) count = room;
-    int ended = count == room;
+    if (count > remaining) count = remaining;
+    int ended = count == remaining;
     for (int64_t i = 0; i < count; i++) {
         row->tokens[row->length + i] = verdict->predicted[i];
         row->log_probabilities[row->length + i] = verdict->scores[i];
@@ -52,9 +52,9 @@ static void replay_drafts(struct worker *worker) {
         if (row->number == VACANT) continue;
         const int64_t number = row->number * rounds + (row->rounds < rounds ? row->rounds : rounds - 1);
         const int64_t start = session->draft_starts[number], count = session->draft_starts[number + 1] - start;
-        const int64_t left = row->limit - row->length, room = left < session->longest_draft ? left : session->longest_draft;
-        row->drafted = count < room ? count : room;
-        for (int64_t k = 0; k < row->drafted; k++) row->ids[k] = session->drafts[start + k];
+        const int64_t left = row->limit - row->length, most = left < session->longest_draft ? left : session->longest_draft;
+        row->drafted = count < most ? count : most;
+        for (int64_t k = 0; k < row->drafted; k++) row->draft[k] = session->drafts[start + k];
     }
 }
 
@@ -83,10 +83,10 @@ static int64_t propose_drafts(struct worker *worker) {
     return drafting;
 }
 
-// Whether all rows that the session has room for run, with drafts of the full size if these are a drafter's or recorded.
+// Whether all rows of the batch run, with drafts of the full size if these are a drafter's or recorded.
 static int is_full(const struct worker *worker) {
     const struct specdec_options *options = &worker->session->options;
-    const int drafts = options->decoding == SPECDEC_DRAFTER || options->recorded;
+    const int drafts = options->method == SPECDEC_METHOD_SPECDEC || options->recorded;
     for (int64_t i = 0; i < options->batch; i++) {
         const struct row *row = worker->rows + i;
         if (row->number == VACANT || (drafts && row->drafted < options->block_size)) return 0;
@@ -99,12 +99,12 @@ int32_t work_once(struct worker *worker) {
     const int32_t status = enter_rows(worker);
     if (status) return status == SPECDEC_WAITING ? SPECDEC_OK : status;
     if (!worker->running || atomic_load(&session->stopped)) return SPECDEC_FINISHED;
-    if (session->options.decoding == SPECDEC_BEAM) return search_rows(worker);
+    if (session->options.method == SPECDEC_METHOD_BEAM) return search_rows(worker);
     const double started = milliseconds(worker);
     const int64_t drafting = propose_drafts(worker);
     const double drafted = milliseconds(worker);
     const int full = is_full(worker);
-    verify_rows(worker, take);
+    verify_rows(worker, accept_tokens);
     if (worker->adaptive && drafting) adaptive_finish(worker->adaptive, worker->block_size);
     if (full) {
         worker->least_drafting = fmin(worker->least_drafting, drafted - started);

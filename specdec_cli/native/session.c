@@ -1,4 +1,4 @@
-// Sessions: what is handed in and out, and the threads between.
+// Sessions: what is handed in, which is checked, what is handed out, and the threads between.
 
 #include "session.h"
 
@@ -10,10 +10,96 @@
 #include "clock.h"
 #include "sizes.h"
 
+#define MOST_THREADS 1024
+#define MOST_BATCH (1 << 16)
+
+static int beam_fits(const struct specdec_options *options) {
+    return between(options->beam_size, 1, SPECDEC_MOST_BEAM) && between(options->n_best, 1, options->beam_size) &&
+           between(options->stop, SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FAIRSEQ) && isfinite(options->length_penalty);
+}
+
+static int constraints_fit(const struct specdec_options *options) {
+    return options->min_length >= 0 && options->no_repeat_ngram_size >= 0 && options->source_ngram_size >= 0 &&
+           options->repetition_penalty > 0.0f && isfinite(options->repetition_penalty) && between(options->most_copies, 0, 256) &&
+           !(options->most_copies && !(options->forms && options->source_forms));
+}
+
+static int memory_fits(const struct specdec_options *options, const struct specdec_shape *shape) {
+    const struct specdec_memory *memory = options->memory;
+    if (options->method != SPECDEC_METHOD_NGRAM_MEMORY) return !memory;
+    return memory && memory->vocabulary == shape->vocabulary && memory->workers >= (options->batch > 1 ? options->threads : 1);
+}
+
+static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
+    const int copies = options->method == SPECDEC_METHOD_INPUT_GUIDED, drafts = options->method == SPECDEC_METHOD_SPECDEC;
+    const int given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
+    const struct specdec_adaptive *adaptive = options->adaptive;
+    return between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_NGRAM_MEMORY) &&
+           between(options->match, SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_NEAREST) &&
+           between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
+           between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
+           constraints_fit(options) && memory_fits(options, shape) && between(options->top_beta, 0, shape->vocabulary) &&
+           !isnan(options->tolerance) &&
+           !(options->method == SPECDEC_METHOD_BEAM && !beam_fits(options)) &&
+           !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
+           !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
+                           adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
+           !((copies || given) && options->match == SPECDEC_MATCH_NEAREST && !options->word_starts) &&
+           options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
+           !(copies && options->drafts && !options->draft_starts) &&
+           !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths)) &&
+           !(given && options->top_beta) &&
+           options->margin >= 0 && !(options->margin > 0 && !copies) &&
+           !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
+           !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
+}
+
+static int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const int64_t *starts, int64_t count) {
+    const int64_t most = shape->max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
+    if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
+    for (int64_t i = 0; i < count; i++) {
+        if (starts[i + 1] <= starts[i] || starts[i + 1] - starts[i] > most) return SPECDEC_BAD_LENGTH;
+        if (ids[starts[i + 1] - 1] == shape->padding) return SPECDEC_BAD_ID;
+        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
+            if (!between(ids[k], 0, shape->source_vocabulary - 1)) return SPECDEC_BAD_ID;
+    }
+    return SPECDEC_OK;
+}
+
+int has_texts(const struct specdec_options *options) {
+    return options->method == SPECDEC_METHOD_GIVEN_DRAFTS ||
+           (options->method == SPECDEC_METHOD_INPUT_GUIDED && options->drafts && !options->recorded);
+}
+
+static int64_t drafts_of(const struct specdec_session *session) {
+    return has_texts(&session->options) ? session->count : product_of(session->options.recorded, session->count);
+}
+
+static int has_bounds(const struct specdec_options *options) {
+    return options->first_drafts && (options->method == SPECDEC_METHOD_GIVEN_DRAFTS || options->method == SPECDEC_METHOD_INPUT_GUIDED);
+}
+
+static int32_t check_drafts(const struct specdec_session *session) {
+    const int32_t *ids = session->options.drafts;
+    const int64_t *starts = session->options.draft_starts, count = drafts_of(session);
+    const int given = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS, texts = has_texts(&session->options);
+    for (int64_t i = 0; has_bounds(&session->options) && i < session->count; i++)
+        if (session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
+    if (count < 0) return SPECDEC_BAD_LENGTH;
+    if (count && starts[0] != 0) return SPECDEC_BAD_LENGTH;
+    for (int64_t i = 0; i < count; i++) {
+        if (starts[i + 1] < starts[i] + texts) return SPECDEC_BAD_LENGTH;
+        if (given && !between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
+        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
+            if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;
+    }
+    return SPECDEC_OK;
+}
+
 static int64_t longest_draft(const struct specdec_session *session) {
-    const int32_t decoding = session->options.decoding;
-    if (decoding == SPECDEC_GREEDY || decoding == SPECDEC_BEAM) return 0;
-    return decoding == SPECDEC_DRAFTER ? session->options.block_size : session->longest_capacity;
+    const int32_t decoding = session->options.method;
+    if (decoding == SPECDEC_METHOD_GREEDY || decoding == SPECDEC_METHOD_BEAM) return 0;
+    return decoding == SPECDEC_METHOD_SPECDEC ? session->options.block_size : session->longest_capacity;
 }
 
 // Computes the sizes that the queue needs, which is checked.
@@ -21,7 +107,7 @@ static void measure(struct specdec_session *session, const int64_t *starts) {
     for (int64_t i = 0; i < session->count; i++) session->longest_source = larger(session->longest_source, starts[i + 1] - starts[i]);
     session->longest_capacity = specdec_capacity(session->model, session->longest_source, session->options.min_length);
     session->longest_draft = longest_draft(session);
-    session->beam = session->options.decoding == SPECDEC_BEAM ? session->options.beam_size : 1;
+    session->beam = session->options.method == SPECDEC_METHOD_BEAM ? session->options.beam_size : 1;
     const int64_t positions = larger(larger(session->longest_source, positions_of_row(session)), session->beam);
     // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
     const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
@@ -31,33 +117,33 @@ static void measure(struct specdec_session *session, const int64_t *starts) {
 static int32_t open_workers(struct specdec_session *session) {
     const int64_t threads = session->options.threads, apart = session->options.batch > 1;
     session->worker_count = apart ? threads : 1;
-    session->workers = arena_take(&session->arena, session->worker_count, sizeof *session->workers);
+    session->workers = arena_allocate(&session->arena, session->worker_count, sizeof *session->workers);
     if (!session->workers) return SPECDEC_NO_MEMORY;
     if (!apart && threads > 1 && team_borrow(session->model->team, (int)threads)) session->team = session->model->team;
     for (int64_t i = 0; i < session->worker_count; i++) {
         struct worker *worker = session->workers + i;
-        worker->ngrams = session->options.memory ? session->options.memory->each + i : 0;
-        worker->adaptive = session->options.adaptive ? session->options.adaptive->each + i : 0;
+        worker->ngrams = session->options.memory ? session->options.memory->of_worker + i : 0;
+        worker->adaptive = session->options.adaptive ? session->options.adaptive->of_worker + i : 0;
         if (!worker_open(worker, session)) return SPECDEC_NO_MEMORY;
     }
     return SPECDEC_OK;
 }
 
-static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int64_t count, int32_t **own_ids,
-                          int64_t **own_starts) {
-    *own_ids = arena_take(&session->arena, starts[count], sizeof *ids);
-    *own_starts = arena_take(&session->arena, count + 1, sizeof *starts);
-    if (!*own_ids || !*own_starts) return SPECDEC_NO_MEMORY;
-    memcpy(*own_ids, ids, (size_t)starts[count] * sizeof *ids);
-    memcpy(*own_starts, starts, (size_t)(count + 1) * sizeof *starts);
+static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int64_t count, int32_t **copied_ids,
+                          int64_t **copied_starts) {
+    *copied_ids = arena_allocate(&session->arena, starts[count], sizeof *ids);
+    *copied_starts = arena_allocate(&session->arena, count + 1, sizeof *starts);
+    if (!*copied_ids || !*copied_starts) return SPECDEC_NO_MEMORY;
+    memcpy(*copied_ids, ids, (size_t)starts[count] * sizeof *ids);
+    memcpy(*copied_starts, starts, (size_t)(count + 1) * sizeof *starts);
     return SPECDEC_OK;
 }
 
 // A copy of a number for each sentence; NULL without memory.
 static int32_t *copy_numbers(struct specdec_session *session, const int32_t *numbers) {
-    int32_t *own = arena_take(&session->arena, session->count + 1, sizeof *own);
-    if (own) memcpy(own, numbers, (size_t)session->count * sizeof *own);
-    return own;
+    int32_t *copy = arena_allocate(&session->arena, session->count + 1, sizeof *copy);
+    if (copy) memcpy(copy, numbers, (size_t)session->count * sizeof *copy);
+    return copy;
 }
 
 static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
@@ -66,14 +152,14 @@ static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, c
     if (status) return status;
     if (has_bounds(options) && !(session->first_drafts = copy_numbers(session, options->first_drafts))) return SPECDEC_NO_MEMORY;
     if (!drafts_of(session)) return SPECDEC_OK;
-    if (options->decoding == SPECDEC_GIVEN && !(session->prefix_lengths = copy_numbers(session, options->prefix_lengths)))
+    if (options->method == SPECDEC_METHOD_GIVEN_DRAFTS && !(session->prefix_lengths = copy_numbers(session, options->prefix_lengths)))
         return SPECDEC_NO_MEMORY;
     return copy_texts(session, options->drafts, options->draft_starts, drafts_of(session), &session->drafts, &session->draft_starts);
 }
 
 int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const int32_t *ids,
-                               const int64_t *starts, int64_t count, struct specdec_session **made) {
-    *made = 0;
+                               const int64_t *starts, int64_t count, struct specdec_session **created) {
+    *created = 0;
     if (!options_fit(options, &model->shape)) return SPECDEC_BAD_OPTION;
     if (count < 0) return SPECDEC_BAD_LENGTH;
     struct specdec_session *session = calloc(1, sizeof *session);
@@ -91,7 +177,7 @@ int32_t specdec_session_create(const struct specdec_model *model, const struct s
     if (!status) status = copy_queue(session, ids, starts);
     if (!status) status = open_workers(session);
     if (status) specdec_session_destroy(session);
-    else *made = session;
+    else *created = session;
     return status;
 }
 

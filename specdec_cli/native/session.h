@@ -6,201 +6,61 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "adaptive.h"
-#include "beam.h"
-#include "choices.h"
-#include "constraints.h"
-#include "layers.h"
-#include "ngram_memory.h"
+#include "worker.h"
 
-#define VACANT (-1)
-#define AT_ONCE 48    // positions whose logits are computed together
-#define CHUNK 256     // positions that go through layers together, unless a single row has more
-#define LEAVING 4     // when a quarter of the rows is free, others enter
-
-// A sentence on its way. `tokens` (capacity) begins with the start of the model; those before `length` count, up to `limit`.
-// `own` and `memory`: keys and values of the decoder's layers, see layers.h; `own` has `room` places now, `capacity` at most. `ids`
-// (drafted) is the present draft.
-struct row {
-    int64_t number, source_length, capacity, room, length, limit, rounds;
-    const int32_t *source;
-    int32_t *tokens;
-    float *log_probabilities;
-    struct pages own, memory;
-    int32_t *ids;
-    int64_t drafted;
-    // Of a text that is copied, the source or a given one, EOS included: see draft.c. `longest`: tokens of a draft of a given
-    // text at most. `prefix`: tokens at the start of a given text that are taken without being verified.
-    const int32_t *text;
-    int64_t text_length, copy_from, misses, longest, prefix;
-    // Of the drafter, if this row `has_drafter`: its keys and values, as above, of all places before the last token except the
-    // last `fresh` of these, and the verifier's states (fresh, W) at those.
-    int has_drafter;
-    struct pages draft_own, draft_memory;
-    float *states;
-    int64_t fresh;
-    struct search search; // of beam search
-};
-
-// A position of a pass: the token that is read there, what is drafted from its row's first position on, and which position that
-// is; `forced`: the token that must be predicted, or -1; `next`: the drafted token behind this one, or -1. Of a decoder: its row, and
-// the output from the start on, up to this `place` at least.
-struct position {
-    int64_t first;
-    const int32_t *drafted;
-    int32_t id, forced, next;
-    int64_t place;
-    const struct row *row;
-    const int32_t *tokens;
-};
-
-// Room for drafting: `previous` (batch, W) and `before` (batch, R), a vector for each row, where R is the width of the slot link;
-// `blocks` (positions, W): the states of the slots of all rows; `narrow` and `linked` (positions, R); `best` (positions, candidates);
-// `fresh` (batch): the index of each row's first fresh state among the fresh states of all rows.
-struct drafting_room {
-    float *previous, *before, *blocks, *narrow, *linked;
-    int32_t *best;
-    int64_t *fresh;
-};
-
-// Room for beam search, for each position of a pass: where its keys stand, the log probability of its hypothesis, and its best
-// candidates, 2 * beam at most.
-struct beam_room {
-    const int32_t **orders;
-    float *scores;
-    struct candidate *candidates;
-    int32_t *counts;
-};
-
-// A sentence that is done (SPECDEC_OK), or a round of one (SPECDEC_ROUND): its output, with the ids and the log probabilities
-// behind this.
+// A sentence that is done (SPECDEC_OK), or a round of one (SPECDEC_ROUND). Ids and log probabilities stand behind this.
 struct done {
     struct done *next;
     int32_t status;
     struct specdec_output output;
 };
 
-// Rows of its own, and room for passes over them.
-struct worker {
-    struct specdec_session *session;
-    struct team *team;
-    struct workspace *workspace; // of the model, borrowed, with the memory in `arena`; NULL: all memory is new
-    struct arena arena;
-    struct row *rows;
-    int64_t running;
-    struct room room;
-    struct position *positions;
-    float *x, *logits, *tops, *scores;
-    int32_t *predicted;
-    int64_t *starts, *places, *ends, *own_room, *memory_room;
-    float **own, **memory;
-    struct row **chosen; // rows of a pass
-    struct drafting_room drafting;
-    struct beam_room beam;
-    struct adaptive *adaptive; // NULL: every draft has `block_size` tokens
-    struct ngrams *ngrams;     // NULL: another decoding
-    int64_t block_size;        // of the present round
-    double least_drafting, least_verifying; // milliseconds
-    int started, entering; // entering: others may follow those that entered last
-    pthread_t thread;
-};
-
 struct specdec_session {
     const struct specdec_model *model;
     struct specdec_options options;
     struct arena arena;
+
+    // The queue, copied. `drafts` and `draft_starts` are texts that are copied, or recorded drafts.
+    int64_t count;
     int32_t *ids, *drafts, *first_drafts, *prefix_lengths;
-    int64_t *starts, *draft_starts, count, longest_source, longest_capacity, longest_draft, most_positions;
-    int64_t beam; // hypotheses of a sentence
-    atomic_llong entered; // sentences that were taken from the queue
+    int64_t *starts, *draft_starts;
+    atomic_llong entered; // sentences that were taken from it
+
+    // Sizes that the queue needs.
+    int64_t longest_source, longest_capacity, longest_draft;
+    int64_t most_positions; // of a pass
+    int64_t beam;           // hypotheses of a sentence
+
     atomic_int stopped, status;
-    pid_t owner;
+    pid_t owner; // the process
     struct worker *workers;
     int64_t worker_count;
     struct team *team; // of the model, borrowed; NULL: each worker works alone
-    // Under the lock: sentences that are done and not handed out yet, the first first.
+
+    // Under the lock: what is done and not handed out yet, the first first; what was handed out last.
     pthread_mutex_t lock;
     pthread_cond_t progress;
     struct done *first, **last, *handed;
     int64_t handed_out;
 };
 
-// checks.c: whether options fit a model; checks of a queue, and of the given drafts and bounds, which return a status; how many drafts
-// are given; whether these are texts that are copied; and whether the first drafts of a decoding that copies a text are bounded.
-int options_fit(const struct specdec_options *options, const struct specdec_shape *shape);
-int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const int64_t *starts, int64_t count);
-int32_t check_drafts(const struct specdec_session *session);
-int64_t drafts_of(const struct specdec_session *session);
+// session.c: whether a text is given for each sentence, which is copied.
 int has_texts(const struct specdec_options *options);
-int has_bounds(const struct specdec_options *options);
 
-// buffers.c: all memory of a worker's passes. Returns 0 without memory, or where a size overflows.
-int worker_open(struct worker *worker, struct specdec_session *session);
-void worker_close(struct worker *worker);
+// buffers.c: the length of a source with its padding.
 int64_t padded_length(int64_t source_length);
 
-// row_memory.c: reserves memory for the keys and values of a row that begins (returns 0 without memory), and extends it to at least
-// `places` positions of its output, at most the row's capacity.
-int row_reserve(const struct specdec_session *session, struct row *row);
-void row_extend(const struct specdec_session *session, struct row *row, int64_t places);
-void row_free(struct row *row);
-
-// encode.c: takes sentences from the queue into free rows. Returns a status; SPECDEC_WAITING: there may be more, but those of one
-// call have CHUNK positions, and fewer than the last of them has besides.
-int32_t enter_rows(struct worker *worker);
-
-// What stands before the token that is chosen at a position.
-static inline struct before before_of(const struct position *position) {
-    return (struct before){position->tokens, position->row->source, position->place + 1, position->row->source_length};
-}
-
-// verify.c: one pass over the last token of each running row and its draft. Of a row: how many drafted tokens pass; the token
-// that is taken at each position if all before it passed, with its log probability, and the verifier's states.
-struct verdict {
-    struct row *row;
-    int64_t passed;
-    const int32_t *predicted;
-    const float *scores, *states;
-};
-typedef void (*take_verdict)(struct worker *worker, const struct verdict *verdict);
-void verify_rows(struct worker *worker, take_verdict take);
-
-// draft.c: the draft of a row, and what is learnt from a round in which `passed` of its drafted tokens were accepted.
+// draft.c: what a row that begins copies from, and what is learnt from a round in which `passed` of its drafted tokens were accepted.
 void begin_draft(const struct specdec_session *session, struct row *row);
-void propose_draft(const struct worker *worker, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
 
-// drafter.c: positions of a row at most in a pass of the drafter or of a verification; the drafts of all rows that have a drafter, of
-// `worker->block_size` tokens; what it keeps of `count` tokens that a round added.
+// drafter.c: positions of a row at most in a pass of the drafter or of a verification.
 int64_t positions_of_row(const struct specdec_session *session);
-void draft_rows(struct worker *worker);
-void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
 
-// link.c: the drafts of a row from its states (block, W) and those projected to the link (block, R). `hidden` (R) has the hidden
-// units of the first slot; walk_slots() overwrites them with those of later slots.
-int64_t link_room(const struct specdec_model *model);
-struct walk {
-    const struct specdec_model *model;
-    const float *states, *narrow;
-    const int32_t *best;
-    int64_t block;
-    float *hidden, *room; // link_room() floats of room
-};
-void walk_slots(const struct walk *walk, int32_t *ids);
-
-// hypotheses.c: the search for a row that begins, and its next step, by candidates that merge_candidates() gave. Returns whether the
-// search is done.
+// beam.c: the search for a row that begins.
 void begin_search(const struct specdec_session *session, struct row *row);
-int continue_search(const struct specdec_session *session, struct row *row, const struct candidate *candidates, int64_t count);
-
-// beam.c: a step of beam search for all running rows. Returns a status.
-int32_t search_rows(struct worker *worker);
 
 // outputs.c: hands over a row that has ended, which is vacant then, or a round that took the first `count` tokens of a verdict.
 // Both return a status.
 int32_t hand_over(struct specdec_session *session, struct row *row);
 int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count);
-
-// round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left
-// to do.
-int32_t work_once(struct worker *worker);

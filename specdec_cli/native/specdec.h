@@ -10,7 +10,7 @@
 //
 // Memory. Packed weights stand in pages of 2 MiB where the system has them (memory.h). A session computes the sizes of all its
 // buffers in one place (buffers.c) when it is created, from the longest source in the queue, and allocates them then; decoding
-// allocates only the outputs and, when a row begins its first sentence, memory for the row's keys and values (row_memory.c). All
+// allocates only the outputs and, when a row begins its first sentence, memory for the row's keys and values (buffers.c). All
 // products of sizes are checked for overflow. A row holds at most as many keys and values as its own source allows
 // (`specdec_capacity`); all hypotheses of a beam search are in the memory of their row (beam.h).
 //
@@ -31,13 +31,12 @@
 
 #include <stdint.h>
 
-#if defined(_WIN32)
-#define SPECDEC_API __declspec(dllexport)
-#else
 #define SPECDEC_API __attribute__((visibility("default")))
-#endif
 
-#define SPECDEC_VERSION 1
+#define SPECDEC_LANES 16           // widths are multiples of this
+#define SPECDEC_MULTIPLE 16        // padded lengths of sources, and capacities of outputs, are multiples of this
+#define SPECDEC_MOST_BEAM 32       // hypotheses of a sentence at most
+#define SPECDEC_MOST_CANDIDATES 32 // tokens that a slot link chooses from at most
 
 enum specdec_status {
     SPECDEC_OK = 0,
@@ -55,18 +54,18 @@ enum specdec_status {
     SPECDEC_UNKNOWN_ISA = -9, // no instruction set of this name is built in, or this processor lacks it
 };
 
-enum specdec_type { SPECDEC_FLOAT32, SPECDEC_FLOAT16, SPECDEC_BFLOAT16, SPECDEC_INT8 };
-enum specdec_activation { SPECDEC_RELU = 1, SPECDEC_GELU = 2, SPECDEC_SILU = 3 };
-enum specdec_decoding {
-    SPECDEC_GREEDY,
-    SPECDEC_INPUT_GUIDED,
-    SPECDEC_LOOKUP,
-    SPECDEC_DRAFTER,
-    SPECDEC_GIVEN,
-    SPECDEC_BEAM,
-    SPECDEC_NGRAM_MEMORY
+enum specdec_type { SPECDEC_TYPE_F32, SPECDEC_TYPE_F16, SPECDEC_TYPE_BF16, SPECDEC_TYPE_I8 };
+enum specdec_activation { SPECDEC_ACTIVATION_RELU = 1, SPECDEC_ACTIVATION_GELU = 2, SPECDEC_ACTIVATION_SILU = 3 };
+enum specdec_method {
+    SPECDEC_METHOD_GREEDY,
+    SPECDEC_METHOD_INPUT_GUIDED,
+    SPECDEC_METHOD_LOOKUP,
+    SPECDEC_METHOD_SPECDEC,
+    SPECDEC_METHOD_GIVEN_DRAFTS,
+    SPECDEC_METHOD_BEAM,
+    SPECDEC_METHOD_NGRAM_MEMORY
 };
-enum specdec_match { SPECDEC_UNIQUE, SPECDEC_UNIQUE_3, SPECDEC_NEAREST };
+enum specdec_match { SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_UNIQUE_3, SPECDEC_MATCH_NEAREST };
 // When beam search ends for a sentence that has as many finished hypotheses as the beam: see searches/beam.py.
 enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEVER, SPECDEC_STOP_FAIRSEQ };
 
@@ -82,7 +81,7 @@ struct specdec_shape {
     int32_t drafter_layers, drafter_feed_forward, max_block, link_width, candidates, shortlist, mask, own_prefix, recurrent_link;
 };
 
-// A matrix (rows, columns), or a vector of `rows` numbers with 1 column, in C order. A matrix of SPECDEC_INT8 has a scale for
+// A matrix (rows, columns), or a vector of `rows` numbers with 1 column, in C order. A matrix of SPECDEC_TYPE_I8 has a scale for
 // each row. The order of a model's tensors is that of tensors.py. `mapped`: the data are in a private mapping of a file that nobody has
 // changed; their pages are given back once they were read, and read again from the file when they are needed.
 struct specdec_tensor {
@@ -97,15 +96,15 @@ struct specdec_tensor {
 // `top_beta` 0: a token is accepted if it is the first choice; else if it is among the `top_beta` best, and at most `tolerance`
 // nats below the best. `margin` above 0: a drafted token is accepted only if its logit is at least this much above all others; else the
 // best of these is taken. `shared_vocabulary`: whether ids of source and output mean the same
-// tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_NEAREST; it must outlive the session. Beam search keeps
+// tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_MATCH_NEAREST; it must outlive the session. Beam search keeps
 // `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
 // `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.
-// `drafts`, for SPECDEC_GIVEN: for each sentence, a text ending with EOS from which its tokens are drafted. The texts stand one after the
-// other, and begin at `draft_starts`, as sources do. SPECDEC_INPUT_GUIDED copies these texts in place of the sources if `drafts` is not
-// NULL and `recorded` is 0.
-// `prefix_lengths`, for SPECDEC_GIVEN: tokens at the start of each draft that are taken without being verified.
-// `first_drafts`, for SPECDEC_GIVEN, and for SPECDEC_INPUT_GUIDED if it is not NULL: tokens of the first draft of each sentence at
-// most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.
+// `drafts`, for SPECDEC_METHOD_GIVEN_DRAFTS: for each sentence, a text ending with EOS from which its tokens are drafted. The texts stand
+// one after the other, and begin at `draft_starts`, as sources do. SPECDEC_METHOD_INPUT_GUIDED copies these texts in place of the sources
+// if `drafts` is not NULL and `recorded` is 0.
+// `prefix_lengths`, for SPECDEC_METHOD_GIVEN_DRAFTS: tokens at the start of each draft that are taken without being verified.
+// `first_drafts`, for SPECDEC_METHOD_GIVEN_DRAFTS, and for SPECDEC_METHOD_INPUT_GUIDED if it is not NULL: tokens of the first draft of
+// each sentence at most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.
 // `with_rounds`: rounds of sentences are handed out too.
 // `recorded` is for measurements of time: the number of rounds of each sentence whose drafts are given in `drafts` (0: no drafts are
 // given), sentence after sentence. The drafter still drafts in every round, but the given draft is verified in place of its draft.
@@ -116,7 +115,7 @@ struct specdec_tensor {
 // n-gram occurs more than `most_copies` times (0: any number) in immediate succession, unless the source repeats one more often; for this,
 // `forms` and `source_forms` (vocabulary, source vocabulary) are numbers of the texts of tokens, positive for those with a letter.
 struct specdec_options {
-    int32_t decoding, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
+    int32_t method, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
     float tolerance, margin;
     int32_t with_rounds, beam_size, n_best, stop;
     int32_t min_length, no_repeat_ngram_size, source_ngram_size, forced_end, most_copies;
@@ -130,7 +129,7 @@ struct specdec_options {
     const int64_t *draft_starts;
     const int32_t *first_drafts;
     const int32_t *prefix_lengths;
-    struct specdec_memory *memory; // for SPECDEC_NGRAM_MEMORY; it must outlive the session
+    struct specdec_memory *memory; // for SPECDEC_METHOD_NGRAM_MEMORY; it must outlive the session
 };
 
 // Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of the
@@ -167,9 +166,8 @@ struct specdec_session;
 struct specdec_adaptive;
 struct specdec_memory;
 
-// Sizes of the structures above and constants, so that a binding can compare them with its own: see library.py. Returns how
-// many there are; writes at most `room`.
-SPECDEC_API int32_t specdec_layout(int32_t *values, int32_t room);
+// The CRC-32 of this file when the library was built, so that a caller that has another one notices; 0: unknown.
+SPECDEC_API uint32_t specdec_interface(void);
 
 // The names of the instruction sets that are built in and that this processor has, the best one first, with commas between.
 SPECDEC_API const char *specdec_instruction_sets(void);

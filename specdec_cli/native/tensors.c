@@ -6,9 +6,7 @@
 #include <unistd.h>
 
 #include "model.h"
-
-#define LANES 16
-#define TILE 64
+#include "sizes.h"
 
 static void fail(struct reader *reader, int32_t status, int64_t tensor) {
     if (reader->status) return;
@@ -16,10 +14,10 @@ static void fail(struct reader *reader, int32_t status, int64_t tensor) {
     reader->damaged = tensor;
 }
 
-static void *take_memory(struct reader *reader, int64_t count, int64_t size) {
-    void *place = reader->status ? 0 : arena_take(reader->arena, count, size);
-    if (!place) fail(reader, SPECDEC_NO_MEMORY, -1);
-    return place;
+static void *allocate_values(struct reader *reader, int64_t count, int64_t size) {
+    void *values = reader->status ? 0 : arena_allocate(reader->arena, count, size);
+    if (!values) fail(reader, SPECDEC_NO_MEMORY, -1);
+    return values;
 }
 
 // The next tensor, which must be of this shape; NULL after an error.
@@ -30,7 +28,7 @@ static const struct specdec_tensor *next_tensor(struct reader *reader, int64_t r
         return 0;
     }
     const struct specdec_tensor *tensor = reader->tensors + reader->next++;
-    const int known = tensor->type >= SPECDEC_FLOAT32 && tensor->type <= SPECDEC_INT8, scaled = tensor->type == SPECDEC_INT8;
+    const int known = tensor->type >= SPECDEC_TYPE_F32 && tensor->type <= SPECDEC_TYPE_I8, scaled = tensor->type == SPECDEC_TYPE_I8;
     if (!known || !tensor->data || tensor->rows != rows || tensor->columns != columns || (scaled && !tensor->scales)) {
         fail(reader, SPECDEC_BAD_TENSOR, reader->next - 1);
         return 0;
@@ -60,9 +58,9 @@ static int is_finite(const float *x, int64_t size) {
     return 1;
 }
 
-const float *take_table(struct reader *reader, int64_t rows, int64_t columns) {
+const float *read_table(struct reader *reader, int64_t rows, int64_t columns) {
     const struct specdec_tensor *tensor = next_tensor(reader, rows, columns);
-    float *table = take_memory(reader, product_of(rows, columns), sizeof(float));
+    float *table = allocate_values(reader, product_of(rows, columns), sizeof(float));
     if (!tensor || !table) return 0;
     for (int64_t row = 0; row < rows; row++) {
         widen_row(reader->kernels, tensor, row, table + row * columns);
@@ -72,20 +70,20 @@ const float *take_table(struct reader *reader, int64_t rows, int64_t columns) {
     return table;
 }
 
-const float *take_vector(struct reader *reader, int64_t size) {
-    return take_table(reader, size, 1);
+const float *read_vector(struct reader *reader, int64_t size) {
+    return read_table(reader, size, 1);
 }
 
-struct norm take_norm(struct reader *reader, int64_t width) {
+struct norm read_norm(struct reader *reader, int64_t width) {
     struct norm norm;
-    norm.gamma = take_vector(reader, width);
-    norm.beta = take_vector(reader, width);
+    norm.gamma = read_vector(reader, width);
+    norm.beta = read_vector(reader, width);
     return norm;
 }
 
-void take_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding) {
+void read_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding) {
     const struct specdec_tensor *tensor = next_tensor(reader, rows, width);
-    float *row = take_memory(reader, width, sizeof(float));
+    float *row = allocate_values(reader, width, sizeof(float));
     if (!tensor || !row) return;
     *embedding = *tensor;
     for (int64_t i = 0; i < rows; i++) {
@@ -101,12 +99,12 @@ static void scatter(const int8_t *row, int64_t inputs, int8_t *tile, int64_t out
 }
 
 static int allocate(struct reader *reader, struct linear *linear) {
-    const int64_t places = product_of(linear->tiles, TILE);
-    linear->weights = take_memory(reader, product_of(places, linear->inputs), 1);
-    linear->scales = take_memory(reader, places, sizeof(float));
-    linear->float_sums = take_memory(reader, places, sizeof(float));
-    linear->bias = take_memory(reader, places, sizeof(float));
-    linear->sums = take_memory(reader, places, sizeof(int32_t));
+    const int64_t padded = product_of(linear->tiles, TILE);
+    linear->weights = allocate_values(reader, product_of(padded, linear->inputs), 1);
+    linear->scales = allocate_values(reader, padded, sizeof(float));
+    linear->float_sums = allocate_values(reader, padded, sizeof(float));
+    linear->bias = allocate_values(reader, padded, sizeof(float));
+    linear->sums = allocate_values(reader, padded, sizeof(int32_t));
     return reader->status == SPECDEC_OK;
 }
 
@@ -117,8 +115,8 @@ void pack_linear(struct reader *reader, struct linear *linear, const struct spec
     linear->tiles = (weights->rows + TILE - 1) / TILE;
     linear->gamma = norm.gamma;
     linear->beta = norm.beta;
-    float *row = take_memory(reader, linear->inputs, sizeof(float));
-    int8_t *whole = take_memory(reader, linear->inputs, 1);
+    float *row = allocate_values(reader, linear->inputs, sizeof(float));
+    int8_t *whole = allocate_values(reader, linear->inputs, 1);
     if (!allocate(reader, linear)) return;
     for (int64_t i = 0; i < linear->outputs; i++) {
         widen_row(reader->kernels, weights, i, row);
@@ -136,12 +134,12 @@ void pack_linear(struct reader *reader, struct linear *linear, const struct spec
     release(weights);
 }
 
-void take_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm,
+void read_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm,
                  int32_t activation) {
     const struct specdec_tensor *weights = next_tensor(reader, outputs, inputs);
     if (!weights) return;
     pack_linear(reader, linear, weights, 0, norm);
     linear->activation = activation;
-    const float *values = bias ? take_vector(reader, outputs) : 0;
+    const float *values = bias ? read_vector(reader, outputs) : 0;
     if (values && !reader->status) memcpy(linear->bias, values, (size_t)outputs * sizeof(float));
 }

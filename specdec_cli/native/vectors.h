@@ -17,7 +17,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LANES 16
+#include "sizes.h"
+
 #define INLINE static inline __attribute__((always_inline))
 
 #if defined(ISA_AVX512)

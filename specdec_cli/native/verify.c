@@ -1,135 +1,168 @@
-// One pass of the verifier over rows and their drafts.
+// Passes of the decoder, and the verification of drafts in one of them.
 
 #include <string.h>
 
 #include "session.h"
+#include "sizes.h"
 
-// What all threads of a pass read; copied to each.
-struct call {
-    struct pass pass;
-    const struct specdec_model *model;
-    const struct position *positions;
-    float *logits, *tops, *scores;
-    int32_t *predicted;
-    const struct specdec_options *options;
-    int constrained;
-};
-_Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
+_Static_assert(sizeof(struct decoder_pass) <= ARGUMENT_SIZE, "the team copies it");
 
-static void embed(const struct call *call, int64_t i) {
-    const struct embedding *embedding = &call->model->target;
-    const struct kernels *kernels = call->model->kernels;
-    const struct position *own = call->positions + i;
-    embed_token(kernels, embedding, own->id, own->place, call->pass.x + i * embedding->width);
+struct decoder_pass decoder_pass_of(const struct worker *worker, int64_t rows, int64_t positions, const int32_t *const *orders) {
+    const struct specdec_model *model = worker->session->model;
+    const struct pass pass = {
+        .kernels = model->kernels,
+        .stack = &model->decoder,
+        .rows = rows,
+        .positions = positions,
+        .starts = worker->starts,
+        .x = worker->x,
+        .caches = worker->caches,
+        .cache_capacities = worker->cache_capacities,
+        .indices = worker->indices,
+        .ends = worker->ends,
+        .orders = orders,
+        .memories = worker->memories,
+        .memory_capacities = worker->memory_capacities,
+        .workspace = &worker->workspace,
+    };
+    return (struct decoder_pass){pass, worker, has_constraints(&worker->session->options)};
+}
+
+void run_decoder(struct member *member, const struct decoder_pass *pass) {
+    const struct embedding *embedding = &pass->worker->session->model->target;
+    SHARED_FOR (member, i, pass->pass.positions) {
+        const struct position *position = pass->worker->positions + i;
+        embed_token(pass->pass.kernels, embedding, position->id, position->index, pass->pass.x + i * embedding->width);
+    }
+    run_pass(member, &pass->pass);
+}
+
+struct logits compute_logits(struct member *member, const struct decoder_pass *pass, int64_t first, int64_t count) {
+    const struct worker *worker = pass->worker;
+    const struct linear *output = &worker->session->model->output;
+    const struct linear_call product = {
+        .kernels = pass->pass.kernels,
+        .linear = output,
+        .x = pass->pass.x + first * output->inputs,
+        .rows = count,
+        .to = worker->logits,
+        .tops = worker->tops,
+        .workspace = pass->pass.workspace,
+    };
+    run_linear(member, &product);
+    return (struct logits){worker->logits, worker->tops, output->outputs, count};
+}
+
+struct context context_of(const struct position *position) {
+    return (struct context){position->tokens, position->row->source, position->index + 1, position->row->source_length};
+}
+
+void run_with_team(const struct decoder_pass *pass, team_work work) {
+    const struct linear *output = &pass->worker->session->model->output;
+    const int64_t positions = pass->pass.positions, projection = output->inputs * output->outputs * positions;
+    team_run(pass->worker->team, multiplications_of(pass->pass.stack, positions) + projection, work, pass, sizeof *pass);
 }
 
 // What is taken at position i of some, number `first` + i of the pass: the drafted token if it is of a prefix or the rule accepts it,
 // else the verifier's own choice.
-static int32_t choose_token(const struct call *call, const struct logits *logits, int64_t first, int64_t i) {
-    const struct position *own = call->positions + first + i;
-    if (own->forced >= 0) return own->forced;
-    if (own->next >= 0 && own->place < own->row->prefix) return own->next;
-    const struct specdec_options *options = call->options;
-    if (options->margin > 0 && own->next >= 0) return reluctant_choice(logits, i, own->next, options->margin);
-    const int tolerated = options->top_beta && own->next >= 0 && is_tolerated(logits, i, own->next, options->top_beta, options->tolerance);
-    return tolerated ? own->next : first_choice(logits, i);
+static int32_t choose_token(const struct worker *worker, const struct logits *logits, int64_t first, int64_t i) {
+    const struct position *position = worker->positions + first + i;
+    const struct specdec_options *options = &worker->session->options;
+    const int32_t drafted = position->next;
+    if (position->forced >= 0) return position->forced;
+    if (drafted >= 0 && position->index < position->row->prefix) return drafted;
+    if (options->margin > 0 && drafted >= 0) return reluctant_choice(logits, i, drafted, options->margin);
+    const int tolerated = options->top_beta && drafted >= 0 && is_tolerated(logits, i, drafted, options->top_beta, options->tolerance);
+    return tolerated ? drafted : first_choice(logits, i);
 }
 
 // Whether all drafted tokens before position i passed.
-static int is_reached(const struct call *call, int64_t i) {
-    const struct position *own = call->positions + i;
-    for (int64_t k = own->first; k < i; k++)
-        if (call->predicted[k] != own->drafted[k - own->first]) return 0;
+static int is_reached(const struct worker *worker, int64_t i) {
+    const struct position *position = worker->positions + i;
+    for (int64_t k = position->first; k < i; k++)
+        if (worker->predicted[k] != position->drafted[k - position->first]) return 0;
     return 1;
 }
 
 // Predictions at `count` positions from `first` on.
-static void choose_tokens(struct member *member, const struct call *call, int64_t first, int64_t count) {
-    const struct specdec_model *model = call->model;
-    const int64_t size = model->output.outputs;
-    const struct linear_call product = {model->kernels, &model->output, call->pass.x + first * model->output.inputs, 0, count,
-                                        call->logits, call->tops, call->pass.room};
-    const struct logits logits = {call->logits, call->tops, size, count};
-    run_linear(member, &product);
+static void choose_tokens(struct member *member, const struct decoder_pass *pass, int64_t first, int64_t count) {
+    const struct worker *worker = pass->worker;
+    const struct specdec_options *options = &worker->session->options;
+    const struct logits logits = compute_logits(member, pass, first, count);
     SHARED_FOR (member, i, count) {
-        const struct position *own = call->positions + first + i;
-        const struct before before = before_of(own);
-        if (call->constrained && own->forced < 0) constrain(call->options, &model->shape, &before, call->logits, call->tops, &logits, i);
-        call->predicted[first + i] = choose_token(call, &logits, first, i);
+        const struct position *position = worker->positions + first + i;
+        const struct context context = context_of(position);
+        if (pass->constrained && position->forced < 0)
+            constrain(options, &worker->session->model->shape, &context, worker->logits, worker->tops, &logits, i);
+        worker->predicted[first + i] = choose_token(worker, &logits, first, i);
     }
-    if (!call->options->with_scores) return;
+    if (!options->with_scores) return;
     SHARED_FOR (member, j, count) {
-        if (!is_reached(call, first + j)) continue;
-        const int forced = call->positions[first + j].forced >= 0;
-        const float *own = logits.values + j * size;
-        const int32_t chosen = call->predicted[first + j];
-        call->scores[first + j] = forced ? 0.0f : model->kernels->log_probability(own, size, top_logit(&logits, j), chosen);
+        if (!is_reached(worker, first + j)) continue;
+        const int forced = worker->positions[first + j].forced >= 0;
+        const float *values = logits.values + j * logits.size;
+        const int32_t chosen = worker->predicted[first + j];
+        const float probable = forced ? 0.0f : pass->pass.kernels->log_probability(values, logits.size, top_logit(&logits, j), chosen);
+        worker->scores[first + j] = probable;
     }
 }
 
 static void run(struct member *member, const void *argument) {
-    const struct call *call = argument;
-    const int64_t total = call->pass.positions;
-    SHARED_FOR (member, i, total) embed(call, i);
-    run_pass(member, &call->pass);
-    for (int64_t first = 0; first < total; first += AT_ONCE)
-        choose_tokens(member, call, first, total - first < AT_ONCE ? total - first : AT_ONCE);
+    const struct decoder_pass *pass = argument;
+    const int64_t total = pass->pass.positions;
+    run_decoder(member, pass);
+    for (int64_t first = 0; first < total; first += LOGITS_AT_ONCE)
+        choose_tokens(member, pass, first, smaller(total - first, LOGITS_AT_ONCE));
 }
 
 // Puts the last token of a row and its draft at positions from `first` on; the position after them. The draft is written behind the
 // row's tokens, where constraints read it.
-static int64_t place_row(struct worker *worker, const struct row *row, int64_t first) {
+static int64_t lay_out_row(struct worker *worker, const struct row *row, int64_t first) {
     const struct specdec_session *session = worker->session;
-    if (row->drafted) memcpy(row->tokens + row->length, row->ids, (size_t)row->drafted * sizeof *row->ids);
+    if (row->drafted) memcpy(row->tokens + row->length, row->draft, (size_t)row->drafted * sizeof *row->draft);
     for (int64_t slot = 0; slot <= row->drafted; slot++) {
-        const int64_t place = row->length - 1 + slot;
-        const int32_t id = slot ? row->ids[slot - 1] : row->tokens[place];
-        const int32_t next = slot < row->drafted ? row->ids[slot] : -1;
-        const int32_t forced = forced_token(&session->options, session->model->shape.eos, place + 1, row->limit);
-        worker->positions[first + slot] = (struct position){first, row->ids, id, forced, next, place, row, row->tokens};
-        worker->places[first + slot] = place;
-        worker->ends[first + slot] = place + 1;
+        const int64_t index = row->length - 1 + slot;
+        const int32_t id = slot ? row->draft[slot - 1] : row->tokens[index];
+        const int32_t next = slot < row->drafted ? row->draft[slot] : -1;
+        const int32_t forced = forced_token(&session->options, session->model->shape.eos, index + 1, row->limit);
+        worker->positions[first + slot] = (struct position){first, row->draft, id, forced, next, index, row, row->tokens};
+        worker->indices[first + slot] = index;
+        worker->ends[first + slot] = index + 1;
     }
     return first + row->drafted + 1;
 }
 
 // The rows that were chosen go through the model together.
-static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions, take_verdict take) {
-    const struct specdec_model *model = worker->session->model;
-    const struct call call = {
-        {model->kernels, &model->decoder, rows, positions, worker->starts, worker->x, worker->own, worker->own_room, worker->places,
-         worker->ends, 0, worker->memory, worker->memory_room, &worker->room, 0},
-        model, worker->positions, worker->logits, worker->tops, worker->scores, worker->predicted, &worker->session->options,
-        has_constraints(&worker->session->options)};
-    const int64_t output = model->output.inputs * model->output.outputs * positions;
-    team_run(worker->team, multiplications_of(&model->decoder, positions) + output, run, &call, sizeof call);
+static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions, accept_verdict accept) {
+    const struct decoder_pass pass = decoder_pass_of(worker, rows, positions, 0);
+    run_with_team(&pass, run);
     for (int64_t i = 0; i < rows; i++) {
         struct row *row = worker->chosen[i];
-        const int32_t *predicted = worker->predicted + worker->starts[i];
-        const float *states = worker->x + worker->starts[i] * model->decoder.width;
-        struct verdict verdict = {row, 0, predicted, worker->scores + worker->starts[i], states};
-        while (verdict.passed < row->drafted && predicted[verdict.passed] == row->ids[verdict.passed]) verdict.passed++;
-        take(worker, &verdict);
+        const int64_t start = worker->starts[i];
+        const int32_t *predicted = worker->predicted + start;
+        struct verdict verdict = {row, 0, predicted, worker->scores + start, worker->x + start * pass.pass.stack->width};
+        while (verdict.passed < row->drafted && predicted[verdict.passed] == row->draft[verdict.passed]) verdict.passed++;
+        accept(worker, &verdict);
     }
 }
 
-void verify_rows(struct worker *worker, take_verdict take) {
+void verify_rows(struct worker *worker, accept_verdict accept) {
     int64_t rows = 0, positions = 0;
     worker->starts[0] = 0;
     for (int64_t i = 0; i < worker->session->options.batch; i++) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT) continue;
         if (rows && positions + row->drafted + 1 > CHUNK) {
-            verify_chosen(worker, rows, positions, take);
+            verify_chosen(worker, rows, positions, accept);
             rows = positions = 0;
         }
         worker->chosen[rows] = row;
-        worker->own[rows] = row->own.start;
-        worker->memory[rows] = row->memory.start;
-        worker->own_room[rows] = row->room;
-        worker->memory_room[rows] = row->source_length;
-        positions = place_row(worker, row, positions);
+        worker->caches[rows] = row->cache.start;
+        worker->memories[rows] = row->memory.start;
+        worker->cache_capacities[rows] = row->allocated;
+        worker->memory_capacities[rows] = row->source_length;
+        positions = lay_out_row(worker, row, positions);
         worker->starts[++rows] = positions;
     }
-    if (rows) verify_chosen(worker, rows, positions, take);
+    if (rows) verify_chosen(worker, rows, positions, accept);
 }

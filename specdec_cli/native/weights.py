@@ -11,9 +11,10 @@ from typing import Any
 
 from specdec_cli.errors import ModelError, is_out_of_memory
 from specdec_cli.files import check_regular
-from specdec_cli.native.library import TYPES, UnsupportedModel
-from specdec_cli.native.structs import Tensor
+from specdec_cli.native.library import HEADER, UnsupportedModel
 
+_TYPES = {name.upper(): number for name, number in HEADER.enums["type"].items()}
+"""The library's numbers for safetensors' names of number formats."""
 _SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I8": 1}
 _SCALE = ".scale"
 _LENGTH = 8
@@ -72,7 +73,7 @@ class Weights:
             if each.shape != expected[name]:
                 raise ModelError(f"{self.path}: {name!r} is {each.shape}, the configuration asks for {expected[name]}")
 
-    def tensor(self, name: str) -> Tensor:
+    def tensor(self, name: str) -> Any:
         """The C structure for the tensor `name`; it is valid as long as this object exists. The library gives back its
         pages once it has read them.
 
@@ -81,9 +82,9 @@ class Weights:
         """
         each = self.stored[name]
         scales = None
-        if each.dtype not in TYPES or (each.dtype == "I8" and len(each.shape) != 2):
+        if each.dtype not in _TYPES or (each.dtype == "I8" and len(each.shape) != 2):
             raise UnsupportedModel(
-                f"{self.path}: {name!r} is stored as {each.dtype}; the native engine knows {', '.join(TYPES)} (matrices alone)"
+                f"{self.path}: {name!r} is stored as {each.dtype}; the native engine knows {', '.join(_TYPES)} (matrices alone)"
             )
         if each.dtype == "I8":
             scale = self.stored[name + _SCALE]
@@ -93,7 +94,8 @@ class Weights:
             self._kept.append(own)
             scales = ctypes.addressof(own)
         rows, columns = (*each.shape, 1)[:2]
-        return Tensor(ctypes.addressof(self._whole) + each.start, scales, rows, columns, TYPES[each.dtype], 1)
+        start = ctypes.addressof(self._whole) + each.start
+        return HEADER.structs["tensor"](start, scales, rows, columns, _TYPES[each.dtype], mapped=1)
 
 
 def _read_header(path: Path, data: mmap.mmap) -> dict[str, Stored]:

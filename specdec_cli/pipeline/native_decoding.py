@@ -9,15 +9,14 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
-from specdec_cli.native.library import MOST_BEAM
+from specdec_cli.native.library import HEADER
 from specdec_cli.pipeline.settings import Settings
 
 FIRST_COPY = 11
 """Tokens of the first draft of input-guided decoding at most, where the length of drafts adapts. A rejected token costs about a
 fourth of a round here, so that a sentence with errors takes less time if it is not copied as a whole.
 """
-_LANES = 16
-_MOST_CANDIDATES = 32
+_LANES, _MOST_BEAM, _MOST_CANDIDATES = (HEADER.constants[name] for name in ("LANES", "MOST_BEAM", "MOST_CANDIDATES"))
 _BLOCK = ("specdec", "specdec++")
 _EXACT = {"greedy": 0, "lookup": LONGEST_DRAFT, "ngram-memory": SHORT_DRAFT}
 """Exact decodings without a network, and the block size of each if none is given."""
@@ -89,8 +88,8 @@ def native_decoding(bundle: BundleDescription, settings: Settings, *, shows_roun
 
 
 def _beam(settings: Settings) -> NativeDecoding:
-    if settings.beam_size > MOST_BEAM:
-        raise Unsupported(f"the native engine has beams of at most {MOST_BEAM} hypotheses; the reference engine has larger ones")
+    if settings.beam_size > _MOST_BEAM:
+        raise Unsupported(f"the native engine has beams of at most {_MOST_BEAM} hypotheses; the reference engine has larger ones")
     return NativeDecoding("beam")
 
 

@@ -9,7 +9,7 @@ from specdec_cli.decoding.names import GIVEN, MATCH
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
-from specdec_cli.native.library import LibraryError, UnsupportedModel
+from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.records import Decoded, DecodedRound, Request
@@ -22,7 +22,7 @@ from specdec_cli.tuning.round_costs import Costs
 
 LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
-MULTIPLE = 16
+MULTIPLE = HEADER.constants["MULTIPLE"]
 """The longest source that the engine takes is a multiple of this number of tokens."""
 MOST_ROWS = 6
 """Most rows that a thread decodes together, as many as kernels multiply at once: one for each sentence, or each hypothesis of a beam."""
@@ -121,24 +121,18 @@ class NativeEngine:
 
     @property
     def longest_source(self) -> int:
-        """Largest number of source tokens, EOS included."""
         return self._shape.max_positions // MULTIPLE * MULTIPLE
 
     @property
     def eos(self) -> int:
-        """The id of EOS in the target vocabulary."""
         return self._shape.eos
 
     @property
     def description(self) -> str:
-        """A text for statistics: "native engine" and the instruction set that it uses."""
         return f"native engine ({self._model.instructions})"
 
     @property
     def drafted(self) -> tuple[int, float] | None:
-        """The total number of rounds with a draft, counted for each row, and their mean block size; None if the
-        block size is not adaptive, or if the drafter is not used.
-        """
         if self._sizes is None:
             return None
         rounds, tokens = self._sizes.drafts

@@ -8,6 +8,7 @@ from pickle import UnpicklingError
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.files import write_atomically
@@ -75,6 +76,22 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], Beginning]:
     """The state in the file `path`, on the CPU, and what its run began with. Raises one of `MALFORMED` for a damaged file."""
     state = torch.load(path, map_location="cpu", weights_only=True)
     return state, Beginning(state.get("settings", {}), state.get("inputs", {}))
+
+
+def random_states(device: torch.device) -> dict[str, Tensor]:
+    """The states of torch's generators of random numbers: of the CPU ("random"), and of `device` if it is a GPU ("cuda_random").
+
+    On a GPU, dropout draws from the latter.
+    """
+    states = {"random": torch.get_rng_state()}
+    return states | ({"cuda_random": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
+
+
+def set_random_states(device: torch.device, states: Mapping[str, Any]) -> None:
+    """Restore what `random_states` returned. Checkpoints of older versions, and of runs on a CPU, have no state of a GPU."""
+    torch.set_rng_state(states["random"])
+    if device.type == "cuda" and "cuda_random" in states:
+        torch.cuda.set_rng_state(states["cuda_random"], device)
 
 
 def damaged(path: Path, error: Exception) -> ModelError:

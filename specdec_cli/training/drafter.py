@@ -157,7 +157,6 @@ class DrafterTask:
         return {"tokens_per_round": sum(r.tokens_per_round for r in results.values()) / len(results)} | figures
 
     def save(self, folder: Path) -> None:
-        """Save the bundle in `folder`."""
         save_bundle(self.bundle, folder)
 
 

@@ -12,7 +12,16 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import UsageError
 from specdec_cli.training.allocator import keep_freed_memory
-from specdec_cli.training.checkpoint import FILE, MALFORMED, Beginning, damaged, read_checkpoint, write_checkpoint
+from specdec_cli.training.checkpoint import (
+    FILE,
+    MALFORMED,
+    Beginning,
+    damaged,
+    random_states,
+    read_checkpoint,
+    set_random_states,
+    write_checkpoint,
+)
 from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_processes
 from specdec_cli.training.divergence import Divergence
 from specdec_cli.training.progress import Progress, Report
@@ -48,7 +57,7 @@ class TrainingTask(Protocol):
 class Trainer:
     """Trains a TrainingTask, with checkpoints in `folder`; resumes from the checkpoint that is already there.
 
-    `checkpoint.pt` holds weights, optimiser state, progress, random state, and what the run began with (`beginning`), which is compared
+    `checkpoint.pt` holds weights, optimiser state, progress, random states, and what the run began with (`beginning`), which is compared
     with that of a run that resumes it; `changes` has the differences. `task.save` is called after each evaluation that is better than all
     before. After SIGINT or SIGTERM the current update is finished, a checkpoint is saved, and the run ends; a second signal more than a
     second later interrupts at once. Raises ModelError for a damaged checkpoint, and UsageError for one of another model, and for one
@@ -214,7 +223,7 @@ class Trainer:
             "weights": weights,
             "optimizer": optimizer,
             "progress": vars(self.progress),
-            "random": torch.get_rng_state(),
+            **random_states(self.fabric.device),
             "snapshots": self._snapshots,
             "start": self._start,
         }
@@ -232,7 +241,7 @@ class Trainer:
             self._trained.load(state["weights"], state["optimizer"])
             self.progress = Progress(**state["progress"])
             self._snapshots, self._start = state["snapshots"], state["start"]
-            torch.set_rng_state(state["random"])
+            set_random_states(self.fabric.device, state)
         except MALFORMED as error:
             raise damaged(self.checkpoint, error) from error
         self._seed_process()

@@ -87,7 +87,6 @@ class VerifierTask:
         return {"dev_loss": mean, "dev_perplexity": math.exp(min(mean, 50.0))}
 
     def save(self, folder: Path) -> None:
-        """Save the bundle in `folder`."""
         save_bundle(self.bundle, folder)
 
     def _tensors(self, pairs: Sequence[SentencePair], key: Any, edit_weight: float = 1.0) -> tuple[Tensor, ...]:

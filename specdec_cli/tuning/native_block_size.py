@@ -3,9 +3,9 @@
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from specdec_cli.native.library import check, load_library
-from specdec_cli.native.structs import CostsStruct
+from specdec_cli.native.library import HEADER, check, load_library
 from specdec_cli.tuning.round_costs import Costs
 
 
@@ -70,8 +70,8 @@ class SharedBlockSizes:
         return sum(rounds for rounds, _ in counts), sum(tokens for _, tokens in counts)
 
 
-def costs_struct(costs: Costs) -> CostsStruct:
+def costs_struct(costs: Costs) -> Any:
     """Convert costs to the C structure of the native library."""
     pair = ctypes.c_double * 2
     verifying, drafting = ((pair * 2)(*(pair(*times) for times in part)) for part in (costs.verifying, costs.drafting))
-    return CostsStruct(*costs.sizes, pair(*costs.plain), verifying, drafting)
+    return HEADER.structs["costs"](*costs.sizes, pair(*costs.plain), verifying, drafting)

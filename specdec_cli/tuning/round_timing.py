@@ -38,15 +38,22 @@ def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: s
     """Return the costs of rounds of `verifier` with `drafter`; the first runs on a machine measure them (see `cached_costs`).
 
     `longest` is the largest number of drafted tokens, `network` the drafter's trained network or None. The
-    key of the cache contains the decoding and its options (`name`), the models, the precision, and the number of
-    threads.
+    key of the cache contains the decoding and its options (`name`), the models, the precision, the number of
+    threads, and the GPU.
     """
     model = verifier.model
-    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), str(verifier.device))
+    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), *_device(verifier.device))
     weights = [_digest(module) for module in (model, network) if module is not None]
     shapes = (model.config, verifier.constraints, network and network.config)
     measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, longest))
     return cached_costs(measurement, lambda: measure_costs(verifier, drafter, longest))
+
+
+def _device(device: torch.device) -> tuple[str, ...]:
+    """The kind of `device`, and the name and compute capability of a GPU: the fingerprint of a measurement has the processor's only."""
+    if device.type != "cuda":
+        return (str(device),)
+    return device.type, torch.cuda.get_device_name(device), str(torch.cuda.get_device_capability(device))
 
 
 def _digest(module: nn.Module) -> str:
@@ -122,7 +129,7 @@ class _Constant:
         return Draft(state.source[:, :1].expand(-1, self.size), torch.full_like(state.lengths, self.size))
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Do nothing."""
+        pass
 
 
 @dataclass

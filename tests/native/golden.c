@@ -30,7 +30,7 @@ static struct specdec_tensor *read_tensors(int64_t count) {
         tensors[i].rows = read_number();
         tensors[i].columns = read_number();
         tensors[i].data = read_numbers(tensors[i].rows * tensors[i].columns, sizeof(float));
-        tensors[i].type = SPECDEC_FLOAT32;
+        tensors[i].type = SPECDEC_TYPE_F32;
     }
     return tensors;
 }
@@ -43,8 +43,8 @@ static uint64_t add(uint64_t digest, const void *data, size_t size) {
 
 static uint64_t decode(const struct specdec_model *model, int32_t decoding, int32_t batch, const int64_t *starts, const int32_t *ids, int64_t count) {
     struct specdec_options options = {0};
-    options.decoding = decoding;
-    options.block_size = decoding == SPECDEC_LOOKUP || decoding == SPECDEC_DRAFTER ? 5 : 0;
+    options.method = decoding;
+    options.block_size = decoding == SPECDEC_METHOD_LOOKUP || decoding == SPECDEC_METHOD_SPECDEC ? 5 : 0;
     options.batch = batch;
     options.threads = 1;
     options.max_length = 12;
@@ -53,7 +53,7 @@ static uint64_t decode(const struct specdec_model *model, int32_t decoding, int3
     options.beam_size = options.n_best = 4;
     options.length_penalty = 0.6;
     options.repetition_penalty = 1.0f;
-    if (decoding == SPECDEC_DRAFTER) { // every drafted token is accepted, so that the digest covers it
+    if (decoding == SPECDEC_METHOD_SPECDEC) { // every drafted token is accepted, so that the digest covers it
         options.top_beta = model->shape.vocabulary;
         options.tolerance = 1e9f;
     }
@@ -92,7 +92,7 @@ int main(int count, char **arguments) {
     const int32_t status = specdec_model_create(shape, tensors, tensor_count, arguments[2], &model, &damaged);
     if (status == SPECDEC_UNKNOWN_ISA) return 5;
     if (status) return 6;
-    const int32_t decodings[] = {SPECDEC_GREEDY, SPECDEC_LOOKUP, SPECDEC_DRAFTER, SPECDEC_BEAM};
+    const int32_t decodings[] = {SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_LOOKUP, SPECDEC_METHOD_SPECDEC, SPECDEC_METHOD_BEAM};
     for (int i = 0; i < 4; i++)
         for (int32_t batch = 1; batch <= 3; batch += 2)
             printf("%016llx\n", (unsigned long long)decode(model, decodings[i], batch, starts, ids, sources));

@@ -53,7 +53,7 @@ API int probe_large_pages(const int64_t *sizes, int64_t count) {
     uint8_t **blocks = calloc((size_t)count, sizeof *blocks);
     int right = 0;
     for (int64_t i = 0; i < count; i++) {
-        blocks[i] = arena_take(&arena, sizes[i], 1);
+        blocks[i] = arena_allocate(&arena, sizes[i], 1);
         right += blocks[i] && (uintptr_t)blocks[i] % 64 == 0;
         for (int64_t k = 0; blocks[i] && k < sizes[i]; k++) {
             if (blocks[i][k]) right = -100;
@@ -71,9 +71,9 @@ API int probe_large_pages(const int64_t *sizes, int64_t count) {
 // Whether an arena takes the block of `first` bytes again for `second` bytes, after a rewind.
 API int probe_taken_again(int64_t first, int64_t second) {
     struct arena arena = {0};
-    const void *before = arena_take(&arena, first, 1);
+    const void *before = arena_allocate(&arena, first, 1);
     arena_rewind(&arena);
-    const void *after = arena_take(&arena, second, 1);
+    const void *after = arena_allocate(&arena, second, 1);
     arena_free(&arena);
     return before && before == after;
 }
@@ -82,13 +82,13 @@ API int probe_taken_again(int64_t first, int64_t second) {
 API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs, int64_t inputs, const float *bias, const float *gamma,
                          const float *beta, int32_t activation, const float *x, int64_t rows, const float *residual, float *to, float *tops) {
     struct arena arena = {0};
-    const struct specdec_tensor tensor = {weights, 0, outputs, inputs, SPECDEC_FLOAT32, 0};
+    const struct specdec_tensor tensor = {weights, 0, outputs, inputs, SPECDEC_TYPE_F32, 0};
     struct reader reader = {&tensor, 1, 1, &arena, find_kernels(isa), SPECDEC_OK, -1};
     struct linear linear = {0};
     pack_linear(&reader, &linear, &tensor, bias, (struct norm){gamma, beta});
-    uint8_t *bytes = arena_take(&arena, rows, inputs);
-    struct range *ranges = arena_take(&arena, rows, sizeof *ranges);
-    float *normed = arena_take(&arena, inputs, sizeof *normed);
+    uint8_t *bytes = arena_allocate(&arena, rows, inputs);
+    struct range *ranges = arena_allocate(&arena, rows, sizeof *ranges);
+    float *normed = arena_allocate(&arena, inputs, sizeof *normed);
     if (!reader.status) {
         linear.activation = activation;
         for (int64_t row = 0; row < rows; row++) reader.kernels->quantize(&linear, x + row * inputs, normed, bytes + row * inputs, ranges + row);
@@ -105,10 +105,10 @@ API int64_t probe_product(int64_t a, int64_t b) { return product_of(a, b); }
 API int64_t probe_sum(int64_t a, int64_t b) { return sum_of(a, b); }
 
 // Of the first worker.
-API int probe_adaptive_begin(struct specdec_adaptive *all, int64_t rows) { return adaptive_begin(all->each, rows); }
-API int64_t probe_adaptive_size(struct specdec_adaptive *all, int64_t rows) { return adaptive_size(all->each, rows); }
-API void probe_adaptive_count(struct specdec_adaptive *all, int64_t passed) { adaptive_count(all->each, passed); }
-API void probe_adaptive_finish(struct specdec_adaptive *all, int64_t size) { adaptive_finish(all->each, size); }
+API int probe_adaptive_begin(struct specdec_adaptive *all, int64_t rows) { return adaptive_begin(all->of_worker, rows); }
+API int64_t probe_adaptive_size(struct specdec_adaptive *all, int64_t rows) { return adaptive_size(all->of_worker, rows); }
+API void probe_adaptive_count(struct specdec_adaptive *all, int64_t passed) { adaptive_count(all->of_worker, passed); }
+API void probe_adaptive_finish(struct specdec_adaptive *all, int64_t size) { adaptive_finish(all->of_worker, size); }
 
 // Work of two parts. The helper sleeps in its part, for which the caller waits in its own.
 struct nap {

@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +127,11 @@ def test_an_unknown_instruction_set_is_refused(saved: tuple[Bundle, Path], monke
 
 def test_a_library_of_other_sources_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     library.load_library.cache_clear()
-    monkeypatch.setattr(library, "VERSION", library.VERSION + 1)
+    monkeypatch.setattr(library, "HEADER", replace(library.HEADER, checksum=library.HEADER.checksum + 1))
+    with pytest.raises(LibraryError, match=r"^/.*\.so: built from other sources than this version; install the package again$"):
+        library.load_library()
+    other = {"specdec_new": library.HEADER.functions["specdec_interface"]}
+    monkeypatch.setattr(library, "HEADER", replace(library.HEADER, functions=other))
     with pytest.raises(LibraryError, match="built from other sources"):
         library.load_library()
     monkeypatch.setenv("SPECDEC_NATIVE", "/nowhere.so")

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle
+from specdec_cli.training.checkpoint import random_states, set_random_states
 from specdec_cli.training.loop import Trainer
 from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import RunSettings
@@ -55,6 +56,25 @@ def test_a_resumed_run_ends_with_equal_weights(make_copier: Callable[..., Bundle
     assert all(torch.equal(value, second[name]) for name, value in first.items())
     for one, other in zip(bundles[0].verifier.parameters(), bundles[2].verifier.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_a_checkpoint_has_the_random_state_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    generators = {torch.device("cuda", number): torch.Generator().manual_seed(number) for number in (0, 1)}
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda device: generators[device].get_state())
+    monkeypatch.setattr(torch.cuda, "set_rng_state", lambda state, device: generators[device].set_state(state))
+    gpu, cpu = torch.device("cuda", 1), torch.device("cpu")
+
+    def draw() -> list[float]:
+        return [float(torch.rand(())), *(float(torch.rand((), generator=generator)) for generator in generators.values())]
+
+    states, of_cpu = random_states(gpu), random_states(cpu)
+    first = draw()
+    set_random_states(gpu, states)
+    second = draw()
+    assert (second[0], second[2]) == (first[0], first[2]) and second[1] != first[1]
+    set_random_states(gpu, of_cpu)  # a checkpoint of a run on a CPU, or of an older version
+    third = draw()
+    assert third[0] == first[0] and third[2] != first[2]
 
 
 class Line(nn.Module):

@@ -72,7 +72,6 @@ class Block:
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
     def propose(self, state: State) -> Draft:
-        """A block (B, k) after the last accepted token."""
         if self.network.config.prefix == "states":
             return self._run(("propose", self.network, self.block_size), self._propose, state)
         return self._propose(state)  # not captured: the number of positions differs from round to round

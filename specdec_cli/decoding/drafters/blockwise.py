@@ -46,7 +46,6 @@ class Blockwise:
         self._run = run
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002
-        """Return data for new rows: a state that replaces the verifier's before the first token."""
         return BlockwiseState(self.network.first_states(state.memory))
 
     def propose(self, state: State) -> Draft:
@@ -62,7 +61,6 @@ class Blockwise:
         return Draft(ids, drafting * self.block_size)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Keep the verifier's top state that predicted the last accepted token."""
         self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)
 
     def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:

@@ -43,7 +43,6 @@ class Fallback:
         self.block_size = block_size
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:
-        """Return the data of all drafters for new rows."""
         short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
         return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, short * 0)
 

@@ -36,7 +36,6 @@ class Lookup:
         self._eos, self._padding = eos, padding
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
-        """Return None: the drafter needs no data besides the state."""
         return None
 
     def propose(self, state: State) -> Draft:
@@ -67,7 +66,7 @@ class Lookup:
         return Draft(text.gather(1, found), counts)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Do nothing: the state holds the accepted tokens."""
+        pass
 
     def _searched(self, state: State) -> tuple[Tensor, Tensor]:
         """The text to search, source then output (B, M + S), and which positions hold text (B, M + S)."""

@@ -37,7 +37,6 @@ class NgramMemory:
         self._after_two = torch.full((_PLACES,), _UNKNOWN, device=device)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
-        """Return None: all sentences share the memory."""
         return None
 
     def propose(self, state: State) -> Draft:

@@ -10,12 +10,10 @@ class NoDrafter:
     """Proposes empty drafts, so that each round yields one token."""
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
-        """Return None: the drafter needs no data."""
         return None
 
     def propose(self, state: State) -> Draft:
-        """Return an empty draft (B, 0)."""
         return Draft(state.tokens[:, :0], state.lengths * 0)
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Do nothing."""
+        pass

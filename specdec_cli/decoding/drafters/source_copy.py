@@ -65,7 +65,6 @@ class SourceCopy:
         self._word_starts = word_starts
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> CopyState:
-        """Return data for new rows, whose first copy begins at the start of the source."""
         return self.begin_with(state, [sentence.copy or sentence.source for sentence in sentences])
 
     def begin_with(self, state: State, texts: Sequence[Sequence[int]]) -> CopyState:

@@ -47,22 +47,13 @@ class GraphExecution:
         return result
 
     def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """Compute one pass over the last accepted token and the draft (B, k), and return the tokens that `rule`
-        accepts.
-        """
         return self._operators.verify(score, state, draft, rule, with_scores=with_scores)
 
     def advance(self, state: State, verdict: Verdict) -> int:
-        """Append the accepted tokens to `state` in place; return how many rows of the batch are finished, rows
-        without a sentence included.
-        """
         return self._operators.advance(state, verdict)
 
     @contextmanager
     def rows(self, batch_size: int, rule: Rule | None) -> Iterator[Rows]:  # noqa: ARG002
-        """Yield the BufferedRows for batches of at most `batch_size` rows; their buffers go back to the pool at the
-        end of the `with` block.
-        """
         rows = BufferedRows(self.pool, self._in_use, batch_size)
         try:
             yield rows
@@ -70,7 +61,6 @@ class GraphExecution:
             rows.release()
 
     def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
-        """Return a queue of `sentences` that encodes up to `ahead` of them before they are taken."""
         return SourcePrefetcher(PlainQueue(sentences, encode), self._encode_stream, ahead)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
@@ -94,7 +84,6 @@ class BufferedRows:
         self.empty = 0
 
     def begin(self, state: State) -> State:
-        """Copy `state`, filled up with empty rows, to buffers, and return the state in them."""
         rows = len(state.lengths)
         self.empty = min(1 << (rows - 1).bit_length(), self._most) - rows
         filled = _with_empty_rows(state, self.empty) if self.empty else state
@@ -106,9 +95,6 @@ class BufferedRows:
         return self._buffers.store(filled)
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by the rows of `entering` (None: no rows), remove the other finished rows, fill up
-        with empty rows, and return the batch.
-        """
         return self.begin(exchange_compactly(state, entering))
 
     def release(self) -> None:

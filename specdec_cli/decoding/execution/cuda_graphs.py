@@ -43,7 +43,6 @@ class CudaGraph:
             self.outputs = compute()
 
     def replay(self) -> None:
-        """Launch the graph, which overwrites `outputs`."""
         self._graph.replay()
 
 
@@ -60,9 +59,6 @@ class CudaCapture:
         self._first: dict[str, CudaGraph] = {}
 
     def warm_up(self, compute: Callable[[], Any]) -> Any:
-        """Call `compute` on a side stream, as PyTorch's documentation of CUDA graphs requires, and return its
-        result.
-        """
         main = torch.cuda.current_stream()
         self._warm_up_stream.wait_stream(main)
         with torch.cuda.stream(self._warm_up_stream):
@@ -84,9 +80,6 @@ class CudaEncodeStream:
         self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
 
     def run(self, compute: Callable[[], T]) -> T:
-        """Start `compute` on this stream, after everything that was launched on the current stream so far, and
-        return its result.
-        """
         self._stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self._stream):
             return compute()

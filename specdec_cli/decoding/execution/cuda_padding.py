@@ -36,7 +36,6 @@ class PaddedDrafter:
         self._drafter.block_size = min(_padded_size(size), self._most or _padded_size(size))
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
-        """Return the wrapped drafter's data for new rows."""
         return self._drafter.begin(state, sentences)
 
     def propose(self, state: State) -> Draft:
@@ -49,7 +48,6 @@ class PaddedDrafter:
         return replace(draft, ids=F.pad(draft.ids, (0, missing))) if missing else draft
 
     def observe(self, state: State, verdict: Verdict) -> None:
-        """Pass the verdict, without the slots of the padding, to the wrapped drafter."""
         slots = self._size + 1
         accepted = verdict.accepted
         if slots < accepted.ids.shape[1]:

@@ -29,7 +29,6 @@ class PlainQueue(Generic[T]):
         self._sentences, self._encode = iter(sentences), encode
 
     def take(self, rows: int) -> State | None:
-        """Encode the next `rows` sentences, fewer at the end, and return their state; None if the queue is empty."""
         entering = list(islice(self._sentences, rows))
         return self._encode(entering) if entering else None
 

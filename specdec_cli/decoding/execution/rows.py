@@ -23,11 +23,7 @@ class CompactRows:
     empty = 0
 
     def begin(self, state: State) -> State:
-        """Return `state` itself."""
         return state
 
     def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows by the rows of `entering` (None: no rows), remove the other finished rows, and
-        return the batch.
-        """
         return exchange_compactly(state, entering)

@@ -12,13 +12,9 @@ class Int8Choices(Choices):
     """Chooses tokens by logits; log probabilities have the bits of the native engine."""
 
     def log_probabilities(self, logits: Tensor, ids: Tensor) -> Tensor:
-        """Natural log probabilities (...) of `ids` (...) from logits (..., V)."""
         return torch.from_numpy(log_probabilities(logits.numpy(), ids.numpy()))
 
     def log_softmax(self, logits: Tensor) -> Tensor:
-        """Natural log probabilities (..., V) of all tokens from logits (..., V), minus infinity for suppressed
-        tokens.
-        """
         released = without_suppression(logits)
         first = self.first(released)[..., None]
         # The log probability of a token with the largest logit is 0 minus the logarithm of the sum.

@@ -20,7 +20,6 @@ class Int8Encoder(Encoder):
         self.norm = nn.Identity()
 
     def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
-        """States (B, S, W) of `source` ids (B, S), padded on the right, and the mask that hides padding."""
         states, mask = super().forward(source)
         behind = steps(source.shape[1], source.device) >= mask.ends
         return states.masked_fill(behind[..., None], 0.0), mask

@@ -1,0 +1,130 @@
+// A worker: rows, and what passes over them need.
+
+#pragma once
+
+#include <pthread.h>
+
+#include "adaptive.h"
+#include "constraints.h"
+#include "layers.h"
+#include "ngram_memory.h"
+#include "row.h"
+
+#define CHUNK 256 // positions that go through layers together, unless a single row has more
+#define LEAVING 4 // when a quarter of the rows is free, others enter
+
+// A position of a pass.
+struct position {
+    int64_t first;          // the first position of its row
+    const int32_t *drafted; // what is drafted from the row's first position on
+    int32_t id;             // the token that is read here
+    int32_t forced;         // the token that must be predicted, or -1
+    int32_t next;           // the drafted token after this one, or -1
+    int64_t index;          // of the token in the row
+    const struct row *row;
+    const int32_t *tokens; // of a decoder: the output from the start on, up to `index` at least
+};
+
+// What drafting by a network needs. R is the width of the slot link.
+struct drafting_workspace {
+    float *previous;     // (batch, W): the last state, or the embedding of the last token, of each row
+    float *token_inputs; // (batch, R): what the link makes of each row's last token
+    float *blocks;       // (positions, W): the states of the slots of all rows
+    float *link_inputs;  // (positions, R): the states, projected to the link
+    float *hidden;       // (positions, R): the hidden units of the link
+    int32_t *best;       // (positions, candidates)
+    int64_t *fresh;      // (batch): the index of each row's first fresh state among those of all rows
+};
+
+// What beam search needs for each position of a pass: where its keys stand, the log probability of its hypothesis, and its best candidates,
+// 2 * beam at most.
+struct beam_workspace {
+    const int32_t **orders;
+    float *scores;
+    struct candidate *candidates;
+    int32_t *counts;
+};
+
+struct specdec_session;
+
+struct worker {
+    struct specdec_session *session;
+    struct team *team;             // NULL: the worker's thread works alone
+    struct lent_arena *lent_arena; // of the model, borrowed, with the memory in `arena`; NULL: all memory is new
+    struct arena arena;
+    struct row *rows; // (batch)
+    int64_t running;  // rows that are not vacant
+    int entering;     // whether others may follow those that entered last
+
+    // Of a pass, see `struct pass`.
+    struct row **chosen; // its rows
+    struct position *positions;
+    struct workspace workspace;
+    float *x;
+    int64_t *starts, *indices, *ends, *cache_capacities, *memory_capacities;
+    float **caches, **memories;
+    float *logits, *tops; // (LOGITS_AT_ONCE, V), (tiles, LOGITS_AT_ONCE)
+    int32_t *predicted;   // (positions)
+    float *scores;        // (positions): log probabilities of what is predicted
+
+    struct drafting_workspace drafting;
+    struct beam_workspace beam;
+    struct adaptive *adaptive; // NULL: every draft has `block_size` tokens
+    struct ngrams *ngrams;     // NULL: another decoding
+    int64_t block_size;        // of the present round
+    double least_drafting, least_verifying; // milliseconds
+    int started; // whether it has a thread of its own: 1; -1: that could not start
+    pthread_t thread;
+};
+
+// buffers.c: all memory of a worker's passes. Returns 0 without memory, or where a size overflows.
+int worker_open(struct worker *worker, struct specdec_session *session);
+void worker_close(struct worker *worker);
+
+// encode.c: takes sentences from the queue into free rows. Returns a status; SPECDEC_WAITING: there may be more, but those of one
+// call have CHUNK positions, and fewer than the last of them has besides.
+int32_t enter_rows(struct worker *worker);
+
+// verify.c: a pass of the decoder over the positions of a worker. What all threads read; copied to each.
+struct decoder_pass {
+    struct pass pass;
+    const struct worker *worker;
+    int constrained; // whether scores have to be changed before a token is chosen
+};
+// `rows` rows with `positions` positions; `orders` as in `struct pass`.
+struct decoder_pass decoder_pass_of(const struct worker *worker, int64_t rows, int64_t positions, const int32_t *const *orders);
+// Embeds the tokens and runs the layers.
+void run_decoder(struct member *member, const struct decoder_pass *pass);
+// The logits of `count` positions from `first` on.
+struct logits compute_logits(struct member *member, const struct decoder_pass *pass, int64_t first, int64_t count);
+// What stands before the token that is chosen at a position.
+struct context context_of(const struct position *position);
+// Runs `work` for a pass, with as many threads as are worth while.
+void run_with_team(const struct decoder_pass *pass, team_work work);
+
+// verify.c: one pass over the last token of each running row and its draft, whose verdicts are handed to `accept`.
+struct verdict {
+    struct row *row;
+    int64_t passed;           // drafted tokens that are accepted
+    const int32_t *predicted; // the token that is taken at each position if all before it passed
+    const float *scores;      // their log probabilities
+    const float *states;      // the verifier's states
+};
+typedef void (*accept_verdict)(struct worker *worker, const struct verdict *verdict);
+void verify_rows(struct worker *worker, accept_verdict accept);
+
+// drafter.c: the drafts of all rows that have a drafter, of `worker->block_size` tokens; what it keeps of `count` tokens that a round
+// added; and floats that the slot link needs for a row.
+void draft_rows(struct worker *worker);
+void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
+int64_t link_scratch_size(const struct specdec_model *model);
+
+// draft.c: the draft of a row.
+void propose_draft(const struct worker *worker, struct row *row);
+
+// beam.c: a step of beam search for all running rows. Returns a status.
+int32_t search_rows(struct worker *worker);
+
+// round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left
+// to do.
+int32_t work_once(struct worker *worker);
