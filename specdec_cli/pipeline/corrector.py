@@ -100,11 +100,11 @@ class Corrector:
         texts = [apply_edits(view.text, edits) for view, edits in zip(views, spelling, strict=True)]
         if separate:
             goes_on = [is_unfinished(text) for text in texts]
-            previous = [False, *goes_on[:-1]]
+            previous = [False, *goes_on][: len(texts)]
             continues = [own or (before and text[:1].islower()) for own, before, text in zip(goes_on, previous, texts, strict=True)]
         else:
             goes_on = find_continued(texts) if self._checks else [False] * len(lines)
-            continues = [False, *goes_on[:-1]]
+            continues = [False, *goes_on][: len(texts)]
         correction = partial(self._correction, keeps_marks=separate or (self._checks and self._splits), closes=not separate)
         return map(correction, plain, views, spelling, self._lines.decode(texts), goes_on, continues)
 
