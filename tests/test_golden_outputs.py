@@ -37,8 +37,8 @@ from specdec_cli.pipeline.settings import Described, Settings
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.glossary import Glossary, read_glossaries
-from specdec_cli.text.lines import Line, read_lines
-from specdec_cli.text.paragraphs import join_wrapped, rewrapped
+from specdec_cli.text.io.lines import Line, read_lines
+from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped
 
 HERE = Path(__file__).parent
 GOLDEN, DOCUMENTS, DATA, EXAMPLES = (
