@@ -80,9 +80,9 @@ completions: .venv/installed ## Make the shell completions anew from the command
 man: .venv/installed ## Make man pages from the help texts, into build/man
 	$(BIN)/python -m documentation.man build/man
 
-golden: .venv/installed ## Write the help texts that the tests compare with anew
+golden: .venv/native ## Write the help texts and the outputs that the tests compare with anew
 	rm -f tests/golden/help/*.txt
-	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py
+	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py tests/test_golden_outputs.py
 
 install: ## Install the command, its completions and man pages for this user (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec

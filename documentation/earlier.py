@@ -39,7 +39,7 @@ from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translation, Translator
-from specdec_cli.text.parallel import Pair, read_tsv
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
 
 RESULT = DOCS / "results" / "memories" / "en-de.json"
 SEED = 19

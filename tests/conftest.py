@@ -16,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from specdec_cli.processors import keep_order_of_sums
-from specdec_cli.text.subwords import EOS, Subwords, train_subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle

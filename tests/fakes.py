@@ -15,7 +15,7 @@ from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING
 
 VOCABULARY = 48
 SPECIAL = (PADDING, BOS, EOS, MASK)

@@ -22,8 +22,8 @@ import subprocess, sys
 from pathlib import Path
 from specdec_cli.app import app, main
 from specdec_cli.errors import *
-from specdec_cli.text.lines import read_lines
-from specdec_cli.text.writing import LineWriter
+from specdec_cli.text.io.lines import read_lines
+from specdec_cli.text.io.writing import LineWriter
 
 @app.command("try")
 def command() -> None:

@@ -12,8 +12,8 @@ from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.errors import ModelError
-from specdec_cli.text.ctranslate2 import FolderTokenizer
-from specdec_cli.text.sentences import segment
+from specdec_cli.text.segment.sentences import segment
+from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
 
 class CTranslate2Runner:

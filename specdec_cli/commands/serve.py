@@ -22,7 +22,7 @@ from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.processors import usable_processors
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.decoder import SentenceDecoder

@@ -29,9 +29,9 @@ from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.pipeline.request import DecodingRequest, check_ranges
 from specdec_cli.pipeline.rules import check_known, check_settings
 from specdec_cli.text.folding import Order
-from specdec_cli.text.lexicon import Lexicon
-from specdec_cli.text.ngrams import NgramModel
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.spelling.ngrams import NgramModel
+from specdec_cli.text.spelling.speller import Lexicon
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
 """Top-beta and tolerance in nats of each preset, unless the bundle has presets of these names."""

@@ -18,7 +18,7 @@ from specdec_cli.server.request_error import RequestError
 from specdec_cli.server.service import Service
 from specdec_cli.server.translated_pairs import codes_of, guessed, unsupported
 from specdec_cli.server.uploaded_files import Texts, base_name, read_texts
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 T = TypeVar("T")
 LARGEST = 2**24

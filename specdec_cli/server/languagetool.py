@@ -15,7 +15,7 @@ from specdec_cli.server.matches import match_of, without_last_stop, without_over
 from specdec_cli.server.paragraphs import checked_lines
 from specdec_cli.server.request_error import RequestError
 from specdec_cli.server.service import Service
-from specdec_cli.text.languages import guess_language, short_code
+from specdec_cli.text.locale.languages import guess_language, short_code
 
 _SOFTWARE = {
     "name": "specdec",

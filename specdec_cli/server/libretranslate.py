@@ -15,7 +15,7 @@ from specdec_cli.server.service import Service
 from specdec_cli.server.translated_pairs import codes_of, guessed, unsupported
 from specdec_cli.server.uploaded_files import ENDINGS
 from specdec_cli.server.variants import variants
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 MOST_ALTERNATIVES = 5
 """The largest number of alternatives of a text; a client that asks for more gets this many."""

@@ -18,7 +18,7 @@ from specdec_cli.server.batching import BatchDecoder
 from specdec_cli.server.pieces import Fragment
 from specdec_cli.server.service import Service
 from specdec_cli.text.glossary import Glossary
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 
 @dataclass(frozen=True)

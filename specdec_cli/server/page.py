@@ -18,7 +18,7 @@ from specdec_cli.server.fields import read_fields, text_of
 from specdec_cli.server.request_error import RequestError
 from specdec_cli.server.service import Service
 from specdec_cli.server.showing import Showing, Stopped
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 LONGEST = 2000
 """Characters of a text that the page may send."""

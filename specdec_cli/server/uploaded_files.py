@@ -14,8 +14,8 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.server.form_data import Upload
 from specdec_cli.server.pieces import Pieces, document_pieces, split_pieces
 from specdec_cli.server.request_error import RequestError
-from specdec_cli.text.lines import STDIO, lines_of_stream
-from specdec_cli.text.paragraphs import join_wrapped, rewrapped
+from specdec_cli.text.io.lines import STDIO, lines_of_stream
+from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped
 
 _LIBRARIES = {"md": "markdown_it"}
 

@@ -14,7 +14,7 @@ from specdec_cli.app import app
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS, Subwords, train_subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.loop import Trainer
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings

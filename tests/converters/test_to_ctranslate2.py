@@ -12,7 +12,7 @@ import torch
 from converters.to_ctranslate2 import to_ctranslate2
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 
 LONGEST = 20
 

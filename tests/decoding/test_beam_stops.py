@@ -10,7 +10,7 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import BOS, EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
 from tests.decoding.fairseq_search import LogProbabilities, Rules, fairseq_search
 from tests.fakes import make_sentences, tiny_transformer
 

@@ -24,7 +24,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.copies import FORMS, limited_copies
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes

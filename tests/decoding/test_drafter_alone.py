@@ -22,7 +22,7 @@ from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
 from tests.decoding.execution.imitation import imitated

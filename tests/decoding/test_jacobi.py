@@ -15,7 +15,7 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
-from specdec_cli.text.subwords import BOS, EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
 from tests.fake_drafters import drafts
 from tests.fakes import in_precision, make_sentences, tiny_transformer
 

@@ -18,7 +18,7 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
 from tests.faults.forked import run_forked
 

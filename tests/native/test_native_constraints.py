@@ -23,8 +23,8 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
-from specdec_cli.text.subwords import EOS
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.sentencepiece import EOS
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from tests.conftest import THOROUGH
 from tests.decoding.copies import form_of
 from tests.fakes import redraw, tiny_drafter

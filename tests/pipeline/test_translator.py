@@ -17,7 +17,7 @@ from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.translator import Translation, Translator
-from specdec_cli.text.parallel import Pair
+from specdec_cli.text.corpus.parallel import Pair
 from tests.fakes import tiny_drafter
 
 GREEDY = Settings("greedy", Exact(), max_length=12)

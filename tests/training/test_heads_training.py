@@ -22,7 +22,7 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.recipe import load_recipe
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.drafter import DrafterTask, draw_cuts
 from specdec_cli.training.recipe import DrafterRecipe

@@ -17,7 +17,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
 from specdec_cli.model.length_head import LengthHead
-from specdec_cli.text.subwords import EOS, MASK, PADDING, Subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, MASK, PADDING, Subwords
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.loop import Trainer
 from specdec_cli.training.masked import MaskedObjective, MaskedTask, draw_masks

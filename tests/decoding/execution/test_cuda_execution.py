@@ -33,7 +33,7 @@ from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.pipeline.settings import resolve
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes, wrong_at_the_end
 from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer

@@ -18,7 +18,7 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import LoopOptions, decode
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
