@@ -96,7 +96,7 @@ class FileTranslation:
         """Count a request for a file inside the block. Raises RequestError (429) if there are as many as the memory allows."""
         self._service.admit()
         if self._in_progress >= _AT_ONCE:
-            raise RequestError(429, f"{_AT_ONCE} files are being translated; try again later", {"Retry-After": "1"} | CLOSE)
+            self._service.refuse("documents", f"{_AT_ONCE} files are being translated; try again later", headers=CLOSE)
         self._in_progress += 1
         try:
             yield

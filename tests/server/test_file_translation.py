@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server import file_translation
+from specdec_cli.server.batching import Pool
 from specdec_cli.server.file_translation import FileTranslation
 from specdec_cli.server.form_data import read_form_data
 from specdec_cli.server.kept_files import KeptFiles
@@ -165,7 +166,7 @@ def test_a_thread_that_is_cancelled_at_the_end_is_not_reported() -> None:
     async def stop_in_the_middle() -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: reported.append(context))
-        files = FileTranslation(Service({}, {}))
+        files = FileTranslation(Service(Pool(), {}, {}))
         request = asyncio.create_task(files._in_thread(lambda: may_end.wait(60)))
         await asyncio.sleep(0)
         request.cancel()
