@@ -14,6 +14,9 @@ _REQUESTS = (1, 2, 4, 8, 16, 32, 64)
 REFUSALS = ("requests", "backlog", "documents")
 """Why requests are refused with status 429: too many of them, too much text, or too many documents at once."""
 
+DOCUMENT_LIMITS = ("memory", "processor", "time")
+"""Limits of a document: memory and processor time of its process, and the time limit of its request."""
+
 
 class Metrics:
     """Counts of requests, texts and batches since the start of the process."""
@@ -30,7 +33,7 @@ class Metrics:
         )
         self._batches = Histogram("specdec_batch_requests", "Requests in a batch.", ["task"], buckets=_REQUESTS, registry=own)
         self._batch_seconds = Counter("specdec_batch_seconds", "Seconds in which batches were decoded.", ["task"], registry=own)
-        self._refusals = Counter("specdec_refused", "Requests that were refused with status 429.", ["reason"], registry=own)
+        refusals = Counter("specdec_refused", "Requests that were refused with status 429.", ["reason"], registry=own)
         self._in_progress = Gauge("specdec_requests_in_progress", "Requests that are waiting or being decoded.", registry=own)
         self._backlog = {
             field: Gauge(f"specdec_backlog_{field}", f"{meaning} of the texts that are waiting or being decoded.", registry=own)
@@ -40,8 +43,10 @@ class Metrics:
         self._of_path = cache(lambda path, status: (self._requests.labels(path, str(status)), self._seconds.labels(path)))
         self._of_task = cache(lambda task: tuple(one.labels(task) for one in (self._characters, self._tokens, self._rounds)))
 
-        for reason in REFUSALS:  # so that they are reported as 0 before the first one
-            self._refusals.labels(reason)
+        ended = Counter("specdec_documents_ended", "Documents that were ended by a limit.", ["limit"], registry=own)
+        # Made now, so that they are reported as 0 before the first one.
+        self._refusals = {reason: refusals.labels(reason) for reason in REFUSALS}
+        self._ended = {limit: ended.labels(limit) for limit in DOCUMENT_LIMITS}
 
     def watch(self, in_progress: Callable[[], float], backlog: Callable[[], Backlog]) -> None:
         """Report the value of `in_progress` as the number of requests in progress, and what `backlog` returns."""
@@ -51,7 +56,11 @@ class Metrics:
 
     def count_refusal(self, reason: str) -> None:
         """Count a request that was refused for one of the reasons REFUSALS."""
-        self._refusals.labels(reason).inc()
+        self._refusals[reason].inc()
+
+    def count_ended_document(self, limit: str) -> None:
+        """Count a document that was ended by one of the limits DOCUMENT_LIMITS."""
+        self._ended[limit].inc()
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count a request to a route of the server."""

@@ -33,6 +33,13 @@ _UNWATCHED = 0.05
 them takes processor time."""
 
 
+class OutOfTime(RequestError):
+    """An error: a request was not done within the time limit of `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(503, f"not done within {seconds:g} seconds; send less text", {"Retry-After": "1"})
+
+
 @dataclass
 class Service:
     """The decoders of the server: of translation by source and target language, of correction by language, and those that find
@@ -72,7 +79,7 @@ class Service:
 
     async def translate(self, pair: Pair, texts: Sequence[str], split: Callable[[str], Pieces] = split_pieces) -> list[str]:
         """Translate texts of the languages `pair`, which must be one of `translators`; `split` divides a text into pieces."""
-        pieces = await self.prepare(lambda: [split(text) for text in texts], sum(map(len, texts)))
+        pieces = await self.prepare(lambda: [split(text) for text in texts], sum(map(len, texts)) + len(texts))
         decoded = await self._translated(self.translators[pair], [line for each in pieces for line in each.texts])
         outputs = iter(each.text for each in decoded)
         return [each.join(list(islice(outputs, len(each.texts)))) for each in pieces]
@@ -127,7 +134,7 @@ class Service:
         """Wait for `work`, within the limits of the server; it is cancelled if time runs out or the client leaves.
 
         The body of the request must have been read. Raises RequestError if too many requests are in progress (429) or
-        time runs out (503), and ClientLeft.
+        time runs out (OutOfTime), and ClientLeft.
         """
         task = asyncio.ensure_future(work)
         try:
@@ -136,10 +143,11 @@ class Service:
                 async with asyncio.timeout(self.limits.seconds):
                     await _wait(task, request)
         except TimeoutError as error:
-            message = f"not done within {self.limits.seconds:g} seconds; send less text"
-            raise RequestError(503, message, {"Retry-After": "1"}) from error
+            raise OutOfTime(self.limits.seconds) from error
         finally:
-            task.cancel()
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})  # the process of a document has ended when its request has
         return task.result()
 
 
