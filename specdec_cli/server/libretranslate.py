@@ -51,7 +51,9 @@ class LibreTranslate:
         form = text_of(fields, "format", "text")
         if form not in _FORMATS:
             raise RequestError(400, f"Invalid request: format {form} is not supported; {' and '.join(_FORMATS)} are")
-        detected = [guessed(service, text, target) for text in texts] if source == "auto" else []
+        detected = []
+        if source == "auto":
+            detected = await service.prepare(lambda: [guessed(service, text, target) for text in texts], sum(map(len, texts)))
         sources = [each["language"] for each in detected] if detected else [short_code(source)] * len(texts)
         count = min(_count(fields, "alternatives"), MOST_ALTERNATIVES)
         found = await service.run(request, self._translate(texts, sources, target, is_html=form == "html", various=count > 0))
@@ -84,7 +86,9 @@ class LibreTranslate:
         return found
 
     async def _translate_from(self, pair: Pair, texts: list[str], *, is_html: bool, various: bool) -> list[list[str]]:
-        pages = [split_html(text) for text in texts] if is_html else []
+        pages = []
+        if is_html:
+            pages = await self._service.prepare(lambda: [split_html(text) for text in texts], sum(map(len, texts)))
         plain = [text for page in pages for text in page.texts] if is_html else texts
         if various:
             translated = await self._service.translate_variously(pair, plain)
@@ -100,7 +104,7 @@ class LibreTranslate:
         fields = await read_fields(request, self._service.limits, self._service.keys)
         text = text_of(fields, "q")
         self._service.check_size(len(text))
-        return JSONResponse([guessed(self._service, text)])
+        return JSONResponse([await self._service.prepare(lambda: guessed(self._service, text), len(text))])
 
     async def languages(self, _: Request) -> JSONResponse:
         """List the languages with the targets into which each can be translated."""
