@@ -30,8 +30,7 @@ def ask(server: Running, q: object, **fields: object) -> object:
 def test_alternatives_are_other_texts_than_the_translation() -> None:
     with running() as (server, service):
         assert ask(server, "a", alternatives=3) == []  # no model finds any
-        service.alternatives["en", "de"] = BatchDecoder(several)
-        service.alternatives["en", "de"].start()
+        service.alternatives["en", "de"] = BatchDecoder(several, service.pool)
         assert ask(server, "a", alternatives=2) == ["A1", "A2"]
         assert ask(server, "a", alternatives="9") == ["A1", "A2", "a"]
         assert ask(server, "a", alternatives=0) is ask(server, "a") is ask(server, "a", alternatives=-1) is None

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,14 @@ def test_a_reader_that_leaves_ends_the_decoding() -> None:
             assert service.in_progress == 1 and not endless.ended.is_set()
         assert endless.ended.wait(60)
         wait_until(lambda: service.in_progress == 0)
+
+
+def test_texts_that_wait_for_the_page_leave_threads_for_others() -> None:
+    with running(showings={"correct en": Endless()}) as (server, service), ExitStack() as opened:
+        for _ in range(40):  # more than the threads of asyncio
+            opened.enter_context(leave(server.port, "/show", b"task=correct&source=en&text=a", shut=False))
+        wait_until(lambda: service.in_progress == 40)
+        assert server.translate("long " * 1000).status == 200
 
 
 @pytest.mark.slow
