@@ -19,6 +19,7 @@ from tests.commands.bench.command_line import run
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("real_processes")
 def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     rows = ("greedy", "specdec", "ctranslate2-greedy")
     arguments = [argument for row in rows for argument in ("--row", row)]
@@ -118,6 +119,7 @@ def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("real_processes")
 def test_models_are_compared_in_one_run(folder: Path, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
     other = ordered("bidirectional")
     result = run("-m", folder, "-m", other, "--sweep", "beam-size=1,2", "--json", tmp_path / "a.json", "--markdown")
