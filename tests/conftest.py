@@ -6,6 +6,7 @@ import random
 import resource
 import shutil
 import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -34,6 +35,18 @@ def pytest_configure() -> None:
     """Let Ctrl-C interrupt, even where the process began with SIGINT ignored, as background jobs do: tests send it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as long all cases of a test that is marked as `sampled(n)`, but every nth of them."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        if (sampled := item.get_closest_marker("sampled")) is not None:
+            test = item.nodeid.partition("[")[0]
+            if counts[test] % sampled.args[0]:
+                item.add_marker("long")
+            counts[test] += 1
 
 
 def shared(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], object]) -> Path:

@@ -94,8 +94,8 @@ DRAFTERS: dict[str, dict[str, Any]] = {
     "papers, big": PAPERS | {"feed_forward": 96, "model": PAPERS["model"] | {"width": 48, "heads": 3, "encoder_layers": 2}},
 }
 """All variants of block drafters, as changes of the configuration."""
-FEW_DRAFTERS = [name if name in ("states", "own", "papers") else pytest.param(name, marks=pytest.mark.slow) for name in DRAFTERS]
-"""Names of all variants for parametrised tests; most are marked as slow."""
+FEW_DRAFTERS = [name if name in ("states", "own", "papers") else pytest.param(name, marks=pytest.mark.long) for name in DRAFTERS]
+"""Names of all variants for parametrised tests; most are marked as long."""
 
 
 def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockDrafter:

@@ -23,8 +23,6 @@ from specdec_cli.training.verifier import VerifierTask
 CHARACTERS = "我你他们在家学习工作今天明天很好不是有书看。！ "
 WRONG, RIGHT = "门", "们"
 
-pytestmark = pytest.mark.slow
-
 
 def make_lines(count: int) -> list[str]:
     """Made-up sentences of 3 to 9 characters; most have the character of the error to be learnt."""

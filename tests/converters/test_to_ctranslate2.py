@@ -44,7 +44,6 @@ def greedy_by_ctranslate2(folder: Path, sources: list[list[str]]) -> list[list[s
     return [result.hypotheses[0] for result in results]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: "-".join(changes) or "default")
 def test_greedy_output_of_ctranslate2_equals_ours(
     changes: dict[str, Any], make_bundle: Callable[..., Bundle], lines: list[str], tmp_path: Path

@@ -53,7 +53,7 @@ def by_blocks(network: BlockDrafter, sentence: Sentence, forced: Sequence[int] =
                 return Hypothesis(sentence.number, ids, rounds, None)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("forced", [None, 9])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_successive_blocks_form_the_output(kind: str, forced: int | None) -> None:
@@ -125,7 +125,7 @@ def test_onlookers_get_rounds_without_predictions(bundle: Bundle) -> None:
     assert marks == [[accepted] * 4 + [None] * 2, [known] * 4 + [accepted] * 2]
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", [1, 5])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_replayed_steps_give_the_same_output(kind: str, rows: int) -> None:

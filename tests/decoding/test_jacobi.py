@@ -78,7 +78,6 @@ def predictions(made: Bundle, sentence: Sentence) -> Predict:
     return predict
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize(
     ("decoding", "b", "h"),
@@ -123,7 +122,7 @@ def test_accepting_right_prefixes_saves_rounds(made: Bundle) -> None:
     assert rounds["prefix"] < rounds["fixed-point"]
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("stop", STOP.choices)
 @pytest.mark.parametrize("decoding", having(STOP))

@@ -22,8 +22,6 @@ from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
 from tests.faults.forked import run_forked
 
-pytestmark = pytest.mark.slow
-
 LINES = ["ka lo mi", "Resu no, 12 pe difo."]
 FILES = [
     ("drafter", "bundle.json"),

@@ -46,7 +46,6 @@ def cached(model: Transformer, source: Tensor, target: Tensor, size: int) -> Ten
     return logits
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: " ".join(variant.values()))
 @torch.no_grad()
 def test_decoding_step_by_step_equals_one_pass(variant: dict[str, Any]) -> None:

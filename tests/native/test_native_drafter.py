@@ -152,7 +152,7 @@ CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.3, 0.5), (1.0, 
 DEAR = Costs((3, 10), (1.0, 5.0), ((1.5, 3.5), (9.0, 20.0)), ((1.2, 3.0), (3.0, 9.0)))
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("costs", [CHEAP, DEAR], ids=["cheap", "dear"])
 @pytest.mark.parametrize("may_skip", [False, True], ids=["always", "auto"])
 def test_adaptive_sizes_are_the_same_with_the_same_costs(costs: Costs, may_skip: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,6 @@ from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT
 
-pytestmark = pytest.mark.slow
-
 FOLDER = ROOT / "specdec_cli" / "recipes"
 
 SHAPE = ["model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1", "model.decoder_layers=1"]

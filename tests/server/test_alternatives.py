@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -48,7 +47,6 @@ def test_variants_begin_with_the_best_outputs_and_differ(outputs: list[list[str]
     assert len(found) == max((len(set(each)) for each in outputs), default=1)
 
 
-@pytest.mark.slow
 def test_beam_search_finds_alternatives(shipped: Running) -> None:
     text = "The old house is red. It is late."
     found = ask(shipped, text, alternatives=3)

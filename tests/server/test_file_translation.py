@@ -349,7 +349,6 @@ def test_settings_name_the_formats(server: Running) -> None:
     assert {".txt", ".md", ".srt", ".po", ".xlf", ".htm", ".docx"} <= set(ENDINGS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["notes.md", "draft.md", "essay.txt"])
 def test_files_are_translated_as_by_the_command(shipped: Running, tmp_path: Path, name: str) -> None:
     found = fetch(shipped, send(shipped, name, (EXAMPLES / name).read_bytes())).body
@@ -357,7 +356,6 @@ def test_files_are_translated_as_by_the_command(shipped: Running, tmp_path: Path
     assert result.exit_code == 0 and found == (tmp_path / name).read_bytes()
 
 
-@pytest.mark.slow
 def test_libretranslate_aio(shipped: Running, tmp_path: Path) -> None:
     module = pytest.importorskip("libretranslate_aio", reason="libretranslate-aio is not installed")
     path = tmp_path / "grüße 😀.md"

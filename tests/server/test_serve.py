@@ -127,7 +127,6 @@ def test_a_second_signal_ends_the_process(number: signal.Signals, monkeypatch: p
     assert signal.getsignal(number) is before
 
 
-@pytest.mark.slow
 def test_a_signal_right_after_the_start_stops_the_server(bundle_folder: Path) -> None:
     with serving("--port", "0", "-m", str(bundle_folder)) as (process, _):
         process.send_signal(signal.SIGTERM)
@@ -136,7 +135,6 @@ def test_a_signal_right_after_the_start_stops_the_server(bundle_folder: Path) ->
         assert '"stopped"' in process.stderr.read()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "socket"
@@ -157,7 +155,6 @@ def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Sig
     assert {"time", "level", "event", "method", "path", "status", "milliseconds"} == set(events[-2])
 
 
-@pytest.mark.slow
 def test_two_signals_end_the_server_and_the_process_of_a_document_at_once() -> None:
     with serving("--port", "0", "-m", "en-de") as (process, listening):
         server = Running(int(listening["addresses"][0].rpartition(":")[2]))
@@ -188,7 +185,6 @@ def answers(server: Running) -> bool:
         return False
 
 
-@pytest.mark.slow
 def test_a_glossary_and_words_that_stay(tmp_path: Path) -> None:
     glossary, words = tmp_path / "terms.tsv", tmp_path / "words"
     glossary.write_text("letter\tSchreiben\n", encoding="utf-8")
@@ -205,7 +201,6 @@ def test_a_glossary_and_words_that_stay(tmp_path: Path) -> None:
     assert [match["replacements"] for match in matches] == [[{"value": "cars"}]]
 
 
-@pytest.mark.slow
 def test_the_reference_engine_serves_too(bundle_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "socket"
     command = ["--unix", str(path), "-m", str(bundle_folder), "--engine", "reference", "--precision", "float32"]

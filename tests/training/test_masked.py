@@ -119,7 +119,6 @@ def make_stretched(count: int, seed: int) -> list[SentencePair]:
     return [SentencePair([*each, EOS], [*each, *[each[-1]] * (each[0] % 3), EOS]) for each in words]
 
 
-@pytest.mark.slow
 def test_a_masked_model_learns_tokens_and_lengths(make_copier: Callable[..., Bundle], tmp_path: Path) -> None:
     made, dev = make_copier(), make_stretched(40, seed=1)
     made.verifier = with_order(made.verifier, "masked", dropout=0.0)

@@ -10,7 +10,6 @@ from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.commands.training.runs import RUN, SMALL, run, settings
 
-pytestmark = pytest.mark.slow
 LONGEST = 1024
 
 

@@ -43,7 +43,7 @@ def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int)
     return {later - earlier for earlier, later in pairwise(seen[:5])}
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 1.0)])
 @pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", "blockwise", "ngram-memory", *DRAFTERS])
 def test_the_number_of_calls_does_not_grow_with_the_rows(drafter: str, rule: Rule) -> None:

@@ -75,7 +75,6 @@ def test_join_requires_a_translation_for_each_text() -> None:
         split_sentences("One. Two.").join(["Eins."])
 
 
-@pytest.mark.slow
 @given(TEXT)
 def test_unchanged_sentences_join_to_the_line(line: str) -> None:
     for segments in (split_sentences(line), whole_line(line)):
