@@ -14,7 +14,7 @@ ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 MAN := $(PREFIX)/share/man/man1
 
-.PHONY: help demo test test-fast native wheel check-native coverage faults check format bench papers docs completions man golden install uninstall clean
+.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -27,11 +27,16 @@ demo: .venv/native ## Translate and correct a few lines, show the drafts of one,
 	head -n 1 tests/data/demo.learner | $(BIN)/specdec correct --trace
 	$(BIN)/specdec bench --row greedy --row auto --row specdec < /dev/null
 
-test: .venv/native ## Run all tests; at the end, say what was skipped and why
-	$(BIN)/pytest -rs
+# Each process of pytest computes with one thread: more would wait for each other.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n auto --dist worksteal --durations 10
 
-test-fast: .venv/native ## Run the tests that are not marked as slow, in less than a minute on a quiet machine
-	OMP_NUM_THREADS=1 $(BIN)/pytest -rs -m "not slow" -n auto
+test: .venv/native ## Run the tests, but for long ones; at the end, list the slowest and what was skipped
+	$(PYTEST) -m "not long"
+
+test-all: .venv/native ## Run all tests, and compute with the reference engine what `make test` only reads
+	SPECDEC_TESTS=all SPECDEC_EXPECTED=compute $(PYTEST)
+
+test-fast: test ## The same as test
 
 native: .venv/native ## Build the native engine in place, if its sources have changed
 
@@ -50,7 +55,7 @@ check-native: .venv/installed ## Run the native engine under sanitizers of memor
 coverage: .venv/native ## Run all tests and list the lines that none of them runs
 	$(BIN)/pytest --cov=specdec_cli --cov=converters --cov-report=term-missing:skip-covered
 
-faults: .venv/native ## Run the long form of the tests in tests/faults: hostile text, signals, full disks, kills
+faults: .venv/native ## Run the longest form of the tests in tests/faults: hostile text, signals, full disks, kills
 	SPECDEC_FAULTS=long $(BIN)/pytest tests/faults
 
 check: .venv/installed ## Look for mistakes in style and types
@@ -80,9 +85,9 @@ completions: .venv/installed ## Make the shell completions anew from the command
 man: .venv/installed ## Make man pages from the help texts, into build/man
 	$(BIN)/python -m documentation.man build/man
 
-golden: .venv/installed ## Write the help texts that the tests compare with anew
+golden: .venv/native ## Write the help texts and the outputs that the tests compare with anew
 	rm -f tests/golden/help/*.txt
-	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py
+	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py tests/test_golden_outputs.py
 
 install: ## Install the command, its completions and man pages for this user (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec

@@ -11,8 +11,8 @@ from converters.fairseq_settings import language_token_sources
 from converters.vocabularies import byte_level_bpe, fill_unused
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
-from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, Kind, TokenizerConfig, make_segmenter
-from specdec_cli.text.segmenters import Segmenter, TokenizersSegmenter
+from specdec_cli.text.tokenize.converted import SOURCE, TARGET, ConvertedTokenizer, Kind, TokenizerConfig, make_segmenter
+from specdec_cli.text.tokenize.segmenters import Segmenter, TokenizersSegmenter
 
 _PIECES = ("sentencepiece.bpe.model", "sentencepiece.model", "spm.model", "spm.128k.model")
 _CODES = ("bpecodes", "bpe.codes", "bpe_codes", "code", "codes")

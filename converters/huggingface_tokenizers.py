@@ -12,9 +12,9 @@ from converters.languages import M2M_100, MBART_25, MBART_50
 from converters.vocabularies import byte_level_bpe, fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
-from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
-from specdec_cli.text.segmenters import Segmenter, TokenizersSegmenter, read_tokenizers_file
-from specdec_cli.text.subwords import load_sentencepiece, pieces_of
+from specdec_cli.text.tokenize.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
+from specdec_cli.text.tokenize.segmenters import Segmenter, TokenizersSegmenter, read_tokenizers_file
+from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece, pieces_of
 
 _FILE = "tokenizer.json"
 _PIECES = "sentencepiece.bpe.model"

@@ -10,8 +10,8 @@ import yaml
 
 from converters.vocabularies import fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError
-from specdec_cli.text.converted import TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
-from specdec_cli.text.subwords import load_sentencepiece, pieces_of
+from specdec_cli.text.tokenize.converted import TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
+from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece, pieces_of
 
 EOS, UNKNOWN, PADDING = "</s>", "<unk>", "<pad>"
 

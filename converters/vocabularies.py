@@ -5,7 +5,7 @@ from pathlib import Path
 
 import tokenizers
 
-from specdec_cli.text.segmenters import library_errors
+from specdec_cli.text.tokenize.segmenters import library_errors
 
 
 def pieces_by_id(ids: Mapping[str, int]) -> list[str]:

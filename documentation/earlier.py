@@ -38,7 +38,7 @@ from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.translator import Translation, Translator
-from specdec_cli.text.parallel import Pair, read_tsv
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
 
 RESULT = DOCS / "results" / "memories" / "en-de.json"
 SEED = 19

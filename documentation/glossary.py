@@ -29,8 +29,8 @@ from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from specdec_cli.text.glossary import Glossary, Term, come_out
-from specdec_cli.text.parallel import Pair, read_tsv
 
 RESULT = DOCS / "results" / "glossaries" / "en-de.json"
 TEXTS = ("manual", "chat", "wiki", "tatoeba")

@@ -30,7 +30,7 @@ from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.documents.zip_parts import read_parts
 from specdec_cli.errors import SpecdecError
 from specdec_cli.files import write_json
-from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.protect.spans import protected_spans
 
 DEBIAN = (
     "gettext-doc",

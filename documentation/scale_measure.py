@@ -28,7 +28,7 @@ from specdec_cli.cluster.session import LOCAL, ray_session
 from specdec_cli.cluster.shards import cut_shards
 from specdec_cli.distillation.sources import distinct_lines
 from specdec_cli.files import write_json
-from specdec_cli.text.lines import Line, read_lines
+from specdec_cli.text.io.lines import Line, read_lines
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,12 @@
 """Fixtures: tiny models with random weights, a vocabulary, and settings for all tests."""
 
+import fcntl
 import os
 import random
 import resource
+import shutil
+import signal
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,15 +17,51 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from specdec_cli.processors import keep_order_of_sums
-from specdec_cli.text.subwords import EOS, Subwords, train_subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
+
+THOROUGH = os.environ.get("SPECDEC_TESTS") == "all"
+"""Whether random tests draw more examples, as `make test-all` asks for."""
 
 keep_order_of_sums()
 # Deadlines would fail on a busy machine.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+
+def pytest_configure() -> None:
+    """Let Ctrl-C interrupt, even where the process began with SIGINT ignored, as background jobs do: tests send it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as long all cases of a test that is marked as `sampled(n)`, but every nth of them."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        if (sampled := item.get_closest_marker("sampled")) is not None:
+            test = item.nodeid.partition("[")[0]
+            if counts[test] % sampled.args[0]:
+                item.add_marker("long")
+            counts[test] += 1
+
+
+def shared(factory: pytest.TempPathFactory, name: str, build: Callable[[Path], object]) -> Path:
+    """A folder that `build` fills, once for all processes of the test run: the first one that needs it does, the others wait."""
+    root = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
+    folder = root / f"shared-{name}"
+    with (root / f"shared-{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            partial = root / f"shared-{name}.partial"
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir()
+            build(partial)
+            partial.rename(folder)
+    return folder
 
 
 def make_lines(count: int, seed: int = 0) -> list[str]:

@@ -15,7 +15,7 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fakes import SPECIAL, VOCABULARY, tiny_transformer
 
 

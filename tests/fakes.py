@@ -15,7 +15,7 @@ from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING
 
 VOCABULARY = 48
 SPECIAL = (PADDING, BOS, EOS, MASK)
@@ -94,8 +94,8 @@ DRAFTERS: dict[str, dict[str, Any]] = {
     "papers, big": PAPERS | {"feed_forward": 96, "model": PAPERS["model"] | {"width": 48, "heads": 3, "encoder_layers": 2}},
 }
 """All variants of block drafters, as changes of the configuration."""
-FEW_DRAFTERS = [name if name in ("states", "own", "papers") else pytest.param(name, marks=pytest.mark.slow) for name in DRAFTERS]
-"""Names of all variants for parametrised tests; most are marked as slow."""
+FEW_DRAFTERS = [name if name in ("states", "own", "papers") else pytest.param(name, marks=pytest.mark.long) for name in DRAFTERS]
+"""Names of all variants for parametrised tests; most are marked as long."""
 
 
 def tiny_drafter(verifier: Transformer, seed: int = 0, **changes: Any) -> BlockDrafter:
@@ -130,6 +130,32 @@ def _scatter_vectors(module: nn.Module) -> None:
         for weight in module.parameters():
             if weight.dim() == 1:
                 weight.add_(0.2 * torch.randn_like(weight))
+
+
+@torch.no_grad()
+def redraw(module: nn.Module, seed: int = 0, *, spread: float = 1.0) -> None:
+    """Draw all weights anew, with arithmetic that gives the same bits on every processor, for outputs that are stored.
+
+    `torch.randn` has other digits where its vector instructions differ. Learned positions, slots and other vectors of their own have the
+    standard deviation `spread`.
+    """
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(shape: torch.Size, deviation: float) -> torch.Tensor:
+        """Sums of twelve uniform numbers, which are nearly normal."""
+        drawn = torch.full(shape, -6.0)
+        for _ in range(12):
+            drawn += torch.rand(shape, generator=generator)
+        return deviation * drawn
+
+    for part in module.modules():
+        for name, weight in part.named_parameters(recurse=False):
+            if isinstance(part, nn.LayerNorm) or (isinstance(part, nn.Linear) and weight.dim() == 1):
+                weight.copy_((name == "weight") + draw(weight.shape, 0.2))
+            elif isinstance(part, nn.Linear):
+                weight.copy_(draw(weight.shape, (2 / sum(weight.shape)) ** 0.5))
+            else:
+                weight.copy_(draw(weight.shape, weight.shape[-1] ** -0.5 if isinstance(part, nn.Embedding) else spread))
 
 
 def make_sentences(count: int, width: int = 16, *, seed: int = 0, vocabulary: int = VOCABULARY) -> list[Sentence]:

@@ -22,8 +22,8 @@ import subprocess, sys
 from pathlib import Path
 from specdec_cli.app import app, main
 from specdec_cli.errors import *
-from specdec_cli.text.lines import read_lines
-from specdec_cli.text.writing import LineWriter
+from specdec_cli.text.io.lines import read_lines
+from specdec_cli.text.io.writing import LineWriter
 
 @app.command("try")
 def command() -> None:
@@ -68,7 +68,6 @@ def test_unexpected_exceptions_have_a_traceback() -> None:
     assert "ZeroDivisionError" in result.stderr
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -126,7 +125,7 @@ def test_a_broken_pipe_to_another_process_is_reported() -> None:
     ("body", "cause"),
     [
         ("bytearray(2**62)", "out of memory"),
-        pytest.param("import torch; torch.empty(2**50)", "out of memory", marks=pytest.mark.slow),
+        pytest.param("import torch; torch.empty(2**50)", "out of memory", marks=pytest.mark.long),
         ("raise OSError(12, 'Cannot allocate memory')", "out of memory"),
         ("raise RuntimeError('unable to mmap 9 bytes from file <x>: Cannot allocate memory (12)')", "out of memory"),
         ("raise ImportError('libtorch_cpu.so: failed to map segment from shared object')", "out of memory"),
@@ -212,7 +211,6 @@ print(*sys.modules, file=sys.stderr)
     assert result.stdout.count("Usage: ") == 1 + len(COMMANDS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", ["translate", "correct"])
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_decoding_imports_no_unneeded_library(command: str, precision: str, bundle_folder: Path, corrector_folder: Path) -> None:

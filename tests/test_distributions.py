@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
 ]
 ROOT = Path(__file__).parent.parent

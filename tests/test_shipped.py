@@ -54,14 +54,12 @@ def test_shipped_bundles_are_small_licensed_and_described() -> None:
         assert load_bundle(SHIPPED / name).info.licence
 
 
-@pytest.mark.slow
 def test_specdec_has_greedy_output(shipped: Bundle, lines: list[str]) -> None:
     greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
     for block_size, batch_size in ((1, 8), (4, 3), (7, 1), (10, 9)):
         assert translations(shipped, lines, decoding="specdec", block_size=block_size, batch_size=batch_size) == greedy
 
 
-@pytest.mark.slow
 def test_source_copies_have_greedy_output(shipped: Bundle, lines: list[str]) -> None:
     greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
     for match in ("unique", "unique-3", "nearest"):

@@ -10,8 +10,8 @@ from documentation.pages import ROOT
 from documentation.tables import markdown
 from specdec_cli.benchmark.rewriting import Gold, read_gold, read_lines_gold, score_correction
 from specdec_cli.metrics.tokenised import detokenise
-from specdec_cli.text.lines import read_text_lines
-from specdec_cli.text.m2 import apply_gold_edits
+from specdec_cli.text.corpus.parallel import apply_gold_edits
+from specdec_cli.text.io.lines import read_text_lines
 
 COMMAND = "specdec correct -m en-gec --no-split --decoding input-guided --mode {mode}"
 MODES = ("careful", "balanced", "thorough")

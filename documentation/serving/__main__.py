@@ -19,7 +19,7 @@ from documentation.serving.processes import processor_seconds, running
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.examples import read_sample
 from specdec_cli.files import write_json
-from specdec_cli.text.sentences import split_sentences
+from specdec_cli.text.segment.sentences import split_sentences
 
 CLIENTS = 8
 OURS = "specdec"

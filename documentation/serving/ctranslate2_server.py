@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from specdec_cli.text.ctranslate2 import FolderTokenizer
-from specdec_cli.text.sentences import split_sentences
+from specdec_cli.text.segment.sentences import split_sentences
+from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
 
 def make_application(folder: Path, workers: int, threads: int) -> Starlette:

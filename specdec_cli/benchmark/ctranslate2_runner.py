@@ -13,8 +13,8 @@ from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.errors import ModelError
-from specdec_cli.text.ctranslate2 import FolderTokenizer
-from specdec_cli.text.sentences import segment
+from specdec_cli.text.segment.sentences import segment
+from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
 
 class CTranslate2Runner:

@@ -6,8 +6,8 @@ from itertools import islice
 from pathlib import Path
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import name_of, read_text_lines
-from specdec_cli.text.parallel import Pair, read_tsv
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
+from specdec_cli.text.io.lines import name_of, read_text_lines
 
 SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
 """The built-in sample: TSV of English and German sentences."""

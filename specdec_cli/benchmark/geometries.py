@@ -8,8 +8,8 @@ from typing import Any, Literal, Self
 from specdec_cli.benchmark.rows import CTRANSLATE2
 from specdec_cli.errors import UsageError
 from specdec_cli.model.config import TransformerConfig, preset
-from specdec_cli.text.subwords import MASK
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.sentencepiece import MASK
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 Drafts = Mapping[tuple[int, ...], Sequence[Sequence[int]]]
 """The prepared drafts of each source, one for each round, by the ids of the source."""

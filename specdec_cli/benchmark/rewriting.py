@@ -13,10 +13,9 @@ from specdec_cli.metrics.max_match import max_match
 from specdec_cli.metrics.sari import sari
 from specdec_cli.metrics.scoring import Score
 from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
+from specdec_cli.text.corpus.parallel import AnnotatedSentence, read_m2, read_tsv
 from specdec_cli.text.edits import word_edit_ratio
-from specdec_cli.text.lines import read_text_lines
-from specdec_cli.text.m2 import AnnotatedSentence, read_m2
-from specdec_cli.text.parallel import read_tsv
+from specdec_cli.text.io.lines import read_text_lines
 
 Join = Callable[[Sequence[str]], Tokenised]
 

@@ -27,9 +27,9 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.storage import save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.text.converted import ConvertedTokenizer, TokenizerConfig
-from specdec_cli.text.segmenters import TokenizersSegmenter
-from specdec_cli.text.subwords import MASK_PIECE
+from specdec_cli.text.tokenize.converted import ConvertedTokenizer, TokenizerConfig
+from specdec_cli.text.tokenize.segmenters import TokenizersSegmenter
+from specdec_cli.text.tokenize.sentencepiece import MASK_PIECE
 
 _SPECIAL = ("<pad>", "<unk>", "<s>", "</s>", MASK_PIECE)
 _SEED = 1

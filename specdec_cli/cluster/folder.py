@@ -14,8 +14,8 @@ from specdec_cli.cluster.shards import Shard
 from specdec_cli.errors import InputError
 from specdec_cli.files import read_json, write_atomically, write_json
 from specdec_cli.manifest import check_manifest
-from specdec_cli.text.lines import STDIO
-from specdec_cli.text.writing import compressed
+from specdec_cli.text.io.lines import STDIO
+from specdec_cli.text.io.writing import compressed
 
 FORMAT = 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from specdec_cli.cluster.remote import is_pattern, read_url, remote_files, url_of
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.text.lines import COMPRESSED, MAX_LINE_BYTES, STDIO, Line, no_such_file, read_lines
+from specdec_cli.text.io.lines import COMPRESSED, MAX_LINE_BYTES, STDIO, Line, no_such_file, read_lines
 
 _FILE_URL = re.compile(r"file:/+(?P<path>.+)")
 # An argument after --ray that is no address is read as an input file.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from specdec_cli.errors import SpecdecError
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 LINES, TOKENS = "lines", "tokens"
 """Names of counts that every job has: input lines, and output tokens (0 for jobs without a model)."""

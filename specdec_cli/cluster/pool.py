@@ -11,7 +11,7 @@ from specdec_cli.cluster.backoff import Backoff
 from specdec_cli.cluster.jobs import Failure, Job, Output
 from specdec_cli.errors import ModelError, SpecdecError, is_out_of_memory
 from specdec_cli.processors import keep_order_of_sums
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 T = TypeVar("T")
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 5.0, 60.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from specdec_cli.errors import InputError, MissingLibraryError, UsageError
-from specdec_cli.text.lines import Line, lines_of_stream
+from specdec_cli.text.io.lines import Line, lines_of_stream
 
 # A Path holds one slash after the scheme: Path("s3://bucket/x") is "s3:/bucket/x".
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+):/+(?P<rest>.+)")

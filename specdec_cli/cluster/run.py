@@ -11,7 +11,7 @@ from specdec_cli.cluster.progress import Progress
 from specdec_cli.cluster.session import Session
 from specdec_cli.cluster.shards import Shard
 from specdec_cli.errors import ModelError, SpecdecError
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 RETRIES = 3
 """The number of times that a shard, or a line that fails alone, is tried, unless another is given."""

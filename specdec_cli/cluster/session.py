@@ -70,8 +70,9 @@ class Session:
         except ConnectionError as error:
             missing = "this machine is in no cluster" if self.address == "auto" else "nothing answers at this address"
             raise UsageError(f"{self._name}: {missing}") from error
-        except (ValueError, RuntimeError, OSError) as error:
-            raise UsageError(f"{self._name}: {str(error).strip().splitlines()[0]}") from error
+        except Exception as error:  # Ray raises Exception itself where one of its own processes has died
+            cause = next(iter(str(error).strip().splitlines()), repr(error))
+            raise UsageError(f"{self._name}: {cause}") from error
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)

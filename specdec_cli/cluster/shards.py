@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 SHARD_LINES = 1000
 """The number of lines of a shard unless another is given."""

@@ -44,7 +44,7 @@ def translated_by_ctranslate2(bundle: "Bundle", folder: Path, sentence: str) -> 
 
 def snippet(bundle: "Bundle", folder: Path, sentence: str) -> str:
     """Example Python code that translates `sentence` with CTranslate2; `folder` has the CTranslate2 model converted from `bundle`."""
-    from specdec_cli.text.subwords import Subwords
+    from specdec_cli.text.tokenize.sentencepiece import Subwords
 
     if isinstance(bundle.tokenizer, Subwords):
         return f"""\
@@ -58,7 +58,7 @@ print(subwords.decode(result.hypotheses[0]))"""
     return f"""\
 from pathlib import Path
 import ctranslate2
-from specdec_cli.text.ctranslate2 import FolderTokenizer
+from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
 text = FolderTokenizer(Path({str(folder)!r}))
 translator = ctranslate2.Translator({str(folder)!r})

@@ -124,8 +124,8 @@ def convert(
     from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.model.vocabulary_order import order_vocabulary
     from specdec_cli.new_folder import new_folder
-    from specdec_cli.text.parallel import read_tsv
-    from specdec_cli.text.subwords import FILE
+    from specdec_cli.text.corpus.parallel import read_tsv
+    from specdec_cli.text.tokenize.sentencepiece import FILE
 
     if output.exists() and not force:
         raise UsageError(f"{output} exists; --force replaces it")
@@ -181,7 +181,7 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
     from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.recipe import build_changed
-    from specdec_cli.text.lexicon import Lexicon
+    from specdec_cli.text.spelling.speller import Lexicon
 
     if averaged:
         shares = [Share.parse(text) for text in averaged]
@@ -204,8 +204,8 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
 def _count_ngrams(bundle: "Bundle", paths: Sequence[Path]) -> None:
     """Give `bundle` the counts of the n-grams in text files. Raises UsageError for a bundle that does not rewrite text, and InputError."""
     from specdec_cli.decoding.names import REWRITING
-    from specdec_cli.text.lines import read_text_lines
-    from specdec_cli.text.ngram_counting import count_ngrams
+    from specdec_cli.text.io.lines import read_text_lines
+    from specdec_cli.text.spelling.ngram_counting import count_ngrams
 
     if bundle.info.task not in REWRITING:
         raise UsageError(f"--ngrams is for the scores of edits; the bundle's task is {bundle.info.task}")

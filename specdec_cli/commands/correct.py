@@ -20,8 +20,8 @@ from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
 from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import SpecdecError, UsageError
-from specdec_cli.text.line_ends import is_unfinished
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.paragraphs import is_unfinished
 
 if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding

@@ -11,8 +11,8 @@ from specdec_cli.documents.wrapped import edited_lines, fitted_edits
 from specdec_cli.files import json_text
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import Paragraph
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.paragraphs import Paragraph
 
 if TYPE_CHECKING:
     from specdec_cli.commands.reports.report import Report

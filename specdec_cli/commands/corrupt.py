@@ -70,8 +70,8 @@ def corrupt(
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
     from specdec_cli.files import check_target
     from specdec_cli.recipe import load_recipe
-    from specdec_cli.text.lines import STDIO, read_lines
-    from specdec_cli.text.writing import check_not_input
+    from specdec_cli.text.io.lines import STDIO, read_lines
+    from specdec_cli.text.io.writing import check_not_input
 
     plan = Plan(load_recipe(CorruptionRecipe, find_recipe(recipe), changes or ()), seed, copies)
     if cluster.ray is not None:
@@ -103,7 +103,7 @@ def _counted(chunks: "Iterable[Chunk]", tally: "Tally", report: Callable[[int], 
 
 
 def _write_stdout(chunks: "Iterable[Chunk]") -> None:
-    from specdec_cli.text.writing import LineWriter
+    from specdec_cli.text.io.writing import LineWriter
 
     with LineWriter() as writer:
         for corrupted, clean in chain.from_iterable(chunk.pairs for chunk in chunks):
@@ -112,7 +112,7 @@ def _write_stdout(chunks: "Iterable[Chunk]") -> None:
 
 def _write_file(chunks: "Iterable[Chunk]", path: Path) -> None:
     from specdec_cli.files import write_atomically
-    from specdec_cli.text.writing import compressed
+    from specdec_cli.text.io.writing import compressed
 
     def write(partial: Path) -> None:
         with compressed(partial, path.suffix) as stream:

@@ -18,7 +18,7 @@ from specdec_cli.distillation.run import Summary
 from specdec_cli.distillation.shards import DISTILLED
 from specdec_cli.distillation.teacher import Resources
 from specdec_cli.processors import usable_processors
-from specdec_cli.text.lines import STDIO
+from specdec_cli.text.io.lines import STDIO
 
 MaxSourceLengthOption = Annotated[
     int | None,

@@ -21,7 +21,7 @@ from specdec_cli.distillation.targets import Targets
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.folder_lock import locked, rank
-from specdec_cli.text.lines import STDIO
+from specdec_cli.text.io.lines import STDIO
 
 SHARD_LINES = 10_000
 """The number of sources in a shard unless another is given."""

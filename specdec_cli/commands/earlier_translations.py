@@ -13,9 +13,9 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
-from specdec_cli.text.lines import read_lines
-from specdec_cli.text.paragraphs import join_wrapped
-from specdec_cli.text.parallel import Pair, read_aligned
+from specdec_cli.text.corpus.parallel import Pair, read_aligned
+from specdec_cli.text.io.lines import read_lines
+from specdec_cli.text.segment.paragraphs import join_wrapped
 
 if TYPE_CHECKING:
     from specdec_cli.memories.pairs import Entry

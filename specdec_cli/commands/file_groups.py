@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from specdec_cli.documents.names import DOCUMENTS, LINES, Format, format_of
 from specdec_cli.errors import UsageError
-from specdec_cli.text.lines import STDIO, Line, LineTooLong, check_files, name_of
+from specdec_cli.text.io.lines import STDIO, Line, LineTooLong, check_files, name_of
 
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document, Purpose
     from specdec_cli.documents.segments import Segment
-    from specdec_cli.text.edits import Edit
-    from specdec_cli.text.places import FileEdit
+    from specdec_cli.text.edits import Edit, FileEdit
 
 
 @dataclass(frozen=True)

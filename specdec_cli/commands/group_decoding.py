@@ -12,7 +12,7 @@ from specdec_cli.commands.stream import Decoded
 from specdec_cli.documents.document import Document, Purpose
 from specdec_cli.documents.languages import check_languages
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import Line, name_of
+from specdec_cli.text.io.lines import Line, name_of
 
 R = TypeVar("R", bound=Decoded)
 

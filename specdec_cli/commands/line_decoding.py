@@ -8,7 +8,7 @@ from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.stream import Decoded, Stream, never
 from specdec_cli.documents.document import Document
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 R = TypeVar("R", bound=Decoded)
 Outputs = Iterator[tuple[str, str]]

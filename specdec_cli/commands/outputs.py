@@ -12,8 +12,8 @@ from specdec_cli.commands.file_groups import Group
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically
-from specdec_cli.text.lines import COMPRESSED, STDIO, name_of
-from specdec_cli.text.writing import FolderWriter, LineWriter, Writer, check_not_input, compressed, write_failures
+from specdec_cli.text.io.lines import COMPRESSED, STDIO, name_of
+from specdec_cli.text.io.writing import FolderWriter, LineWriter, Writer, check_not_input, compressed, write_failures
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 

@@ -27,7 +27,7 @@ from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
-    from specdec_cli.text.cleaning import CleaningReport, CleaningRules
+    from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules
 
 FORMAT = 1
 USUAL_SIZE = 8000
@@ -72,7 +72,7 @@ def prepare(
     and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
     """
     from specdec_cli.files import make_folder
-    from specdec_cli.text.cleaning import CleaningRules
+    from specdec_cli.text.corpus.cleaning import CleaningRules
 
     rules = CleaningRules(
         domains=frozenset(domain or ()),
@@ -131,10 +131,9 @@ def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple["CleaningRepor
     from specdec_cli.commands.training_pairs import vary_and_mix, write_pairs
     from specdec_cli.files import naming, write_atomically, write_json
     from specdec_cli.new_folder import partial_folder
-    from specdec_cli.text.cleaning import CleaningReport, clean
-    from specdec_cli.text.held_out import HeldOut
-    from specdec_cli.text.parallel import read_pairs
-    from specdec_cli.text.subwords import Subwords, train_subwords
+    from specdec_cli.text.corpus.cleaning import CleaningReport, HeldOut, clean
+    from specdec_cli.text.corpus.parallel import read_pairs
+    from specdec_cli.text.tokenize.sentencepiece import Subwords, train_subwords
 
     names = ("train.tsv", "tokenizer.model", "prepare.json")
     vocabulary = inputs.vocabulary
@@ -171,7 +170,7 @@ def _naming_option(size: int | None) -> Iterator[None]:
 
 def _texts(train: Path) -> Iterator[str]:
     """Source and target of every pair, read from the file to save memory."""
-    from specdec_cli.text.parallel import read_tsv
+    from specdec_cli.text.corpus.parallel import read_tsv
 
     for pair in read_tsv(train):
         yield pair.source

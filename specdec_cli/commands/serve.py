@@ -22,7 +22,7 @@ from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.processors import usable_processors
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.pipeline.decoder import SentenceDecoder
@@ -91,6 +91,7 @@ def serve(
 
     from specdec_cli.commands.server_words import check_words, read_words
     from specdec_cli.server.application import make_application
+    from specdec_cli.server.batching import Pool
     from specdec_cli.server.keys import Keys, read_keys
     from specdec_cli.server.limits import Limits
     from specdec_cli.server.listening import is_loopback, listen_tcp, unix_socket
@@ -107,7 +108,9 @@ def serve(
     words = read_words(glossary, ignoring)
     choices = [ModelChoice(name, offline=machine.offline, quiet=True) for name in models or _MODELS]
     check_words(words, choices)
-    service = Service({}, {}, Limits(max_requests, max_characters, time_limit), known, Log(quiet=quiet))
+    limits = Limits(max_requests, max_characters, time_limit)
+    pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.backlog_seconds)
+    service = Service(pool, {}, {}, limits, known, Log(quiet=quiet))
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
         if unix is not None:

@@ -12,11 +12,10 @@ from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.text.lines import Line, LineTooLong
-from specdec_cli.text.output_checks import DESCRIPTIONS
-from specdec_cli.text.placeholders import count_kept
-from specdec_cli.text.windows import windows
-from specdec_cli.text.writing import Writer
+from specdec_cli.text.checks import DESCRIPTIONS, count_kept
+from specdec_cli.text.io.lines import Line, LineTooLong
+from specdec_cli.text.io.windows import windows
+from specdec_cli.text.io.writing import Writer
 
 WINDOW = 16
 """The number of batches in a window, the lines that are read and sorted by length together."""

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from specdec_cli.decoding.loop import Round
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 
 class Tracer:

@@ -15,7 +15,7 @@ from specdec_cli.text.folding import Order
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.text.tokenizer import Tokenizer
+    from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a stopped run is resumed.")]
 DataOption = Annotated[
@@ -125,7 +125,7 @@ def train_verifier(
 
 def _tokenizer(given: Path | None, first: "Bundle | None", data: Path) -> "Tokenizer":
     """The tokenizer that is given, else that of the first bundle, else the one beside the data. Raises UsageError if there is none."""
-    from specdec_cli.text.subwords import Subwords
+    from specdec_cli.text.tokenize.sentencepiece import Subwords
 
     if given is None and first is not None:
         return first.tokenizer

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from specdec_cli.distillation.models import files_digest, find_teacher, folder_digest, teacher_digest
 from specdec_cli.distillation.sources import sources_digest
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.training.checkpoint import COMMAND, Beginning
 from specdec_cli.training.data import DataSource
 from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe, update_settings

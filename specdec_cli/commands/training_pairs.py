@@ -6,10 +6,9 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import write_atomically
-from specdec_cli.text.cleaning import CleaningReport
-from specdec_cli.text.mixing import repeated, repetitions
-from specdec_cli.text.parallel import Pair, read_tsv
-from specdec_cli.text.variation import Variation
+from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions
+from specdec_cli.text.corpus.cleaning import CleaningReport
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
 
 
 def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> None:

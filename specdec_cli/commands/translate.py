@@ -20,8 +20,8 @@ from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.options.values import output_option
 from specdec_cli.errors import UsageError
 from specdec_cli.files import json_text
-from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import rewrapped, unwrapped_lines
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
 
 if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding

@@ -157,7 +157,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     from rich.progress import track
 
     from specdec_cli.distillation.sources import read_sources
-    from specdec_cli.text.lines import STDIO
+    from specdec_cli.text.io.lines import STDIO
     from specdec_cli.visualization.corpus_run import decode_corpus, in_words
 
     console = Console(stderr=True)

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from specdec_cli.corruption.lexicon import is_known, readings
-from specdec_cli.text.abbreviations import is_abbreviation
+from specdec_cli.text.locale.conventions import is_abbreviation
 
 NUMBER, NAME, PROTECTED = "<number>", "<name>", "<protected>"
 # The typographic apostrophe.

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import STDIO, Line, read_lines
+from specdec_cli.text.io.lines import STDIO, Line, read_lines
 
 
 def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:

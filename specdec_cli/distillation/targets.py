@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from specdec_cli.text.parallel import Pair, read_tsv
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF

@@ -10,7 +10,7 @@ from ctranslate2 import Translator, get_cuda_device_count  # type: ignore[attr-d
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
-from specdec_cli.text.ctranslate2 import FolderTokenizer
+from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
 # Bounds the memory of a batch of very short lines: each line has a key-value cache for each beam.
 _MAX_BATCH_SENTENCES = 1000

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from specdec_cli.documents.segments import Segment
-from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.protect.spans import protected_spans
 
 _HEADER = re.compile(r"^X-Accelerator-Marker:\s*([&_])\s*$", re.MULTILINE | re.IGNORECASE)
 _SIGNS = {"&": re.compile(r"&(?!\w+;)(?!(?<=[A-Z]&)[A-Z])[^\W_]"), "_": re.compile(r"(?<![\w%])_[^\W_]")}

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from specdec_cli.documents.segments import STAND_IN, Layout, Piece, Segment
-from specdec_cli.text.protected import without_protected
+from specdec_cli.text.protect.spans import without_protected
 
 _TEXT, _GAP, _OPEN, _CLOSE, _SINGLE, _VOID, _BREAK = range(7)
 _LETTERS = {_SINGLE: "x", _VOID: "v", _BREAK: "n"}

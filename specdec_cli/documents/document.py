@@ -8,8 +8,7 @@ from typing import Literal, Protocol
 
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.errors import InputError
-from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.places import FileEdit, Point
+from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
 
 Purpose = Literal["translate", "correct"]
 

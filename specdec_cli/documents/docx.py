@@ -12,8 +12,7 @@ from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.documents.xml_events import read_xml
 from specdec_cli.documents.zip_parts import read_parts, with_parts
 from specdec_cli.errors import InputError
-from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.places import FileEdit, Point
+from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
 
 _TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
 

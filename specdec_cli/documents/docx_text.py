@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, unescaped
-from specdec_cli.text.protected import without_protected
+from specdec_cli.text.protect.spans import without_protected
 
 _HYPHEN = "noBreakHyphen"
 _UNSEEN = frozenset(

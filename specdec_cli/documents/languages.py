@@ -2,7 +2,7 @@
 
 from specdec_cli.documents.document import Document
 from specdec_cli.errors import InputError
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 
 def check_languages(document: Document, name: str, source: str, target: str) -> None:

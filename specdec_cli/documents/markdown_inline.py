@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from specdec_cli.text.protected import TAG_ATTRIBUTES
-from specdec_cli.text.void_items import RAISED
+from specdec_cli.text.protect.spans import TAG_ATTRIBUTES
+from specdec_cli.text.tags.markup import RAISED
 
 Kind = Literal["open", "close", "single", "void", "line_break", "end"]
 _CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"

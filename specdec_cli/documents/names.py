@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal, get_args
 
-from specdec_cli.text.lines import COMPRESSED
+from specdec_cli.text.io.lines import COMPRESSED
 
 Format = Literal["lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx"]
 FORMATS: tuple[Format, ...] = get_args(Format)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import STDIO, UNREADABLE, no_such_file, open_binary, raw_stdin, read_some, remedy
+from specdec_cli.text.io.lines import STDIO, UNREADABLE, no_such_file, open_binary, raw_stdin, read_some, remedy
 
 MAX_BYTES = 2**26
 """The largest size of a document, after decompression; a document is held in memory completely."""

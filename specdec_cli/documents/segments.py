@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.paragraphs import wrap_words
+from specdec_cli.text.segment.paragraphs import wrap_words
 
 STAND_IN = re.compile(r"</?g\d+>|<[nvx]\d+/>")
 """What stands for inline markup in the text of a segment: <g1> and </g1> for a pair, <n1/> for a line break or an image, <v1/> for

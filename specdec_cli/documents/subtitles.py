@@ -14,8 +14,8 @@ from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.html_text import add_escaped, escape_text
 from specdec_cli.documents.reading import decode, marked_encoding
 from specdec_cli.documents.segments import Change, Layout, Segment
-from specdec_cli.text.paragraphs import wrap_words
-from specdec_cli.text.sentences import split_sentences
+from specdec_cli.text.segment.paragraphs import wrap_words
+from specdec_cli.text.segment.sentences import split_sentences
 
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
 _DASH = re.compile(r"[-\u2013\u2014](?=[^\W\d_])")

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 from specdec_cli.documents.document import line_starts, point_at
 from specdec_cli.documents.segments import Layout, Piece, Segment
-from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.line_ends import find_wrapped
-from specdec_cli.text.marks import split_marks
-from specdec_cli.text.paragraphs import Paragraph
-from specdec_cli.text.places import FileEdit, Point
-from specdec_cli.text.protected import without_protected
+from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
+from specdec_cli.text.protect.spans import without_protected
+from specdec_cli.text.segment.layout import split_marks
+from specdec_cli.text.segment.paragraphs import Paragraph, find_wrapped
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f](?:[\"')\]\u2019\u201d\u00bb*_`]|</?\w[^<>]*>)*$")
 

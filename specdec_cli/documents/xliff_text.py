@@ -8,7 +8,7 @@ from specdec_cli.documents.icu import FormReader
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, unescaped
-from specdec_cli.text.line_ends import find_wrapped
+from specdec_cli.text.segment.paragraphs import find_wrapped
 
 _PAIRS = frozenset(("g", "mrk", "pc"))
 _WITH_CODE = frozenset(("ph", "it", "bpt", "ept"))

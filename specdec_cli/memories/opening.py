@@ -15,8 +15,8 @@ from specdec_cli.memories.rules import rules_version
 from specdec_cli.memories.similarity import load_rapidfuzz
 from specdec_cli.memories.storage import map_index, write_index
 from specdec_cli.memories.tmx import read_tmx
-from specdec_cli.text.lines import COMPRESSED
-from specdec_cli.text.parallel import Pair, read_tsv
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
+from specdec_cli.text.io.lines import COMPRESSED
 
 LARGEST = 2**32
 """Largest size of a memory in bytes."""

@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from specdec_cli.text.inline_tags import Untagged
-from specdec_cli.text.marks import split_marks
-from specdec_cli.text.parallel import Pair
-from specdec_cli.text.sentences import split_sentences
-from specdec_cli.text.tag_spans import tags_around, without_tags
+from specdec_cli.text.corpus.parallel import Pair
+from specdec_cli.text.segment.layout import split_marks
+from specdec_cli.text.segment.sentences import split_sentences
+from specdec_cli.text.tags.markup import tags_around, without_tags
+from specdec_cli.text.view import Untagged
 
 LONGEST = 2000
 """Most characters of a text of a memory; longer ones are left out, as they are longer than an output can be."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import cast
 
 from specdec_cli.errors import InputError, MissingLibraryError
-from specdec_cli.text.languages import short_code
-from specdec_cli.text.lines import UNREADABLE, open_binary
-from specdec_cli.text.parallel import Pair
+from specdec_cli.text.corpus.parallel import Pair
+from specdec_cli.text.io.lines import UNREADABLE, open_binary
+from specdec_cli.text.locale.languages import short_code
 
 LARGEST = 2**26
 """Largest size of a catalogue in bytes, as it is held in memory completely."""

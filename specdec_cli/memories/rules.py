@@ -6,14 +6,16 @@ from pathlib import Path
 
 import specdec_cli
 
-_PARTS = ("memories", "text")
-"""Packages with the code that reads files, takes sentences out of them, and makes the features of these."""
+PARTS = ("memories", "text/corpus", "text/io", "text/locale", "text/protect", "text/segment", "text/tags", "text/edits.py", "text/view.py")
+"""Folders and files of the code that reads files, takes sentences out of them, and makes the features of these."""
 
 
 @cache
 def rules_version() -> str:
     """A digest of the code whose changes may change an index, so that no index that was made by other code is used."""
     digest = sha256(specdec_cli.__version__.encode())
-    for path in sorted(path for part in _PARTS for path in Path(specdec_cli.__file__).with_name(part).glob("*.py")):
-        digest.update(path.read_bytes())
+    for part in PARTS:
+        path = Path(specdec_cli.__file__).parent / part
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

@@ -7,9 +7,9 @@ from typing import Any
 
 from specdec_cli.errors import InputError, MissingLibraryError
 from specdec_cli.memories.features import WITHOUT_SPACES
-from specdec_cli.text.languages import short_code
-from specdec_cli.text.lines import UNREADABLE, open_binary
-from specdec_cli.text.parallel import Pair
+from specdec_cli.text.corpus.parallel import Pair
+from specdec_cli.text.io.lines import UNREADABLE, open_binary
+from specdec_cli.text.locale.languages import short_code
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))

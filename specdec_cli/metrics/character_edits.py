@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from specdec_cli.metrics.max_match import MaxMatch, preference
-from specdec_cli.text.m2 import AnnotatedSentence
+from specdec_cli.text.corpus.parallel import AnnotatedSentence
 
 SUBSTITUTION = 17 / 12
 """The cost of a substitution: more than an insertion (1), less than an insertion and a deletion."""

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import numpy.typing as npt
 
-from specdec_cli.text.m2 import AnnotatedSentence, GoldEdit, Tokens
+from specdec_cli.text.corpus.parallel import AnnotatedSentence, GoldEdit, Tokens
 
 MAX_UNCHANGED = 2
 _FULL = MAX_UNCHANGED + 1

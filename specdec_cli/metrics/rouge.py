@@ -5,7 +5,7 @@ from importlib.util import find_spec
 
 from specdec_cli.errors import MissingLibraryError
 from specdec_cli.metrics.scoring import Score
-from specdec_cli.text.sentences import split_sentences
+from specdec_cli.text.segment.sentences import split_sentences
 
 METRICS = ("rouge1", "rouge2", "rougeLsum")
 

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle
-from specdec_cli.text.loading import tokenizer_digest
+from specdec_cli.text.tokenize.loading import tokenizer_digest
 
 
 @dataclass(frozen=True)

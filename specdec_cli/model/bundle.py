@@ -22,12 +22,12 @@ from specdec_cli.model.drafters import AnyDrafter, make_drafter
 from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.model.uninitialized import Uninitialized
-from specdec_cli.text.lexicon import FILE as LEXICON
-from specdec_cli.text.lexicon import Lexicon
-from specdec_cli.text.loading import tokenizer_digest
-from specdec_cli.text.ngrams import FILE as NGRAMS
-from specdec_cli.text.ngrams import NgramModel
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
+from specdec_cli.text.spelling.ngrams import NgramModel
+from specdec_cli.text.spelling.speller import FILE as LEXICON
+from specdec_cli.text.spelling.speller import Lexicon
+from specdec_cli.text.tokenize.loading import tokenizer_digest
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 M = TypeVar("M", bound=nn.Module)
 

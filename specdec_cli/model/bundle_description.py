@@ -10,12 +10,12 @@ from specdec_cli.model.bundle_info import DIGEST, BundleInfo, naming, read_descr
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig, drafter_config
-from specdec_cli.text.lexicon import FILE as LEXICON
-from specdec_cli.text.lexicon import Lexicon
-from specdec_cli.text.loading import load_tokenizer, tokenizer_digest
-from specdec_cli.text.ngrams import FILE as NGRAMS
-from specdec_cli.text.ngrams import NgramModel
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
+from specdec_cli.text.spelling.ngrams import NgramModel
+from specdec_cli.text.spelling.speller import FILE as LEXICON
+from specdec_cli.text.spelling.speller import Lexicon
+from specdec_cli.text.tokenize.loading import load_tokenizer, tokenizer_digest
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 
 class Described(Protocol):

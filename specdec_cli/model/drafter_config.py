@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, StoredConfig, check_fields
 from specdec_cli.model.config import WIDEST_FEED_FORWARD, Id, Layers, TransformerConfig
-from specdec_cli.text.subwords import MASK
+from specdec_cli.text.tokenize.sentencepiece import MASK
 
 Reads = Literal["states", "encoder", "nothing"]
 Candidates = Annotated[int, Between(1, 64)]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.text.piece_order import frequent_first, reorder_pieces
-from specdec_cli.text.subwords import MASK, Subwords
+from specdec_cli.text.tokenize.sentencepiece import MASK, Subwords, frequent_first, reorder_pieces
 
 
 def order_vocabulary(bundle: Bundle, texts: Iterable[str], path: Path) -> None:

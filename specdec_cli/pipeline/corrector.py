@@ -13,17 +13,18 @@ from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_scores import adds_unknown_word, score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
+from specdec_cli.text.checks import output_warnings
 from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits, inverse_edits, merge_edits
-from specdec_cli.text.inline_tags import Bare, bare
-from specdec_cli.text.languages import is_latin, short_code
-from specdec_cli.text.lexicon import Lexicon
-from specdec_cli.text.line_ends import find_continued, is_unfinished, with_own_beginning, with_own_marks
-from specdec_cli.text.ngrams import NgramModel
-from specdec_cli.text.output_checks import output_warnings
-from specdec_cli.text.protected import protected_spans, without_protected
-from specdec_cli.text.readable import Readable, readable
-from specdec_cli.text.spelling import Speller
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.locale.languages import is_latin, short_code
+from specdec_cli.text.protect.characters import readable
+from specdec_cli.text.protect.spans import protected_spans, without_protected
+from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
+from specdec_cli.text.shape import with_own_beginning, with_own_marks
+from specdec_cli.text.spelling.ngrams import NgramModel
+from specdec_cli.text.spelling.speller import Lexicon, Speller
+from specdec_cli.text.tags.markup import bare
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
+from specdec_cli.text.view import Bare, Readable
 
 NOTHING_IGNORED = IgnoredEdits()
 
@@ -35,7 +36,7 @@ class Correction:
 
     `score` is None if it was not computed. `sentences` are the ids of the model's output for each sentence.
     `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see
-    text/output_checks.py).
+    text/checks.py).
     """
 
     text: str
@@ -53,9 +54,9 @@ class Corrector:
     sentences.
 
     `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
-    decoded in pieces. Protected spans (see text/protected.py) are not changed, nor is a sentence whose output has no EOS.
-    Lines are decoded without their inline tags (see text/inline_tags.py) and emoji, which all remain, and with known
-    characters for those that the tokenizer lacks (see text/readable.py). Edits that `ignored` rejects are not made;
+    decoded in pieces. Protected spans (see text/protect/spans.py) are not changed, nor is a sentence whose output has no EOS.
+    Lines are decoded without their inline tags (see text/tags/markup.py) and emoji, which all remain, and with known
+    characters for those that the tokenizer lacks (see text/protect/characters.py). Edits that `ignored` rejects are not made;
     with `types`, the others have the types of their errors. With `ngrams`, if the bundle has them, edits are scored with these too, and
     none puts a word that they do not know in the place of known ones (see `adds_unknown_word`). With a `lexicon` too, misspelt and
     confused words are corrected before the model reads the text (see `Speller`), if these edits pass the filter.
@@ -100,11 +101,11 @@ class Corrector:
         texts = [apply_edits(view.text, edits) for view, edits in zip(views, spelling, strict=True)]
         if separate:
             goes_on = [is_unfinished(text) for text in texts]
-            previous = [False, *goes_on[:-1]]
+            previous = [False, *goes_on][: len(texts)]
             continues = [own or (before and text[:1].islower()) for own, before, text in zip(goes_on, previous, texts, strict=True)]
         else:
             goes_on = find_continued(texts) if self._checks else [False] * len(lines)
-            continues = [False, *goes_on[:-1]]
+            continues = [False, *goes_on][: len(texts)]
         correction = partial(self._correction, keeps_marks=separate or (self._checks and self._splits), closes=not separate)
         return map(correction, plain, views, spelling, self._lines.decode(texts), goes_on, continues)
 

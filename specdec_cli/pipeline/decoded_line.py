@@ -6,7 +6,7 @@ from specdec_cli.decoding.names import COPIED, GIVEN
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.drafts import DraftUse
-from specdec_cli.text.sentences import Segments
+from specdec_cli.text.segment.sentences import Segments
 
 
 @dataclass

@@ -5,10 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
-from specdec_cli.text.capitals import with_first_capital
-from specdec_cli.text.line_ends import without_added_stop, without_own_stop
-from specdec_cli.text.placeholders import Attempt
-from specdec_cli.text.tag_spans import NO_TAGS, InlineTags, tags_inside
+from specdec_cli.pipeline.variants import Attempt
+from specdec_cli.text.shape import with_first_capital, without_added_stop, without_own_stop
+from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
 
 class DecodedText:

@@ -6,8 +6,8 @@ from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.edits import Edit, apply_edits, split_words
-from specdec_cli.text.ngrams import SCORE_WEIGHT, NgramModel
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _DIVISOR = 3
 """The verifier's part of the score of an edit is at most the log probability of all its tokens divided by this number."""

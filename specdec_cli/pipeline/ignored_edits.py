@@ -10,7 +10,7 @@ from typing import Self
 
 from specdec_cli.error_types.names import belongs_to, checked_names
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.lines import read_listed
+from specdec_cli.text.io.lines import read_listed
 
 
 @dataclass(frozen=True)

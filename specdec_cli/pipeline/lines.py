@@ -12,15 +12,13 @@ from specdec_cli.pipeline.draft_gate import PROBE
 from specdec_cli.pipeline.drafts import Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
-from specdec_cli.text.inline_tags import Untagged
-from specdec_cli.text.lacking import attempts_with
-from specdec_cli.text.layout import segment_line
-from specdec_cli.text.passthrough import Passthrough
-from specdec_cli.text.placeholders import Attempt
-from specdec_cli.text.sentences import Count, Segments, segment
-from specdec_cli.text.tag_spans import distributed, without_tags
-from specdec_cli.text.tidying import tidied
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.pipeline.variants import Attempt, attempts_with
+from specdec_cli.text.segment.layout import Passthrough, segment_line
+from specdec_cli.text.segment.sentences import Count, Segments, segment
+from specdec_cli.text.shape import tidied
+from specdec_cli.text.tags.markup import distributed, without_tags
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
+from specdec_cli.text.view import Untagged
 
 Warn = Callable[[int, str], None]
 Languages = tuple[str, str]

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.text.tag_places import with_tags
-from specdec_cli.text.tag_spans import InlineTags
-from specdec_cli.text.tag_voids import parts
-from specdec_cli.text.tag_words import Run, copied_gains, find_words, touched
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tags.alignment import Run, copied_gains, find_words, parts, touched, with_tags
+from specdec_cli.text.tags.markup import InlineTags
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _MOST_SPANS = 8
 """Most spans and parts of a sentence that are scored; others are aligned by words that are the same in both texts, and by their places."""

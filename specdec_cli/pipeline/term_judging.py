@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.text.checks import output_warnings
 from specdec_cli.text.glossary import Match, Phrases, Term
-from specdec_cli.text.output_checks import output_warnings
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 MOST_WORSE = 2.0
 """By how much, in nats a token, the words around the terms may be less likely than the usual translation."""

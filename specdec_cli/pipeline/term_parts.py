@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
+from specdec_cli.pipeline.variants import Attempt, SplitAttempt, split_at_spans
 from specdec_cli.text.glossary import Match, capitalised
-from specdec_cli.text.placeholders import Attempt, SplitAttempt, split_at_spans
-from specdec_cli.text.protected import protected_spans
-from specdec_cli.text.sentences import Count, split_to_limit
+from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.segment.sentences import Count, split_to_limit
 
 _SHARES = (2, 4, 8)
 """A part has at most the sentence's tokens divided by one of these numbers, tried in this order."""

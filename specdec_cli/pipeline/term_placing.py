@@ -20,10 +20,10 @@ from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.term_judging import LAST_WORSE, MOST_WORSE, is_all_terms, is_spoilt, mean_around
 from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
+from specdec_cli.pipeline.variants import Attempt
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
-from specdec_cli.text.placeholders import Attempt
-from specdec_cli.text.sentences import whole_line
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.segment.sentences import whole_line
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _KEPT = 3
 """Outputs of a sentence to which the next term is added."""

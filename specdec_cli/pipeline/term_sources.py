@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.text.glossary import Match, begins_sentence, capitalised
-from specdec_cli.text.placeholder_names import PLACEHOLDERS, name_pattern, placeholder_names
+from specdec_cli.text.protect.stand_ins import PLACEHOLDERS, name_pattern, placeholder_names
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
+from specdec_cli.text.checks import GLOSSARY, output_warnings
 from specdec_cli.text.glossary import Glossary, Term, come_out
-from specdec_cli.text.output_checks import GLOSSARY, output_warnings
-from specdec_cli.text.tag_spans import without_tags
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tags.markup import without_tags
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Translation:
 
     `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities, first
     `text`; `sentences` are the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line);
-    `warnings` name possible errors (see text/output_checks.py). `draft` says what became of the drafts that were found
+    `warnings` name possible errors (see text/checks.py). `draft` says what became of the drafts that were found
     for its sentences, None if there were none. `terms` are those of the glossary in its sentences, in order, each with
     whether the translation has it.
     """

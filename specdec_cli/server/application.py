@@ -55,8 +55,8 @@ class _Health:
         self._service = service
 
     async def health(self, _: Request) -> JSONResponse:
-        """Say whether all decoders run: the status is 200, else 503."""
-        works = all(decoder.is_alive for decoder in self._service.decoders)
+        """Say whether all threads that decode run: the status is 200, else 503."""
+        works = self._service.pool.is_alive
         answer = {
             "status": "ok" if works else "failed",
             "version": __version__,

@@ -3,7 +3,6 @@
 import asyncio
 import resource
 from importlib.util import find_spec
-from itertools import count
 from typing import TYPE_CHECKING
 
 # Both have the attributes that are used here. The one of httptools takes less processor time.
@@ -20,7 +19,8 @@ _LONGEST_HEADER, _LONGEST_REST = 2**16, 2**24
 """Most bytes of a header, and those that may follow a response to a request whose body was not read. httptools has no limits."""
 _MOST = 2000  # each may hold a body of several 100 kB in memory
 _OTHER_FILES = 64
-_NUMBERS = count()
+_open: dict["Connection", None] = {}
+"""The open connections of this process, the oldest first."""
 
 
 def most_connections() -> int:
@@ -37,7 +37,6 @@ class Connection(HTTPProtocol):
 
     _timer: asyncio.TimerHandle | None = None
     _stall_timer: asyncio.TimerHandle | None = None
-    _opened = 0  # how many connections were opened before it
     _unread = 0  # bytes of a header that is not complete, or of a body after its response
 
     @property
@@ -53,9 +52,9 @@ class Connection(HTTPProtocol):
         """Start to wait for a header."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(0)  # pause_writing is called whenever something is left to send
-        self._opened = next(_NUMBERS)
+        _open[self] = None
         self._watch()
-        if len(self.connections) > most_connections():
+        if len(_open) > most_connections():
             self._make_room()
 
     def data_received(self, data: bytes) -> None:
@@ -69,6 +68,7 @@ class Connection(HTTPProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop to wait."""
         super().connection_lost(exc)
+        _open.pop(self, None)
         self._stop_watching()
         self._stop_sending()
 
@@ -90,10 +90,10 @@ class Connection(HTTPProtocol):
             super().shutdown()
 
     def _make_room(self) -> None:
-        """Close the oldest incomplete connection if too many are open; closed ones may still be among `connections`."""
-        there = [each for each in self.connections if isinstance(each, Connection) and not each.transport.is_closing()]
-        if len(there) > most_connections():
-            min((each for each in there if each.is_incomplete), key=lambda each: each._opened).transport.abort()
+        """Close the oldest incomplete connection. There are few complete ones before it: as many as the limit of requests allows."""
+        oldest = next((each for each in _open if each.is_incomplete), self)
+        del _open[oldest]  # connection_lost is called later
+        oldest.transport.abort()
 
     def _watch(self) -> None:
         """Close the connection after some time unless a header is complete by then."""

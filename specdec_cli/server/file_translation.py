@@ -1,10 +1,10 @@
 """LibreTranslate's /translate_file and /download_file: translation of documents."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 from pathlib import PurePath
-from typing import TypeVar
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -15,12 +15,11 @@ from specdec_cli.server.fields import BYTES_PER_CHARACTER, CLOSE, read_fields, t
 from specdec_cli.server.form_data import Upload
 from specdec_cli.server.kept_files import KeptFiles
 from specdec_cli.server.request_error import RequestError
-from specdec_cli.server.service import Service
+from specdec_cli.server.service import OutOfTime, Service
 from specdec_cli.server.translated_pairs import codes_of, guessed, unsupported
-from specdec_cli.server.uploaded_files import Texts, base_name, read_texts
-from specdec_cli.text.languages import short_code
+from specdec_cli.server.uploaded_files import DocumentLimits, LimitReached, base_name, open_document
+from specdec_cli.text.locale.languages import short_code
 
-T = TypeVar("T")
 LARGEST = 2**24
 """Most bytes of a file."""
 KEPT_SECONDS = 1800.0
@@ -56,7 +55,11 @@ class FileTranslation:
             if not isinstance(upload, Upload):
                 raise RequestError(400, "Invalid request: file is not one file of a multipart form")
             source, target = text_of(fields, "source"), short_code(text_of(fields, "target"))
-            data = await service.run(request, self._translated(upload, source, target))
+            try:
+                data = await service.run(request, self._translated(upload, source, target))
+            except (LimitReached, OutOfTime) as error:
+                service.metrics.count_ended_document(error.limit if isinstance(error, LimitReached) else "time")
+                raise
         name = PurePath(base_name(upload.name))
         given = f"{name.stem}_{target}{name.suffix}"
         address = f"{_address(request)}{_DOWNLOAD}{self._files.add(given, data)}.{quote(given, safe='')}"
@@ -76,47 +79,32 @@ class FileTranslation:
         return Response(found.data, headers=headers, media_type="application/octet-stream")
 
     async def _translated(self, upload: Upload, source: str, target: str) -> bytes:
-        most = self._service.limits.characters * BYTES_PER_CHARACTER  # parsing a document takes more time than receiving it
-        found: Texts = await self._in_thread(lambda: read_texts(upload, most))
-        size = sum(map(len, found.texts))
-        self._service.check_size(size)
-        if source == "auto":
-            source = guessed(self._service, " ".join(found.texts)[:_SAMPLE], target)["language"]
-        pair = short_code(source), target
-        if pair[0] == target and target in codes_of(self._service):
-            return upload.data
-        if pair not in self._service.translators:
-            raise RequestError(400, unsupported(self._service, *pair))
-        found.check(*pair)
-        outputs = await self._service.translate(pair, found.texts, found.split)
-        return await self._in_thread(lambda: found.composed(outputs))
+        limits = self._service.limits
+        # Parsing a document takes more time than receiving it.
+        own = DocumentLimits(limits.characters * BYTES_PER_CHARACTER, limits.characters, ceil(limits.seconds / 2))
+        async with open_document(upload, own) as document:
+            texts = await document.texts(upload.data)
+            if source == "auto":
+                source = guessed(self._service, " ".join(texts)[:_SAMPLE], target)["language"]
+            pair = short_code(source), target
+            if pair[0] == target and target in codes_of(self._service):
+                return upload.data
+            if pair not in self._service.translators:
+                raise RequestError(400, unsupported(self._service, *pair))
+            await document.check(*pair)
+            return await document.translated(await self._service.translate(pair, texts, document.split))
 
     @contextmanager
     def _admitted(self) -> Iterator[None]:
         """Count a request for a file inside the block. Raises RequestError (429) if there are as many as the memory allows."""
         self._service.admit()
         if self._in_progress >= _AT_ONCE:
-            raise RequestError(429, f"{_AT_ONCE} files are being translated; try again later", {"Retry-After": "1"} | CLOSE)
+            self._service.refuse("documents", f"{_AT_ONCE} files are being translated; try again later", headers=CLOSE)
         self._in_progress += 1
         try:
             yield
         finally:
             self._in_progress -= 1
-
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns; as long as its thread runs, it counts as a request, even if the request has ended."""
-        running = asyncio.ensure_future(asyncio.to_thread(work))
-        try:
-            return await asyncio.shield(running)
-        finally:
-            if not running.done():
-                self._in_progress += 1
-                running.add_done_callback(self._end)
-
-    def _end(self, running: "asyncio.Future[T]") -> None:
-        self._in_progress -= 1
-        if not running.cancelled():
-            running.exception()  # so that asyncio does not report it
 
 
 def _address(request: Request) -> str:

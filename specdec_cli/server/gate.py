@@ -7,6 +7,7 @@ from collections.abc import Collection
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from specdec_cli.server.fields import CLOSE
 from specdec_cli.server.listening import is_loopback
 from specdec_cli.server.origins import is_foreign
 from specdec_cli.server.request_error import ClientLeft, RequestError, error_response
@@ -50,7 +51,7 @@ class Gate:
             self._check(scope)
             await self._app(scope, receive, observed)
         except RequestError as error:
-            await error_response(scope["path"], error.status, error.message)(scope, receive, observed)
+            await error_response(scope["path"], error.status, error.message, error.headers)(scope, receive, observed)
         except ClientLeft:
             status = LEFT
         except Exception as error:
@@ -59,8 +60,13 @@ class Gate:
             self._record(scope, status or LEFT, time.monotonic() - started)
 
     def _check(self, scope: Scope) -> None:
-        """Raise RequestError for a request that names another host (421) or is from a page of another site (403)."""
+        """Raise RequestError for a request that names another host (421), is from a page of another site (403), or has a body in a
+        coding that the HTTP parsers take for plain text (501).
+        """
         headers = Headers(scope=scope)
+        coding = ", ".join(headers.getlist("transfer-encoding"))
+        if coding.strip().lower() not in ("", "chunked"):
+            raise RequestError(501, f"the transfer coding '{coding}' is not supported; chunked is", CLOSE)
         host = headers.get("host", "").lower()
         found = _HOST.fullmatch(host)
         name = host if found is None else found[1] or found[2]

@@ -11,11 +11,11 @@ from specdec_cli.server.fields import checked_text, read_fields, text_of
 from specdec_cli.server.html_text import split_html
 from specdec_cli.server.languages import name_of
 from specdec_cli.server.request_error import RequestError
-from specdec_cli.server.service import Service
+from specdec_cli.server.service import Pair, Service, together
 from specdec_cli.server.translated_pairs import codes_of, guessed, unsupported
 from specdec_cli.server.uploaded_files import ENDINGS
 from specdec_cli.server.variants import variants
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 MOST_ALTERNATIVES = 5
 """The largest number of alternatives of a text; a client that asks for more gets this many."""
@@ -51,7 +51,9 @@ class LibreTranslate:
         form = text_of(fields, "format", "text")
         if form not in _FORMATS:
             raise RequestError(400, f"Invalid request: format {form} is not supported; {' and '.join(_FORMATS)} are")
-        detected = [guessed(service, text, target) for text in texts] if source == "auto" else []
+        detected = []
+        if source == "auto":
+            detected = await service.prepare(lambda: [guessed(service, text, target) for text in texts], sum(map(len, texts)))
         sources = [each["language"] for each in detected] if detected else [short_code(source)] * len(texts)
         count = min(_count(fields, "alternatives"), MOST_ALTERNATIVES)
         found = await service.run(request, self._translate(texts, sources, target, is_html=form == "html", various=count > 0))
@@ -67,31 +69,42 @@ class LibreTranslate:
     async def _translate(self, texts: list[str], sources: list[str], target: str, *, is_html: bool, various: bool) -> list[list[str]]:
         """The translation of each text; with `various`, other ones after it."""
         found = [[text] for text in texts]
-        for source in dict.fromkeys(sources):
-            if source == target and target in self._codes:
-                continue
+        by_source = {source: [index for index, one in enumerate(sources) if one == source] for source in dict.fromkeys(sources)}
+        if target in self._codes:
+            by_source.pop(target, None)
+        for source in by_source:
             if (source, target) not in self._service.translators:
                 raise RequestError(400, unsupported(self._service, source, target))
-            chosen = [index for index, one in enumerate(sources) if one == source]
-            pages = [split_html(texts[index]) for index in chosen] if is_html else []
-            plain = [text for page in pages for text in page.texts] if is_html else [texts[index] for index in chosen]
-            if various:
-                translated = await self._service.translate_variously((source, target), plain)
-            else:
-                translated = [[text] for text in await self._service.translate((source, target), plain)]
-            if is_html:
-                parts = iter(translated)
-                translated = [variants(page.join, [next(parts) for _ in page.texts]) for page in pages]
-            for index, outputs in zip(chosen, translated, strict=True):
+        # At the same time, so that a request for which there is no room is refused as a whole.
+        translated = await together(
+            self._translate_from((source, target), [texts[index] for index in chosen], is_html=is_html, various=various)
+            for source, chosen in by_source.items()
+        )
+        for chosen, each in zip(by_source.values(), translated, strict=True):
+            for index, outputs in zip(chosen, each, strict=True):
                 found[index] = outputs
         return found
+
+    async def _translate_from(self, pair: Pair, texts: list[str], *, is_html: bool, various: bool) -> list[list[str]]:
+        pages = []
+        if is_html:
+            pages = await self._service.prepare(lambda: [split_html(text) for text in texts], sum(map(len, texts)))
+        plain = [text for page in pages for text in page.texts] if is_html else texts
+        if various:
+            translated = await self._service.translate_variously(pair, plain)
+        else:
+            translated = [[text] for text in await self._service.translate(pair, plain)]
+        if is_html:
+            parts = iter(translated)
+            translated = [variants(page.join, [next(parts) for _ in page.texts]) for page in pages]
+        return translated
 
     async def detect(self, request: Request) -> JSONResponse:
         """Name the most likely language of a text, with a confidence in percent."""
         fields = await read_fields(request, self._service.limits, self._service.keys)
         text = text_of(fields, "q")
         self._service.check_size(len(text))
-        return JSONResponse([guessed(self._service, text)])
+        return JSONResponse([await self._service.prepare(lambda: guessed(self._service, text), len(text))])
 
     async def languages(self, _: Request) -> JSONResponse:
         """List the languages with the targets into which each can be translated."""

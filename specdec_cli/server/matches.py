@@ -8,8 +8,8 @@ from typing import Any
 from specdec_cli.error_types.explanation import description, explanation
 from specdec_cli.server.utf16 import utf16_length
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.line_ends import with_own_marks
-from specdec_cli.text.sentences import split_sentences
+from specdec_cli.text.segment.sentences import split_sentences
+from specdec_cli.text.shape import with_own_marks
 
 _AROUND = 40
 _WORD_AFTER = re.compile(r"\S+")

@@ -6,9 +6,16 @@ from functools import cache
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
+from specdec_cli.server.batching import Backlog
+
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _REQUESTS = (1, 2, 4, 8, 16, 32, 64)
+REFUSALS = ("requests", "backlog", "documents")
+"""Why requests are refused with status 429: too many of them, too much text, or too many documents at once."""
+
+DOCUMENT_LIMITS = ("memory", "processor", "time")
+"""Limits of a document: memory and processor time of its process, and the time limit of its request."""
 
 
 class Metrics:
@@ -26,14 +33,34 @@ class Metrics:
         )
         self._batches = Histogram("specdec_batch_requests", "Requests in a batch.", ["task"], buckets=_REQUESTS, registry=own)
         self._batch_seconds = Counter("specdec_batch_seconds", "Seconds in which batches were decoded.", ["task"], registry=own)
+        refusals = Counter("specdec_refused", "Requests that were refused with status 429.", ["reason"], registry=own)
         self._in_progress = Gauge("specdec_requests_in_progress", "Requests that are waiting or being decoded.", registry=own)
+        self._backlog = {
+            field: Gauge(f"specdec_backlog_{field}", f"{meaning} of the texts that are waiting or being decoded.", registry=own)
+            for field, meaning in (("characters", "Characters"), ("requests", "Number of requests"), ("seconds", "Estimated time"))
+        }
         # A look-up by labels takes several times as long as counting.
         self._of_path = cache(lambda path, status: (self._requests.labels(path, str(status)), self._seconds.labels(path)))
         self._of_task = cache(lambda task: tuple(one.labels(task) for one in (self._characters, self._tokens, self._rounds)))
 
-    def watch(self, in_progress: Callable[[], float]) -> None:
-        """Report the value of `in_progress` as the number of requests in progress."""
+        ended = Counter("specdec_documents_ended", "Documents that were ended by a limit.", ["limit"], registry=own)
+        # Made now, so that they are reported as 0 before the first one.
+        self._refusals = {reason: refusals.labels(reason) for reason in REFUSALS}
+        self._ended = {limit: ended.labels(limit) for limit in DOCUMENT_LIMITS}
+
+    def watch(self, in_progress: Callable[[], float], backlog: Callable[[], Backlog]) -> None:
+        """Report the value of `in_progress` as the number of requests in progress, and what `backlog` returns."""
         self._in_progress.set_function(in_progress)
+        for name, gauge in self._backlog.items():
+            gauge.set_function(lambda name=name: getattr(backlog(), name))  # type: ignore[misc]
+
+    def count_refusal(self, reason: str) -> None:
+        """Count a request that was refused for one of the reasons REFUSALS."""
+        self._refusals[reason].inc()
+
+    def count_ended_document(self, limit: str) -> None:
+        """Count a document that was ended by one of the limits DOCUMENT_LIMITS."""
+        self._ended[limit].inc()
 
     def count_request(self, path: str, status: int, seconds: float) -> None:
         """Count a request to a route of the server."""

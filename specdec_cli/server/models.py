@@ -1,5 +1,6 @@
 """Models of the server, each with a decoder for its language or pair of languages."""
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -18,7 +19,7 @@ from specdec_cli.server.batching import BatchDecoder
 from specdec_cli.server.pieces import Fragment
 from specdec_cli.server.service import Service
 from specdec_cli.text.glossary import Glossary
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ NO_WORDS = Words()
 
 
 def add_model(service: Service, bundle: Described, engine: SentenceDecoder, threads: int = 1, words: Words = NO_WORDS) -> None:
-    """Add a decoder for the model of `bundle` to `service`, and decode a text, so that the first request is fast.
+    """Add a decoder for the model of `bundle` to `service`, and measure its speed.
 
     `engine` must allow calls by `threads` threads at the same time.
 
@@ -44,24 +45,26 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     on_batch = partial(service.metrics.count_batch, info.task)
     decode = make_decode(bundle, engine, words, types=True)
-    decoder: BatchDecoder[Any]
+    decoder: BatchDecoder[Any] = BatchDecoder(decode, service.pool, threads, on_batch)
     if info.task == "translate":
         if pair in service.translators:
             raise UsageError(f"{place}: another model translates from {pair[0]} to {pair[1]} already")
-        decoder = service.translators[pair] = BatchDecoder(decode, threads, on_batch=on_batch)
+        service.translators[pair] = decoder
     else:
         if pair[0] in service.correctors:
             raise UsageError(f"{place}: another model corrects {pair[0]} already")
-        decoder = service.correctors[pair[0]] = BatchDecoder(decode, threads, on_batch=on_batch)
+        service.correctors[pair[0]] = decoder
     if isinstance(engine, NativeEngine):
         engine.meanwhile = decoder.check
-    list(decode(["Hello.", "She have a dog."]))  # the second text has an error, whose type needs the lexicon
+    decoder.measure()
 
 
 def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[], SentenceDecoder]) -> None:
     """Let `service` find several translations of a text with the model of `bundle`; `open_beam` loads an engine of beam search at
     their first use.
     """
+
+    opening = threading.Lock()
 
     @cache
     def decode() -> Callable[[Sequence[str]], Iterable[Any]]:
@@ -70,9 +73,15 @@ def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[]
             engine.meanwhile = decoder.check
         return make_decode(bundle, engine)
 
+    def prepare() -> None:
+        with opening:
+            if not decode.cache_info().currsize:
+                decode()
+                decoder.measure()
+
     info = bundle.info
     on_batch = partial(service.metrics.count_batch, info.task)
-    decoder: BatchDecoder[Any] = BatchDecoder(lambda lines: decode()(lines), on_batch=on_batch)
+    decoder: BatchDecoder[Any] = BatchDecoder(lambda lines: decode()(lines), service.pool, 1, on_batch, prepare)
     service.alternatives[short_code(info.source_language), short_code(info.target_language)] = decoder
 
 

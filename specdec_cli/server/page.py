@@ -18,7 +18,7 @@ from specdec_cli.server.fields import read_fields, text_of
 from specdec_cli.server.request_error import RequestError
 from specdec_cli.server.service import Service
 from specdec_cli.server.showing import Showing, Stopped
-from specdec_cli.text.languages import short_code
+from specdec_cli.text.locale.languages import short_code
 
 LONGEST = 2000
 """Characters of a text that the page may send."""
@@ -31,6 +31,7 @@ class Page:
 
     def __init__(self, service: Service, showings: Mapping[str, Showing]) -> None:
         self._service, self._showings = service, showings
+        self._turns = {name: asyncio.Lock() for name in showings}
         self._html = files("specdec_cli.server").joinpath("page.html").read_text(encoding="utf-8")
         sources = [f"script-src {_digests(_SCRIPT, self._html)}", f"style-src {_digests(_STYLE, self._html)}"]
         policy = ["default-src 'none'", "connect-src 'self'", *sources, "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"]
@@ -54,16 +55,19 @@ class Page:
         fields = await read_fields(request, replace(self._service.limits, characters=LONGEST), self._service.keys)
         text, task = text_of(fields, "text"), text_of(fields, "task")
         languages = [text_of(fields, "source"), text_of(fields, "target")] if task == "translate" else [text_of(fields, "source")]
-        showing = self._showings.get(" ".join([task, *map(short_code, languages)]))
-        if showing is None:
+        name = " ".join([task, *map(short_code, languages)])
+        if name not in self._showings:
             raise RequestError(400, f"there is no model for {task} {' '.join(languages)}")
         if len(text) > LONGEST:
             raise RequestError(413, f"Invalid request: {len(text)} characters, more than the limit of {LONGEST} for this page")
         self._service.admit()
-        return StreamingResponse(self._events(showing, text), headers={"Cache-Control": "no-store"}, media_type="text/event-stream")
+        return StreamingResponse(self._events(name, text), headers={"Cache-Control": "no-store"}, media_type="text/event-stream")
 
-    async def _events(self, showing: Showing, text: str) -> AsyncIterator[str]:
-        """Yield the events of a text; the decoding stops when this generator is closed or time runs out."""
+    async def _events(self, name: str, text: str) -> AsyncIterator[str]:
+        """Yield the events of a text; the decoding stops when this generator is closed or time runs out.
+
+        Texts for one model wait here, and not in threads, of which there are few for all requests.
+        """
         loop, events, stopped = asyncio.get_running_loop(), asyncio.Queue[str | None](), False
 
         def emit(event: str, values: dict[str, Any]) -> None:
@@ -71,7 +75,7 @@ class Page:
 
         def run() -> None:
             try:
-                showing.show(text, emit, lambda: stopped)
+                self._showings[name].show(text, emit, lambda: stopped)
             except Stopped:
                 pass
             except Exception as error:
@@ -82,8 +86,8 @@ class Page:
 
         with self._service.in_use():
             try:
-                running = loop.run_in_executor(None, run)
-                async with asyncio.timeout(self._service.limits.seconds):
+                async with asyncio.timeout(self._service.limits.seconds), self._turns[name]:
+                    running = loop.run_in_executor(None, run)
                     while (event := await events.get()) is not None:
                         yield event
                     await running

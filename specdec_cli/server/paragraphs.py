@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from specdec_cli.server.pieces import split_line
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.inline_tags import Tag, Untagged
-from specdec_cli.text.line_ends import is_unfinished, with_own_beginning
-from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import Paragraph, join_paragraphs
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.paragraphs import Paragraph, is_unfinished, join_paragraphs
+from specdec_cli.text.shape import with_own_beginning
+from specdec_cli.text.view import Tag, Untagged
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 

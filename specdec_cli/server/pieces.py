@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specdec_cli.documents.segments import STAND_IN
-from specdec_cli.text.sentences import split_sentences, split_to_limit
+from specdec_cli.text.segment.sentences import split_sentences, split_to_limit
 
 LONGEST_PIECE = 600
 """Most characters of a piece."""

@@ -1,10 +1,11 @@
 """The life of the server: start, signals, graceful stop."""
 
 import logging
+import os
 import signal
 import socket
-import threading
-from collections.abc import Callable, Generator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from math import ceil
 from types import FrameType
@@ -21,12 +22,11 @@ from specdec_cli.server.service import Service
 _KEEP_ALIVE = 30
 _AFTER = 1  # seconds for the responses to requests whose time has run out
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SAME_SIGNAL = 0.1  # seconds
 
 
 class _Server(uvicorn.Server):
-    """A server that a first signal stops gracefully, and that then ends without raising the signal again. It calls
-    `on_start` when it answers requests and signals.
-    """
+    """A server that calls `on_start` when it answers requests, and leaves signals to others."""
 
     def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
         super().__init__(config)
@@ -38,19 +38,31 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        if threading.current_thread() is not threading.main_thread():  # only the main thread gets signals
-            yield
-            return
-        before = {number: signal.signal(number, self._stop) for number in _SIGNALS}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+        yield
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
-        self.force_exit = self.should_exit
-        self.should_exit = True
+
+@contextmanager
+def stopped_by_signals(server: uvicorn.Server, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+    """Inside the block, let a first SIGINT or SIGTERM stop `server` gracefully, and a second one end the process at once, whatever runs.
+
+    The exit code then is 128 plus the number of the signal. A signal that arrives within 0.1 s of the first one counts as the same:
+    `timeout` sends each signal twice.
+    """
+    first: float | None = None
+
+    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        nonlocal first
+        if first is None:
+            first, server.should_exit = clock(), True
+        elif clock() - first > _SAME_SIGNAL:
+            os._exit(128 + number)
+
+    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def make_server(application: ASGIApp, stop_seconds: float, on_start: Callable[[], None] = lambda: None) -> uvicorn.Server:
@@ -77,7 +89,7 @@ def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socke
     """Answer requests on `sockets` until SIGINT or SIGTERM.
 
     Then no new request is accepted, and those in progress are finished for at most `stop_seconds`; a second signal
-    ends them at once.
+    ends the process at once.
     """
     keep_freed_memory()
     logging.getLogger("uvicorn").addHandler(LogHandler(service.log))
@@ -85,6 +97,7 @@ def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socke
     def log_start() -> None:
         service.log.write("listening", addresses=[address_of(own) for own in sockets])
 
-    with service:
-        make_server(application, stop_seconds, log_start).run(list(sockets))
+    server = make_server(application, stop_seconds, log_start)
+    with stopped_by_signals(server), service:
+        server.run(list(sockets))
     service.log.write("stopped")

@@ -1,18 +1,18 @@
 """The models of the server, and the limits within which requests are decoded by them."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from math import ceil
-from typing import Any, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar
 
 from starlette.requests import Request
 
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.pipeline.translator import Translation
-from specdec_cli.server.batching import BatchDecoder
+from specdec_cli.server.batching import BatchDecoder, Overloaded, Pool
 from specdec_cli.server.keys import Keys
 from specdec_cli.server.limits import Limits
 from specdec_cli.server.logs import Log
@@ -22,13 +22,22 @@ from specdec_cli.server.request_error import ClientLeft, RequestError
 from specdec_cli.server.variants import variants
 
 T = TypeVar("T")
+D = TypeVar("D", Translation, Correction)
 Pair = tuple[str, str]
 """Source and target language."""
 _LONGEST_RETRY = 60
 _LONG = 2000
+_NO_HEADERS: Mapping[str, str] = {}
 _UNWATCHED = 0.05
 """Seconds after which the server watches whether the client of a request still waits. Most requests are answered before, and watching
 them takes processor time."""
+
+
+class OutOfTime(RequestError):
+    """An error: a request was not done within the time limit of `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(503, f"not done within {seconds:g} seconds; send less text", {"Retry-After": "1"})
 
 
 @dataclass
@@ -36,9 +45,10 @@ class Service:
     """The decoders of the server: of translation by source and target language, of correction by language, and those that find
     several translations of a text by beam search (`alternatives`), by source and target language.
 
-    Languages are two-letter codes, or other short ones. The decoders run inside a `with` block.
+    Languages are two-letter codes, or other short ones. The decoders run inside a `with` block, in the threads of `pool`.
     """
 
+    pool: Pool
     translators: dict[Pair, BatchDecoder[Translation]]
     correctors: dict[str, BatchDecoder[Correction]]
     limits: Limits = field(default_factory=Limits)
@@ -49,21 +59,14 @@ class Service:
     in_progress: int = 0
 
     def __post_init__(self) -> None:
-        self.metrics.watch(lambda: self.in_progress)
+        self.metrics.watch(lambda: self.in_progress, lambda: self.pool.backlog)
 
     def __enter__(self) -> Self:
-        for decoder in self.decoders:
-            decoder.start()
+        self.pool.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for decoder in self.decoders:
-            decoder.stop()
-
-    @property
-    def decoders(self) -> list[BatchDecoder[Translation] | BatchDecoder[Correction]]:
-        """All decoders."""
-        return [*self.translators.values(), *self.alternatives.values(), *self.correctors.values()]
+        self.pool.stop()
 
     def check_size(self, characters: int) -> None:
         """Raise RequestError for a request of more characters than the limit."""
@@ -76,7 +79,7 @@ class Service:
 
     async def translate(self, pair: Pair, texts: Sequence[str], split: Callable[[str], Pieces] = split_pieces) -> list[str]:
         """Translate texts of the languages `pair`, which must be one of `translators`; `split` divides a text into pieces."""
-        pieces = await self.prepare(lambda: [split(text) for text in texts], sum(map(len, texts)))
+        pieces = await self.prepare(lambda: [split(text) for text in texts], sum(map(len, texts)) + len(texts))
         decoded = await self._translated(self.translators[pair], [line for each in pieces for line in each.texts])
         outputs = iter(each.text for each in decoded)
         return [each.join(list(islice(outputs, len(each.texts)))) for each in pieces]
@@ -88,29 +91,35 @@ class Service:
         pieces = await self.prepare(lambda: [split_pieces(text) for text in texts], sum(map(len, texts)))
         lines = [line for each in pieces for line in each.texts]
         decoders = self.translators[pair], self.alternatives[pair]
-        decoded, ranked = await asyncio.gather(*(self._translated(decoder, lines) for decoder in decoders))
+        decoded, ranked = await together(self._translated(decoder, lines) for decoder in decoders)
         found = ([best.text, *(text for text, _ in other.hypotheses)] for best, other in zip(decoded, ranked, strict=True))
         return [variants(each.join, list(islice(found, len(each.texts)))) for each in pieces]
 
     async def _translated(self, decoder: BatchDecoder[Translation], lines: Sequence[str]) -> list[Translation]:
-        decoded = await decoder.decode(lines)
-        totals = sum(each.tokens for each in decoded), sum(each.rounds for each in decoded)
-        self.metrics.count_decoded("translate", sum(map(len, lines)), *totals)
-        return decoded
+        return await self._decoded("translate", decoder, lines)
 
     async def correct(self, language: str, lines: list[str]) -> list[Correction]:
         """Correct lines of a language, which must be one of `correctors`."""
-        decoded = await self.correctors[language].decode(lines)
+        return await self._decoded("correct", self.correctors[language], lines)
+
+    async def _decoded(self, task: str, decoder: BatchDecoder[D], lines: Sequence[str]) -> list[D]:
+        try:
+            decoded = await decoder.decode(lines)
+        except Overloaded as error:
+            self.refuse("backlog", "too much text is waiting; try again later", error.seconds)
         totals = sum(each.tokens for each in decoded), sum(each.rounds for each in decoded)
-        self.metrics.count_decoded("correct", sum(map(len, lines)), *totals)
+        self.metrics.count_decoded(task, sum(map(len, lines)), *totals)
         return decoded
 
     def admit(self) -> None:
         """Raise RequestError (429) if as many requests are in progress as the limit allows."""
         if self.in_progress >= self.limits.requests:
-            seconds = ceil(sum(decoder.backlog_seconds for decoder in self.decoders))
-            headers = {"Retry-After": str(min(max(seconds, 1), _LONGEST_RETRY))}
-            raise RequestError(429, "too many requests are waiting; try again later", headers)
+            self.refuse("requests", "too many requests are waiting; try again later", self.pool.backlog.seconds)
+
+    def refuse(self, reason: str, message: str, seconds: float = 0.0, headers: Mapping[str, str] = _NO_HEADERS) -> NoReturn:
+        """Count a refusal and raise RequestError (429); after `seconds`, 1 to 60, the client may try again."""
+        self.metrics.count_refusal(reason)
+        raise RequestError(429, message, {"Retry-After": str(min(max(ceil(seconds), 1), _LONGEST_RETRY))} | dict(headers))
 
     @contextmanager
     def in_use(self) -> Iterator[None]:
@@ -125,7 +134,7 @@ class Service:
         """Wait for `work`, within the limits of the server; it is cancelled if time runs out or the client leaves.
 
         The body of the request must have been read. Raises RequestError if too many requests are in progress (429) or
-        time runs out (503), and ClientLeft.
+        time runs out (OutOfTime), and ClientLeft.
         """
         task = asyncio.ensure_future(work)
         try:
@@ -134,11 +143,22 @@ class Service:
                 async with asyncio.timeout(self.limits.seconds):
                     await _wait(task, request)
         except TimeoutError as error:
-            message = f"not done within {self.limits.seconds:g} seconds; send less text"
-            raise RequestError(503, message, {"Retry-After": "1"}) from error
+            raise OutOfTime(self.limits.seconds) from error
         finally:
-            task.cancel()
+            if not task.done():
+                task.cancel()
+                await asyncio.wait({task})  # the process of a document has ended when its request has
         return task.result()
+
+
+async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Return the results of `works`, which run at the same time; if one raises an exception, cancel the others and raise it."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except ExceptionGroup as failed:
+        raise failed.exceptions[0] from None
+    return [task.result() for task in tasks]
 
 
 async def _wait(task: "asyncio.Future[T]", request: Request) -> None:

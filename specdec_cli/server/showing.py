@@ -15,7 +15,7 @@ from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.server.models import NO_WORDS, Words, make_decode
 from specdec_cli.server.paragraphs import checked_lines
 from specdec_cli.server.pieces import split_pieces
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 Emit = Callable[[str, dict[str, Any]], None]
 """Takes an event: its name and values."""

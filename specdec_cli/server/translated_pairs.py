@@ -3,7 +3,7 @@
 from typing import Any
 
 from specdec_cli.server.service import Service
-from specdec_cli.text.languages import guess_language
+from specdec_cli.text.locale.languages import guess_language
 
 
 def codes_of(service: Service) -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from unicodedata import category, normalize
 
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.text.lines import read_listed
-from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.io.lines import read_listed
+from specdec_cli.text.protect.spans import protected_spans
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"\w")

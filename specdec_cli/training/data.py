@@ -6,8 +6,8 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.text.parallel import Pair, read_tsv
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.training.batches import SentencePair
 
 

@@ -4,7 +4,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import preset
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.training.depth import changed_depth, check_preset, with_depth
 from specdec_cli.training.order import with_order
 from specdec_cli.training.recipe import VerifierRecipe

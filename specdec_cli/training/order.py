@@ -8,7 +8,7 @@ from torch import nn
 
 from specdec_cli.errors import UsageError
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import MASK
+from specdec_cli.text.tokenize.sentencepiece import MASK
 
 
 def order_fields(order: str | None) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from torch import Tensor
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 # A prefix for pieces that do not start a word, so that SentencePiece adds no word boundary before them.
 _FENCE = "\u0001"

@@ -7,7 +7,7 @@ import torch
 
 from specdec_cli.decoding.searches.mask_predict import passes
 from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 
 

@@ -6,7 +6,7 @@ from math import exp
 
 from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 
 

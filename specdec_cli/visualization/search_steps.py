@@ -6,7 +6,7 @@ import torch
 
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.folding import folded_positions
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 
 

@@ -12,7 +12,7 @@ from specdec_cli.cluster.run import FailedLine, Run
 from specdec_cli.cluster.session import Session
 from specdec_cli.cluster.shards import Shard, cut_shards
 from specdec_cli.errors import InputError, ModelError, UsageError
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 TEXTS = [f"line {number}" for number in range(10)]
 WHOLE = "".join(f"{text.upper()}\n" for text in TEXTS)

@@ -14,7 +14,7 @@ from specdec_cli.cluster.jobs import Output
 from specdec_cli.cluster.run import FailedLine
 from specdec_cli.cluster.shards import Shard
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 
 def shard(index: int, text: str, file: str) -> Shard:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.cluster.shards import cut_shards
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 
 def lines_of(*texts: str, file: str | None = None) -> list[Line]:

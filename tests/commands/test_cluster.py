@@ -41,7 +41,6 @@ def test_the_address_is_optional(given: list[str], read: list[str]) -> None:
     assert with_ray_address(given) == read
 
 
-@pytest.mark.slow
 def test_distill_writes_the_same_files_as_without_a_cluster(cluster: None, bundle_folder: Path, text: Path, tmp_path: Path) -> None:  # noqa: ARG001
     options = ("--beam-size", 2, "--max-length", 12, "--shard-lines", 20, "--threads", 1)
     plain = run("distill", bundle_folder, tmp_path / "plain", text, *options)
@@ -58,7 +57,6 @@ def test_distill_writes_the_same_files_as_without_a_cluster(cluster: None, bundl
     assert "of earlier runs" in ray.stderr
 
 
-@pytest.mark.slow
 def test_decoded_files_equal_those_without_a_cluster(cluster: None, bundle_folder: Path, text: Path, tmp_path: Path) -> None:  # noqa: ARG001
     other = tmp_path / "other.txt"
     other.write_text("kalo\n\nmita resu\r\n", encoding="utf-8")
@@ -79,7 +77,6 @@ def test_decoded_files_equal_those_without_a_cluster(cluster: None, bundle_folde
     assert [[term["target"] for term in record["terms"]] for record in records] == [[], [], ["mita", "pe difo"]]
 
 
-@pytest.mark.slow
 def test_a_model_that_workers_cannot_load_is_named(cluster: None, bundle_folder: Path, text: Path, tmp_path: Path) -> None:  # noqa: ARG001
     options = ("-m", bundle_folder, "-o", tmp_path / "out", "--decoding", "specdec")
     plain, ray = run("translate", text, *options), run("translate", text, *options, "--ray")

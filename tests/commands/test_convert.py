@@ -17,8 +17,8 @@ from specdec_cli.model.bundle import load_bundle, read_info, save_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafters import make_drafter
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.lexicon import FILE as LEXICON
-from specdec_cli.text.ngrams import FILE as NGRAMS
+from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
+from specdec_cli.text.spelling.speller import FILE as LEXICON
 from tests.conftest import largest_file, make_lines
 
 app = typer.Typer()

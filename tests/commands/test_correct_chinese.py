@@ -14,7 +14,7 @@ from specdec_cli.app import app
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS, Subwords, train_subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.loop import Trainer
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
@@ -22,8 +22,6 @@ from specdec_cli.training.verifier import VerifierTask
 
 CHARACTERS = "我你他们在家学习工作今天明天很好不是有书看。！ "
 WRONG, RIGHT = "门", "们"
-
-pytestmark = pytest.mark.slow
 
 
 def make_lines(count: int) -> list[str]:

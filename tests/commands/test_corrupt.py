@@ -12,7 +12,7 @@ from specdec_cli.app import app
 from specdec_cli.commands.cluster.corrupting import CorruptJob
 from specdec_cli.corruption.recipe import CorruptionRecipe
 from specdec_cli.corruption.run import Plan
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 LINES = [
     "The students have written several interesting letters to their teachers.",

@@ -30,7 +30,7 @@ def records(result: Result) -> list[dict[str, Any]]:
 Texts = st.text(st.sampled_from("kalomit resunpdf. "), min_size=1, max_size=30)
 
 
-@pytest.mark.parametrize("engine", ["native", pytest.param("reference", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["native", pytest.param("reference", marks=pytest.mark.long)])
 @given(
     pairs=st.lists(st.tuples(st.sampled_from(TEXT.splitlines()) | Texts, Texts), min_size=1, max_size=6), batch_size=st.sampled_from([1, 3])
 )

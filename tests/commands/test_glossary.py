@@ -35,7 +35,7 @@ def run(tmp_path: Path, *arguments: str, text: str = TEXT, terms: str | None = T
         ("--decoding", "greedy", "--batch-size", "1"),
         ("--decoding", "beam"),
         ("--decoding", "specdec++", "--preset", "high-efficiency"),
-        pytest.param(("--engine", "reference", "--precision", "int8"), marks=pytest.mark.slow),
+        pytest.param(("--engine", "reference", "--precision", "int8"), marks=pytest.mark.long),
     ],
 )
 def test_all_terms_come_out(options: tuple[str, ...], tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_an_empty_glossary_has_no_terms(tmp_path: Path) -> None:
     assert "terms" not in json.loads(run(tmp_path, "--json", text="Good morning.\n", terms=None).stdout)
 
 
-@pytest.mark.parametrize("engine", ["native", pytest.param("reference", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("engine", ["native", pytest.param("reference", marks=pytest.mark.long)])
 def test_a_full_stop_of_a_target_also_ends_the_sentence(engine: str, tmp_path: Path) -> None:
     result = run(tmp_path, "--engine", engine, text="He went to the train station.\n", terms="train station\tHbf.\n")
     assert result.stdout.endswith(" Hbf.\n")

@@ -19,7 +19,7 @@ from specdec_cli.model.drafter import BlockDrafter
 from tests.conftest import make_lines
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 LINES = "kalo mita resu\n\nno pe difo\n"
 
 
@@ -214,6 +214,7 @@ def test_a_drafter_of_a_converted_model_is_trained_on_text_alone(kind: str, requ
     assert len(set(drafted.stdout.splitlines())) > 10
 
 
+@pytest.mark.long
 def test_bench_scores_summaries_with_rouge(tmp_path: Path) -> None:
     (tmp_path / "saved").mkdir()
     folder = huggingface.bart(tmp_path / "saved").folder

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.text.parallel import Pair, read_tsv
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.corpus.parallel import Pair, read_tsv
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.conftest import largest_file, make_lines
 
 WORDS = ["the", "small", "red", "house", "stands", "near", "an", "old", "green", "river", "under", "blue", "sky"]

@@ -12,7 +12,7 @@ import transformers
 from torch import Tensor
 
 from converters.languages import MBART_25, MBART_50
-from specdec_cli.text.subwords import load_sentencepiece
+from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece
 from tests.conftest import make_lines
 from tests.converters import huggingface
 from tests.converters.huggingface import SHAPE, SPECIAL, Made, train

@@ -13,7 +13,7 @@ import yaml
 from torch import Tensor
 
 from converters.positions import tensor2tensor_sinusoids
-from specdec_cli.text.subwords import load_sentencepiece
+from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece
 from tests.conftest import make_lines
 from tests.converters import huggingface
 from tests.converters.huggingface import SHAPE, Made, train

@@ -15,7 +15,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 
 fairseq = pytest.importorskip("tests.converters.fairseq", reason="transformers is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from converters.from_huggingface import from_huggingface
 from specdec_cli.errors import ModelError
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from specdec_cli.model.formats import ConversionOptions, convert_model
 from specdec_cli.model.suppression import suppressed
 
 marian = pytest.importorskip("tests.converters.marian", reason="transformers is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from tests.decoding.fairseq_search import Rules, fairseq_search
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
 fairseq = pytest.importorskip("tests.converters.fairseq", reason="transformers is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 
 SUMMARISER = {"max_length": 31, "min_length": 12, "no_repeat_ngram_size": 3, "forced_eos_token_id": 2}
 SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -63,6 +63,7 @@ def configure(made: Any, folder: Path, settings: Mapping[str, Any]) -> Path:
     return folder
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_output_equals_that_of_transformers(name: str, make: Callable[[str], Any], tmp_path: Path) -> None:
     kind, settings = SETTINGS[name]

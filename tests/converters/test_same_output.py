@@ -13,7 +13,7 @@ from tests.conftest import make_lines
 from tests.converters.comparison import LONGEST, decode, generate, sources_of
 
 pytest.importorskip("transformers", reason="transformers is not installed")
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")]
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 LINES = [*make_lines(30, seed=7), "Unknown: Ünïcode, 12 tokens!", "It's kalo-mita &amp; resu (no).", "zalo kaz z"]
 
 
@@ -27,9 +27,12 @@ def makers() -> dict[str, Any]:
 
 
 MAKERS = makers()
+USUAL = ("huggingface: Marian", "huggingface: mBART-50", "fairseq: BART", "marian: OPUS-MT, two vocabularies")
+"""Those that `make test` converts."""
+KINDS = [name if name in USUAL else pytest.param(name, marks=pytest.mark.long) for name in MAKERS]
 
 
-@pytest.fixture(scope="module", params=list(MAKERS))
+@pytest.fixture(scope="module", params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
     """A toolkit and an architecture."""
     name: str = request.param

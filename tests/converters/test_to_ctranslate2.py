@@ -12,7 +12,7 @@ import torch
 from converters.to_ctranslate2 import to_ctranslate2
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 
 LONGEST = 20
 
@@ -44,7 +44,6 @@ def greedy_by_ctranslate2(folder: Path, sources: list[list[str]]) -> list[list[s
     return [result.hypotheses[0] for result in results]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("changes", VARIANTS, ids=lambda changes: "-".join(changes) or "default")
 def test_greedy_output_of_ctranslate2_equals_ours(
     changes: dict[str, Any], make_bundle: Callable[..., Bundle], lines: list[str], tmp_path: Path

@@ -37,7 +37,6 @@ def sentences(draw: st.DrawFn) -> str:
     return text
 
 
-@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @example("The. H5N1", 0)
 @given(sentences(), st.integers(0, 2**40))

@@ -44,7 +44,6 @@ def test_the_chunk_size_does_not_change_the_output(monkeypatch: pytest.MonkeyPat
     assert pairs(LINES) == small
 
 
-@pytest.mark.slow
 def test_processes_do_not_change_the_output_and_read_ahead_little() -> None:
     read = count()
     last = 0

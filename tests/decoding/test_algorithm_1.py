@@ -11,7 +11,7 @@ from specdec_cli.decoding.sentence import Alternative
 from specdec_cli.decoding.state import Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS as EOD
+from specdec_cli.text.tokenize.sentencepiece import EOS as EOD
 from tests.decoding.test_pairs import following
 from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 

@@ -14,7 +14,7 @@ from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from tests.fakes import make_sentences, tiny_transformer
 
 LONGEST = 16

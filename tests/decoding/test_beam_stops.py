@@ -10,7 +10,7 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import BOS, EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
 from tests.decoding.fairseq_search import LogProbabilities, Rules, fairseq_search
 from tests.fakes import make_sentences, tiny_transformer
 
@@ -47,7 +47,6 @@ def search(
     return [(alternative.score, alternative.ids) for alternative in found.alternatives]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("prefix", [None, 9])
 @pytest.mark.parametrize(("beam", "length_penalty", "min_length"), [(1, 1.0, 1), (3, 1.0, 1), (5, 1.0, 1), (5, 0.0, 4), (4, 2.0, 0)])
 def test_the_fairseq_rule_gives_fairseqs_output(beam: int, length_penalty: float, min_length: int, prefix: int | None) -> None:
@@ -60,7 +59,6 @@ def test_the_fairseq_rule_gives_fairseqs_output(beam: int, length_penalty: float
         assert [score for score, _ in found] == pytest.approx([score for score, _ in expected], abs=2e-3)
 
 
-@pytest.mark.slow
 def test_stopping_rules_stop_at_different_steps() -> None:
     """Rules that stop later find longer hypotheses that are no worse; otherwise the comparisons would prove nothing."""
     model, sentences = never_padding(ends=0.3), make_sentences(20)

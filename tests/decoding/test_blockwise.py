@@ -40,7 +40,7 @@ def made(kind: str, precision: str) -> tuple[Verifier, Heads, dict[int, Hypothes
     return verifier, network, {h.number: h for h in found}
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", HEADS)
 @settings(deadline=None, max_examples=5)
@@ -55,7 +55,6 @@ def test_untrained_heads_give_greedy_output(
     assert all(h.rounds <= len(h.ids) for h in found.values())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("kind", HEADS)
 def test_some_drafts_of_heads_are_accepted(kind: str, precision: str) -> None:
@@ -106,7 +105,6 @@ def states_after(verifier: Verifier, sentence: Sentence, prefix: list[int]) -> T
     return verifier.score(state, Draft(torch.tensor([prefix[1:]], dtype=torch.long), state.lengths * 0 + len(prefix) - 1)).states[:, -1]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_the_tolerant_rule_accepts_drafts_of_heads(precision: str) -> None:
     verifier, network, greedy = made("linked", precision)
@@ -137,7 +135,6 @@ def with_heads(bundle: Bundle) -> Bundle:
     return Bundle(BundleInfo(), bundle.tokenizer, model, tiny_heads(model))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 5])
 @pytest.mark.parametrize("decoding", ["auto", "blockwise", "lookup,blockwise", "blockwise,gs-jacobi"])
 def test_an_engine_decodes_with_heads(decoding: str, rows: int, with_heads: Bundle) -> None:

@@ -23,7 +23,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.copies import FORMS, limited_copies
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes
@@ -121,7 +121,7 @@ def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], opt
     return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "drafting", ["greedy", "fake", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "gs-jacobi", "hybrid-jacobi"]
 )
@@ -138,7 +138,7 @@ def test_tokens_equal_those_of_transformers_processors(name: str, drafting: str)
     assert [h.score for h in found] == pytest.approx([score for _, score in expected], rel=1e-4)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_constraints_hold_in_other_precisions_and_batches(name: str, precision: str) -> None:
@@ -179,7 +179,6 @@ def test_a_tolerant_rule_keeps_the_constraints(name: str) -> None:
         assert not own or not any(tuple(ids[at : at + own]) in taken for at in range(len(ids) - own + 1))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_captured_steps_keep_the_constraints(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(9)

@@ -6,7 +6,7 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
-from specdec_cli.text.forms import forms_of
+from specdec_cli.text.tokenize.tokenizer import forms_of
 from tests.decoding.copies import ends_with_copies
 
 

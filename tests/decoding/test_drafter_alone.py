@@ -21,7 +21,7 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
 from tests.decoding.execution.imitation import imitated
@@ -52,7 +52,7 @@ def by_blocks(network: BlockDrafter, sentence: Sentence, forced: Sequence[int] =
                 return Hypothesis(sentence.number, ids, rounds, None)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("forced", [None, 9])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_successive_blocks_form_the_output(kind: str, forced: int | None) -> None:
@@ -124,7 +124,7 @@ def test_onlookers_get_rounds_without_predictions(bundle: Bundle) -> None:
     assert marks == [[accepted] * 4 + [None] * 2, [known] * 4 + [accepted] * 2]
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", [1, 5])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_replayed_steps_give_the_same_output(kind: str, rows: int) -> None:

@@ -80,7 +80,7 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
     torch.set_num_threads(before)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("block_size", "batch_size"), [(0, 5), (3, 1), (7, 1), (12, 1), (3, 4), (7, 5), (12, 3)])
 @pytest.mark.parametrize("width", [16, 32])
 @pytest.mark.parametrize(
@@ -100,7 +100,6 @@ def test_logits_depend_neither_on_the_block_nor_on_the_batch(
         assert torch.equal(alone, together)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", EXACT)
 @pytest.mark.parametrize("threads", [1, 2], indirect=True)
 @torch.inference_mode()

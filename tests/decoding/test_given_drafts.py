@@ -12,7 +12,7 @@ from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import Onlooker, decode
 from specdec_cli.decoding.options import Decoding, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.text.subwords import EOS, MASK
+from specdec_cli.text.tokenize.sentencepiece import EOS, MASK
 from tests.decoding.test_source_copy import WORD_STARTS
 from tests.fake_drafters import TableVerifier
 from tests.fakes import VOCABULARY

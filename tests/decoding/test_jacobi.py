@@ -14,7 +14,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.text.subwords import BOS, EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
 from tests.fake_drafters import drafts
 from tests.fakes import in_precision, make_sentences, tiny_transformer
 
@@ -77,7 +77,6 @@ def predictions(made: Bundle, sentence: Sentence) -> Predict:
     return predict
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("batch_size", [1, 4])
 @pytest.mark.parametrize(
     ("decoding", "b", "h"),
@@ -122,7 +121,7 @@ def test_accepting_right_prefixes_saves_rounds(made: Bundle) -> None:
     assert rounds["prefix"] < rounds["fixed-point"]
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("stop", words("stop"))
 @pytest.mark.parametrize("decoding", having("stop"))

@@ -20,7 +20,7 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import GUESSES, FakeDrafter, Guess, TableVerifier, right, wrong
 from tests.fakes import DRAFTERS, FEW_DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
 

@@ -13,7 +13,7 @@ from specdec_cli.decoding.searches.mask_predict import least_sure, mask_predict
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import BOS, EOS, MASK, PADDING
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING
 from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 

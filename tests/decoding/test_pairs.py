@@ -18,7 +18,7 @@ from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import ORDERS, Order, fold, unfold
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 OTHERS = ORDERS[1:]

@@ -15,7 +15,7 @@ from specdec_cli.decoding.loop import decode
 from specdec_cli.decoding.options import Decoding, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import BOS, EOS, MASK
+from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK
 from tests.fake_drafters import TableVerifier
 from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 

@@ -17,7 +17,7 @@ from specdec_cli.decoding.loop import decode
 from specdec_cli.decoding.options import Decoding, Exact
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import Costs
 from tests.fake_drafters import FakeDrafter, drafts, right, wrong

@@ -41,7 +41,6 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.slow
 def test_outputs_are_in_the_order_of_sources(tmp_path: Path) -> None:
     reports: list[Progress] = []
     summary = run(tmp_path, FakeTeacher(), reports)

@@ -13,7 +13,7 @@ from specdec_cli.distillation.process import TeacherProcess
 from specdec_cli.distillation.teacher import Resources, Search, Translation
 from specdec_cli.distillation.worker import batches
 from specdec_cli.errors import ModelError
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 
 SHORT = Search(beam_size=1, max_length=20, max_source_length=12)
 SMALL = Resources(threads=2, batch_tokens=40)

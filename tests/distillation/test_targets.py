@@ -10,7 +10,7 @@ from specdec_cli.distillation.run import distill_lines, settings_of
 from specdec_cli.distillation.targets import Targets
 from specdec_cli.distillation.teacher import Search, Translation
 from specdec_cli.errors import InputError
-from specdec_cli.text.parallel import Pair
+from specdec_cli.text.corpus.parallel import Pair
 
 PAIRS = [Pair("one", "ein Haus am See"), Pair("two", "zwei"), Pair("one", "das Haus beim Meer"), Pair("one", "ein Haus am See")]
 HYPOTHESES = {"one": ("ein Haus beim See", "das Haus am Meer", ""), "two": ("drei", "", "")}

@@ -49,8 +49,12 @@ def shell() -> Iterator[Shell]:
         yield shell
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
+USUAL = ("README.md", "correcting.md", "translating.md")
+"""The pages whose commands `make test` runs."""
+PAGES = [pytest.param(page, marks=() if page.name in USUAL else pytest.mark.long, id=page.name) for page in pages()]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_commands_write_the_shown_output(page: Path, shell: Shell) -> None:
     text = page.read_text(encoding="utf-8")
     if any(name in text for name in HUB):
@@ -87,7 +91,6 @@ def test_malformed_blocks_are_refused(text: str) -> None:
         read_blocks(PAGE, text)
 
 
-@pytest.mark.slow
 def test_failing_commands_and_other_output_are_problems(shell: Shell) -> None:
     text = "```console\n$ specdec models nothing\n$ echo a\nb\n$ echo a\na\n```\n"
     problems = [ran.problem for ran in run(PAGE, text, shell)]

@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ElementTree
 
-import pytest
 from rich.text import Text
 
 from documentation.pages import DOCS
@@ -25,7 +24,6 @@ def test_lines_of_output_appear_one_after_the_other() -> None:
     assert picture.count("@keyframes") == 2 and "prefers-reduced-motion" in picture
 
 
-@pytest.mark.slow
 def test_the_picture_of_the_readme_shows_the_rounds_of_its_command() -> None:
     root = ElementTree.parse(PICTURE).getroot()
     lines = ["".join(part.text or "" for part in line) for line in root.iter("{http://www.w3.org/2000/svg}text")]

@@ -57,7 +57,6 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_the_examples_for_drafters_and_columns_run(package: Path, bundle_folder: Path, lines: list[str]) -> None:
     module, method, column = _CODE.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     (package / "specdec_cli" / "decoding" / "drafters" / "aligned_copy.py").write_text(module, encoding="utf-8")

@@ -8,7 +8,7 @@ from specdec_cli.documents.formats import READERS
 from specdec_cli.documents.names import Format
 from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.text.edits import find_edits
-from specdec_cli.text.protected import protected_spans
+from specdec_cli.text.protect.spans import protected_spans
 
 
 def parse(text: str | bytes, format: Format, *, purpose: Purpose = "translate", redo: bool = False) -> Document:

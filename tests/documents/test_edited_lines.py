@@ -5,8 +5,8 @@ import pytest
 from specdec_cli.documents.names import Format
 from specdec_cli.documents.wrapped import edited_lines, fitted_edits
 from specdec_cli.text.edits import find_edits
-from specdec_cli.text.lines import Line
-from specdec_cli.text.paragraphs import Paragraph, join_paragraphs
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.paragraphs import Paragraph, join_paragraphs
 from tests.documents.helper import parse
 
 

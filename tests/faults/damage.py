@@ -10,10 +10,10 @@ from typing import Any
 import tokenizers
 
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
-from specdec_cli.text.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
-from specdec_cli.text.lexicon import Lexicon
-from specdec_cli.text.ngram_counting import count_ngrams
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.spelling.ngram_counting import count_ngrams
+from specdec_cli.text.spelling.speller import Lexicon
+from specdec_cli.text.tokenize.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
 
 VALUES: tuple[Any, ...] = (-1, 0, 2**31, 1e308, math.nan, None, "text", [])

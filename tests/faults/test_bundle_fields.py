@@ -17,11 +17,9 @@ from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translator
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
 from tests.faults.forked import run_forked
-
-pytestmark = pytest.mark.slow
 
 LINES = ["ka lo mi", "Resu no, 12 pe difo."]
 FILES = [

@@ -12,7 +12,7 @@ from tests.commands.cluster_runs import alone, run, start
 from tests.conftest import make_lines
 from tests.faults.process_tree import descendants, kill, wait_for_end
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")]
+pytestmark = [pytest.mark.long, pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")]
 
 KINDS = {"worker": "ray::Worker", "teacher": "specdec_cli.distillation.worker", "raylet": "/raylet/raylet"}
 """A part of the command lines of the processes of each kind."""

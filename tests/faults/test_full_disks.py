@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 KILOBYTES = 1
 SMALL = ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "run.max_updates=2", "run.batch_tokens=128"]
 CASES = {

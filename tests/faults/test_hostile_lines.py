@@ -10,8 +10,6 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
 
-pytestmark = pytest.mark.slow
-
 Count = Callable[[str], None]
 KINDS: tuple[Callable[[random.Random], str], ...] = (
     lambda r: "".join(chr(r.choice([*range(1, 10), *range(11, 32), 127, 0x85, 0x2028])) for _ in range(r.randint(1, 20))),

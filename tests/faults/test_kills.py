@@ -9,8 +9,6 @@ import pytest
 
 from tests.faults.forked import run_forked, start_forked, wait_for_session
 
-pytestmark = pytest.mark.slow
-
 SETTINGS = {
     "verifier": ["preset=small", "model.width=32", "model.feed_forward=64", "model.heads=2", "model.encoder_layers=1"],
     "drafter": ["drafter.layers=1", "drafter.feed_forward=64", "drafter.max_block=4"],

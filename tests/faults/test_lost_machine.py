@@ -14,7 +14,7 @@ from tests.conftest import make_lines
 from tests.faults.process_tree import descendants, kill
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 _SECONDS = 300.0
 _WORKERS = ("ray::Worker", "specdec_cli.distillation.worker")

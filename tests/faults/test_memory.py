@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 MEGABYTES = 60
 """The memory that a run may take beyond a minimal run; --memory is smaller."""
 SCRIPT = """

@@ -12,8 +12,6 @@ from converters.marian_vocabularies import read_decoding, read_vocabulary
 from specdec_cli.app import app
 from specdec_cli.errors import ModelError
 
-pytestmark = pytest.mark.slow
-
 HUGE, LONGER = "1000000000", "99999999999999999999"
 DEEP = 100_000
 Count = Callable[[str], None]

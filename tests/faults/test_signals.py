@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 Process = subprocess.Popen[bytes]
 Start = Callable[..., contextlib.AbstractContextManager[Process]]

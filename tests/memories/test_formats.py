@@ -11,7 +11,7 @@ from specdec_cli.memories import po
 from specdec_cli.memories.pairs import LONGEST, Entry, sentence_pairs
 from specdec_cli.memories.po import read_po
 from specdec_cli.memories.tmx import read_tmx
-from specdec_cli.text.parallel import Pair
+from specdec_cli.text.corpus.parallel import Pair
 
 TMX = """<?xml version="1.0"?>
 <!DOCTYPE tmx SYSTEM "tmx14.dtd" [<!ENTITY file SYSTEM "file:///etc/hostname"> <!ENTITY text "expanded">]>

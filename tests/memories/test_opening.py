@@ -16,7 +16,8 @@ from specdec_cli.memories.found import EXACT, FoundDraft
 from specdec_cli.memories.index import Index, build_index
 from specdec_cli.memories.opening import open_memory
 from specdec_cli.memories.pairs import Entry
-from specdec_cli.memories.rules import rules_version
+from specdec_cli.memories.rules import PARTS, rules_version
+from tests.source import imported, modules
 
 TMX = '<tmx><body><tu><tuv xml:lang="en"><seg>rain</seg></tuv><tuv xml:lang="de"><seg>Regen</seg></tuv></tu></body></tmx>'
 PO = 'msgid "rain"\nmsgstr "Regen"\n'
@@ -95,15 +96,37 @@ def test_an_index_by_other_rules_is_made_again(builds: Callable[[], int], tmp_pa
         assert builds() == expected
 
 
-@pytest.mark.parametrize(("part", "changes"), [("memories", True), ("text", True), ("server", False)])
-def test_the_rules_are_the_code_that_reads_memories(part: str, changes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("memories", "text", "server"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "a.py").write_text("a = 1\n")
+@pytest.mark.parametrize(
+    ("file", "changes"),
+    [
+        ("memories/a.py", True),
+        ("text/segment/a.py", True),
+        ("text/tags/inner/a.py", True),
+        ("text/view.py", True),
+        ("text/shape.py", False),
+    ],
+)
+def test_the_rules_are_the_code_that_reads_memories(file: str, changes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("memories/a.py", *(f"{part}{'' if part.endswith('.py') else '/a.py'}" for part in PARTS), file):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a = 1\n")
     monkeypatch.setattr(specdec_cli, "__file__", str(tmp_path / "__init__.py"))
     before = rules_version.__wrapped__()
-    (tmp_path / part / "a.py").write_text("a = 2\n")
+    (tmp_path / file).write_text("a = 2\n")
     assert (rules_version.__wrapped__() != before) is changes
+
+
+def test_the_rules_have_all_code_that_memories_import() -> None:
+    folder, seen = Path(specdec_cli.__file__).parent, set[str]()
+    waiting = [name for name in modules() if name.startswith("specdec_cli.memories.")]
+    while waiting:
+        name = waiting.pop()
+        if name not in seen and name.startswith(("specdec_cli.memories.", "specdec_cli.text.")):
+            seen.add(name)
+            waiting += imported(name)
+    parts = [folder / part for part in PARTS]
+    outside = {modules()[name] for name in seen if not any(modules()[name].is_relative_to(part) for part in parts)}
+    assert outside == set() and all(part.exists() for part in parts)
 
 
 @pytest.mark.parametrize(

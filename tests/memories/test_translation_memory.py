@@ -18,7 +18,7 @@ from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.opening import open_memory
 from specdec_cli.memories.pairs import Entry, sentence_pairs
 from specdec_cli.memories.storage import map_index, write_index
-from specdec_cli.text.parallel import Pair
+from specdec_cli.text.corpus.parallel import Pair
 
 fuzz = pytest.importorskip("rapidfuzz.fuzz")
 

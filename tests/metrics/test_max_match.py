@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specdec_cli.metrics.max_match import MaxMatch, max_match
-from specdec_cli.text.m2 import AnnotatedSentence, GoldEdit, apply_gold_edits, read_m2
+from specdec_cli.text.corpus.parallel import AnnotatedSentence, GoldEdit, apply_gold_edits, read_m2
 
 WORDS = st.lists(st.sampled_from("abc"), max_size=7).map(tuple)
 

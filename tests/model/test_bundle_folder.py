@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from specdec_cli.errors import ModelError
 from specdec_cli.files import write_atomically
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info, save_bundle
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.fakes import DRAFTERS, tiny_drafter, tiny_transformer
 
 

@@ -13,7 +13,7 @@ from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter_configs import drafter_config
 from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
 
 

@@ -25,7 +25,7 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("rows", [1, 2, 5, 6, 7, 13])
 @pytest.mark.parametrize(("inputs", "outputs"), [(16, 16), (32, 48), (64, 64), (48, 130)])
 @pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])

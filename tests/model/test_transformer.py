@@ -11,7 +11,7 @@ from specdec_cli.model.attention import additive_mask
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.embedding import sinusoids
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import PADDING
+from specdec_cli.text.tokenize.sentencepiece import PADDING
 from tests.fakes import VOCABULARY, tiny_transformer
 
 VARIANTS = [
@@ -46,7 +46,6 @@ def cached(model: Transformer, source: Tensor, target: Tensor, size: int) -> Ten
     return logits
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: " ".join(variant.values()))
 @torch.no_grad()
 def test_decoding_step_by_step_equals_one_pass(variant: dict[str, Any]) -> None:

@@ -2,8 +2,7 @@
 
 import os
 import random
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
@@ -11,6 +10,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.pipeline.engine import Engine
+from tests.native.expected import Outcome, outcome
 from tests.native.requests import Request, decode
 
 
@@ -41,20 +41,19 @@ def shipped_sources(bundle: Bundle, name: str, data: Path) -> list[list[int]]:
     return [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.split("\t")[0].strip())) for line in lines]
 
 
-def comparable(hypothesis: Hypothesis) -> Hypothesis:
-    """A hypothesis without the name of its decoding, and without its score, which is a sum in another order."""
-    return replace(hypothesis, decoding="", score=None)
-
-
 def reference(
     bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingOptions, copies: Sequence[Sequence[int]] = ()
-) -> dict[int, Hypothesis]:
-    """What the reference engine says, by the number of the source; `copies` are the texts that are copied in place of the sources."""
+) -> list[Hypothesis]:
+    """What the reference engine decodes; `copies` are the texts that are copied in place of the sources."""
     engine = Engine(bundle, resolve(asked, bundle))
-    found = engine.decode([Sentence(n, source, copy=copies[n] if copies else ()) for n, source in enumerate(sources)])
-    return {each.number: comparable(each) for each in found}
+    return list(engine.decode([Sentence(n, source, copy=copies[n] if copies else ()) for n, source in enumerate(sources)]))
 
 
-def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Hypothesis]:
-    """What the native engine says, by the number of the source."""
-    return {each.number: comparable(each) for each in decode(model, sources, request)}
+def by_number(decoded: Iterable[Hypothesis]) -> dict[int, Outcome]:
+    """What an engine decoded, by the number of the source."""
+    return {each.number: outcome(each) for each in decoded}
+
+
+def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Outcome]:
+    """What the native engine decodes, by the number of the source."""
+    return by_number(decode(model, sources, request))

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from specdec_cli.native.library import load_library
+from tests.conftest import shared
+from tests.fakes import redraw
+from tests.native.expected import Expectations, expectations_of
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -50,10 +53,12 @@ def probe_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The engine as a library that also has the functions of probe.c."""
     if shutil.which("cc") is None:
         pytest.skip("there is no C compiler")
-    path = tmp_path_factory.mktemp("native") / "probe.so"
-    sources = [*map(str, sorted(SOURCES.glob("*.c"))), str(Path(__file__).parent / "probe.c")]
-    subprocess.run(["cc", *FLAGS, "-I", str(SOURCES), *sources, "-o", str(path), "-lm"], check=True)
-    return path
+
+    def build(folder: Path) -> None:
+        sources = [*map(str, sorted(SOURCES.glob("*.c"))), str(Path(__file__).parent / "probe.c")]
+        subprocess.run(["cc", *FLAGS, "-I", str(SOURCES), *sources, "-o", str(folder / "probe.so"), "-lm"], check=True)
+
+    return shared(tmp_path_factory, "probe", build) / "probe.so"
 
 
 @pytest.fixture(scope="session")
@@ -81,6 +86,14 @@ def sharing(probe_path: Path) -> Iterator[None]:
     load_library.cache_clear()
 
 
+@pytest.fixture
+def expected(request: pytest.FixtureRequest) -> Iterator[Expectations]:
+    """The outputs of the reference engine for this test case."""
+    stored = expectations_of(request.node)
+    yield stored
+    stored.write()
+
+
 @pytest.fixture(params=ISAS)
 def isa(request: pytest.FixtureRequest, probe: Any) -> bytes:
     """Each instruction set that this processor has."""
@@ -101,6 +114,7 @@ def pair(
     from specdec_cli.model.int8 import quantize
 
     made = copy.deepcopy(make_bundle(**VARIANTS[request.param]))
+    redraw(made.verifier)
     with torch.no_grad():
         for name, parameter in made.verifier.named_parameters():
             if name.endswith(("cross_attention.output.weight", "outer.weight")):

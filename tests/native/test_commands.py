@@ -31,7 +31,7 @@ def run(command: str, *arguments: str, text: str) -> Result:
     return CliRunner().invoke(app, [command, "--threads", "1", *precision, *arguments], input=text)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", [[], ["--json", "--stats"], ["--batch-size", "1", "--device", "cpu", "--precision", "int8"]])
 @pytest.mark.parametrize(("command", "text"), [("translate", LINES), ("correct", LEARNER)])
 def test_defaults_import_neither_torch_nor_ctranslate2_nor_numpy(command: str, text: str, options: list[str]) -> None:
@@ -73,7 +73,7 @@ def test_drafts_that_may_be_left_out_are() -> None:
     assert "native engine (" in result.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", [["--decoding", "beam", "--beam-size", "33"], ["--decoding", "jacobi"], ["--precision", "float32"]])
 def test_what_it_cannot_do_the_reference_does(options: list[str]) -> None:
     done = run("translate", "--stats", *options, text="Tom is at home.\n")
@@ -112,7 +112,7 @@ def without_library(folder: Path, *arguments: str) -> subprocess.CompletedProces
     return subprocess.run(command, input="Tom is at home.\n", capture_output=True, text=True, check=False, env=environment)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_the_library_the_reference_translates_and_one_line_says_so(tmp_path: Path) -> None:
     done = without_library(tmp_path)
     assert (done.returncode, done.stdout) == (0, "Tom ist zu Hause.\n")

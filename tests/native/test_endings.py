@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
 LINES = [f"Tom has {number} dogs and the house of his friend is number {number + 1}.\n" for number in range(4000)]
 BATCHES = (["--batch-size", "1", "--threads", "2"], ["--batch-size", "8", "--threads", "2"])
 

@@ -86,7 +86,6 @@ def arm_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(ARM[0], tmp_path_factory.mktemp("arm"), "-static")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("isa", ISAS)
 def test_every_instruction_set_gives_the_stored_logits(native_program: Path, isa: str, tmp_path: Path) -> None:
     found = digests([str(native_program)], tmp_path, isa)
@@ -95,7 +94,6 @@ def test_every_instruction_set_gives_the_stored_logits(native_program: Path, isa
     assert found == DIGESTS.read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("isa", ["scalar", "neon"])
 def test_arm_gives_the_stored_logits(arm_program: Path, isa: str, tmp_path: Path) -> None:
     assert digests([ARM[1], "-cpu", "max", str(arm_program)], tmp_path, isa) == DIGESTS.read_text(encoding="utf-8")

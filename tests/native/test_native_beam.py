@@ -10,7 +10,6 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
-from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
@@ -19,7 +18,8 @@ from specdec_cli.model.int8 import quantize
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
-from tests.native.comparison import comparable, native, shipped_sources, sources_of
+from tests.native.comparison import by_number, native, shipped_sources, sources_of
+from tests.native.expected import Expectations
 from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
@@ -37,30 +37,28 @@ REQUESTS = {
 }
 
 
-def expected_by(bundle: Bundle, sources: list[list[int]], request: Request) -> dict[int, Hypothesis]:
-    """What the reference engine finds, by the number of the source."""
-    options = Decoding(
-        search=BeamSearch(beam_size=request.beam_size, length_penalty=request.length_penalty, n_best=request.n_best, stop=request.stop),
-        max_length=request.max_length,
-    )
+def searched(bundle: Bundle, sources: list[list[int]], request: Request) -> list[Hypothesis]:
+    """What the reference engine finds."""
+    options = request.resolved()
     verifier = Verifier(bundle.verifier, request.forced)
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
-    return {each.number: comparable(each) for one in sentences for each in beam_search([verifier], [one], options)}
+    return [each for one in sentences for each in beam_search([verifier], [one], options)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("request_", REQUESTS.values(), ids=REQUESTS)
-def test_random_models_find_the_same(pair: tuple[Bundle, Path], request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_models_find_the_same(
+    pair: tuple[Bundle, Path], request_: Request, expected: Expectations, monkeypatch: pytest.MonkeyPatch
+) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 6, 12)
-    expected = expected_by(bundle, sources, request_)
+    outputs = expected(searched, bundle, sources, request_)
     for isa in load_library().specdec_instruction_sets().decode().split(","):
         monkeypatch.setenv("SPECDEC_ISA", isa)
-        assert native(NativeModel(bundle.verifier.config, path), sources, request_) == expected
+        assert native(NativeModel(bundle.verifier.config, path), sources, request_) == outputs
     monkeypatch.delenv("SPECDEC_ISA")
     model = NativeModel(bundle.verifier.config, path)
     for batch, threads in ((1, 2), (1, 3), (4, 1), (3, 2), (16, 3)):
-        assert native(model, sources, replace(request_, batch=batch, threads=threads)) == expected
+        assert native(model, sources, replace(request_, batch=batch, threads=threads)) == outputs
 
 
 def test_suppressed_tokens_keep_their_share_and_are_not_found(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
@@ -73,9 +71,9 @@ def test_suppressed_tokens_keep_their_share_and_are_not_found(make_bundle: Calla
     save_bundle(bundle, tmp_path)
     quantize(bundle.verifier)
     sources, request = sources_of(len(bundle.tokenizer), 5, 9), Request("beam", beam_size=5, n_best=5, max_length=10)
-    found = native(NativeModel(bundle.verifier.config, tmp_path / "verifier" / "model.safetensors"), sources, request)
-    assert found == expected_by(bundle, sources, request)
-    assert not {token for each in found.values() for one in each.alternatives for token in one.ids} & set(suppressed)
+    found = list(decode(NativeModel(bundle.verifier.config, tmp_path / "verifier" / "model.safetensors"), sources, request))
+    assert by_number(found) == by_number(searched(bundle, sources, request))
+    assert not {token for each in found for one in each.alternatives for token in one.ids} & set(suppressed)
 
 
 def test_equal_scores_are_in_the_order_of_tokens(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
@@ -88,7 +86,7 @@ def test_equal_scores_are_in_the_order_of_tokens(make_bundle: Callable[..., Bund
     quantize(bundle.verifier)
     sources, request = sources_of(len(bundle.tokenizer), 5, 9), Request("beam", beam_size=4, n_best=4, max_length=4)
     found = native(NativeModel(bundle.verifier.config, tmp_path / "verifier" / "model.safetensors"), sources, request)
-    assert found == expected_by(bundle, sources, request)
+    assert found == by_number(searched(bundle, sources, request))
 
 
 @pytest.mark.parametrize("wrong", [{"beam_size": 0}, {"beam_size": 33}, {"n_best": 6}, {"n_best": 0}, {"length_penalty": float("nan")}])
@@ -104,9 +102,9 @@ def test_shipped_bundles_find_the_same(name: str, data: Path) -> None:
     sources = shipped_sources(bundle, name, data)
     model = NativeModel(bundle.verifier.config, SHIPPED / name / "verifier" / "model.safetensors")
     request = Request("beam", beam_size=5, n_best=5)
-    expected = expected_by(bundle, sources, request)
+    expected = by_number(searched(bundle, sources, request))
     for batch, threads in ((1, 1), (1, 2), (8, 3)):
         assert native(model, sources, replace(request, batch=batch, threads=threads)) == expected
     order = random.Random(1).sample(range(len(sources)), len(sources))
     shuffled = native(model, [sources[place] for place in order], replace(request, batch=5, threads=2))
-    assert {order[number]: replace(each, number=order[number]) for number, each in shuffled.items()} == expected
+    assert {order[number]: each for number, each in shuffled.items()} == expected

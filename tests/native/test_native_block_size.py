@@ -65,7 +65,6 @@ def state_of(rows: int) -> Any:
     )
 
 
-@pytest.mark.slow
 @given(
     plain=PAIRS,
     times=st.tuples(PAIRS, PAIRS, PAIRS, PAIRS),

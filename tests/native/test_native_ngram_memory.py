@@ -17,6 +17,7 @@ from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
 from tests.native.comparison import native, reference, sources_of
+from tests.native.expected import Expectations
 from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
@@ -24,17 +25,17 @@ LINES = ["Tom reads a book.", "Mary reads a long book about old trees and the pe
 
 
 @pytest.mark.parametrize("block_size", [1, 3, 7])
-def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path], block_size: int) -> None:
+def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path], block_size: int, expected: Expectations) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 9, 15)  # of one padded length: the order of the queue is that of the reference
     model, size = NativeModel(bundle.verifier.config, path), bundle.verifier.config.vocabulary_size
     asked = DecodingOptions(decoding="ngram-memory", block_size=block_size, max_length=20, with_scores=True)
-    expected = reference(bundle, sources, asked)
+    outputs = expected(reference, bundle, sources, asked)
     for threads in (1, 3):
         memory = NgramMemory(size, 1)
         request = Request("ngram-memory", block_size=block_size, threads=threads, max_length=20, with_scores=True, memory=memory.address)
-        assert native(model, sources, request) == expected
-    assert sum(each.rounds for each in expected.values()) < sum(len(each.ids) for each in expected.values())
+        assert native(model, sources, request) == outputs
+    assert sum(each.rounds for each in outputs.values()) < sum(len(each.ids) for each in outputs.values())
 
 
 def test_the_memory_lasts_from_call_to_call_in_the_order_of_the_reference() -> None:

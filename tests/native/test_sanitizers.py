@@ -11,7 +11,7 @@ from tests.native.sanitize import SANITIZERS, runtime_of
 ROOT = Path(__file__).parent.parent.parent
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_sanitizers_find_nothing() -> None:
     if missing := [name for name in SANITIZERS if runtime_of(name) is None]:
         pytest.skip(f"gcc does not have these sanitizers here: {'; '.join(missing)}")

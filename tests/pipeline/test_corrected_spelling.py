@@ -10,9 +10,9 @@ from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.text.edits import apply_edits
-from specdec_cli.text.lexicon import Lexicon
-from specdec_cli.text.ngram_counting import count_ngrams
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.spelling.ngram_counting import count_ngrams
+from specdec_cli.text.spelling.speller import Lexicon
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.pipeline.test_corrector import GENTLE, Rewriter
 
 GUESTS = "The guests of the house are here now."

@@ -13,8 +13,8 @@ from specdec_cli.pipeline.corrector import Correction, Corrector
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-from specdec_cli.text.ngram_counting import count_ngrams
-from specdec_cli.text.subwords import EOS, Subwords
+from specdec_cli.text.spelling.ngram_counting import count_ngrams
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 
 
 class Rewriter:

@@ -5,9 +5,9 @@ import pytest
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.text.edits import find_edits
-from specdec_cli.text.ngram_counting import count_ngrams
-from specdec_cli.text.ngrams import NgramModel
-from specdec_cli.text.subwords import EOS, Subwords
+from specdec_cli.text.spelling.ngram_counting import count_ngrams
+from specdec_cli.text.spelling.ngrams import NgramModel
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 
 
 def scores(

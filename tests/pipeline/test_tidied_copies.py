@@ -12,7 +12,7 @@ from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import LineDecoder
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.text.subwords import EOS, Subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 
 LINES = ["so he left , and we stayed .", "So he left.", "", "He goes home . We stay"]
 

@@ -16,7 +16,7 @@ from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translation, Translator
-from specdec_cli.text.parallel import Pair
+from specdec_cli.text.corpus.parallel import Pair
 from tests.fakes import tiny_drafter
 
 GREEDY = Decoding(max_length=12)

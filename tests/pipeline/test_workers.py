@@ -52,7 +52,7 @@ def test_threads_stop_when_results_are_not_read() -> None:
     results.close()  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.usefixtures("two_threads")
 @pytest.mark.parametrize(
     ("precision", "decoding"),

@@ -16,8 +16,6 @@ from specdec_cli.text.edits import Edit
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT
 
-pytestmark = pytest.mark.slow
-
 
 def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
     generator = random.Random(0)
@@ -39,6 +37,7 @@ def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
     assert made.info.decoding == "specdec"
 
 
+@pytest.mark.long
 def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
     sentences = english_sentences(60) + [f"I agree that she is {n} years old, and I want to see her." for n in range(20, 40)]
     (tmp_path / "text").mkdir()
@@ -86,6 +85,7 @@ def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path:
     assert rows[0]["identical"] == rows[2]["identical"] == [40, 40] and rows[0]["f05"] is not None
 
 
+@pytest.mark.long
 def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
     text = tmp_path / "text"
     (text / "en-de").mkdir(parents=True)

@@ -20,7 +20,7 @@ import pytest
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.application import make_application
-from specdec_cli.server.batching import BatchDecoder
+from specdec_cli.server.batching import BatchDecoder, Pool
 from specdec_cli.server.keys import Keys
 from specdec_cli.server.limits import Limits
 from specdec_cli.server.listening import listen_tcp
@@ -97,8 +97,10 @@ def running(
     **options: Any,
 ) -> Iterator[tuple[Running, Service]]:
     """Run a server that translates by `translate`, and corrects by `mend`, in a thread."""
-    translators = {("en", "de"): BatchDecoder(translate)}
-    service = Service(translators, {"en": BatchDecoder(mend)}, limits or Limits(), keys or Keys(), Log(quiet=True))
+    limits = limits or Limits()
+    pool = Pool(1, limits.backlog_seconds)
+    decoders = BatchDecoder(translate, pool), BatchDecoder(mend, pool)
+    service = Service(pool, {("en", "de"): decoders[0]}, {"en": decoders[1]}, limits, keys or Keys(), Log(quiet=True))
     own = listen_tcp("127.0.0.1", 0)
     server = make_server(make_application(service, **options), stop_seconds=5)
     thread = threading.Thread(target=server.run, args=([own],))

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,8 +29,7 @@ def ask(server: Running, q: object, **fields: object) -> object:
 def test_alternatives_are_other_texts_than_the_translation() -> None:
     with running() as (server, service):
         assert ask(server, "a", alternatives=3) == []  # no model finds any
-        service.alternatives["en", "de"] = BatchDecoder(several)
-        service.alternatives["en", "de"].start()
+        service.alternatives["en", "de"] = BatchDecoder(several, service.pool)
         assert ask(server, "a", alternatives=2) == ["A1", "A2"]
         assert ask(server, "a", alternatives="9") == ["A1", "A2", "a"]
         assert ask(server, "a", alternatives=0) is ask(server, "a") is ask(server, "a", alternatives=-1) is None
@@ -49,7 +47,6 @@ def test_variants_begin_with_the_best_outputs_and_differ(outputs: list[list[str]
     assert len(found) == max((len(set(each)) for each in outputs), default=1)
 
 
-@pytest.mark.slow
 def test_beam_search_finds_alternatives(shipped: Running) -> None:
     text = "The old house is red. It is late."
     found = ask(shipped, text, alternatives=3)

@@ -1,14 +1,15 @@
-"""Lines of many requests are decoded together, shared fairly, and each result goes to its request."""
+"""Lines of many requests are decoded together, in a fair order, and each result goes to its request."""
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.server.batching import BatchDecoder
+from specdec_cli.server.batching import BatchDecoder, Overloaded, Pool, work_of
 
 TEXTS = st.lists(st.lists(st.text("abc", max_size=12), max_size=6), min_size=1, max_size=6)
 
@@ -17,19 +18,34 @@ def capitals(lines: Sequence[str]) -> list[str]:
     return [line.upper() for line in lines]
 
 
-async def decode_all(decoder: BatchDecoder[str], requests: Sequence[Sequence[str]]) -> list[list[str]]:
-    return await asyncio.gather(*(decoder.decode(lines) for lines in requests))
+def work_in(pool: Pool, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Run `work` in an event loop; all requests of its first step wait before the threads of `pool` start."""
+
+    async def run() -> None:
+        task = asyncio.ensure_future(work())
+        for _ in range(3):
+            await asyncio.sleep(0)
+        pool.start()
+        await task
+
+    try:
+        asyncio.run(run())
+    finally:
+        pool.stop()
 
 
 @given(TEXTS, st.integers(1, 3), st.integers(1, 20))
 def test_each_request_gets_the_results_of_its_lines(requests: list[list[str]], threads: int, most: int) -> None:
-    decoder = BatchDecoder(capitals, threads, most)
-    decoder.start()
-    try:
-        assert asyncio.run(decode_all(decoder, requests)) == [capitals(lines) for lines in requests]
-    finally:
-        decoder.stop()
-    assert not decoder.is_alive
+    pool = Pool(threads, most_work=most)
+    decoders = [BatchDecoder(capitals, pool), BatchDecoder(capitals, pool, 1)]
+
+    async def decode_all() -> None:
+        found = await asyncio.gather(*(decoders[index % 2].decode(lines) for index, lines in enumerate(requests)))
+        assert found == [capitals(lines) for lines in requests]
+
+    work_in(pool, decode_all)
+    assert not pool.is_alive
+    assert (pool.backlog.characters, pool.backlog.requests, pool.backlog.seconds) == (0, 0, 0)
 
 
 def recorded(requests: Sequence[Sequence[str]], most: int) -> list[list[str]]:
@@ -40,15 +56,13 @@ def recorded(requests: Sequence[Sequence[str]], most: int) -> list[list[str]]:
         batches.append(list(lines))
         return list(lines)
 
-    async def run() -> None:
-        decoder = BatchDecoder(decode, 1, most)
-        tasks = [asyncio.ensure_future(decoder.decode(lines)) for lines in requests]
-        await asyncio.sleep(0)  # all requests wait now
-        decoder.start()
-        await asyncio.gather(*tasks)
-        decoder.stop()
+    pool = Pool(most_work=most)
+    decoder = BatchDecoder(decode, pool)
 
-    asyncio.run(run())
+    async def decode_all() -> None:
+        await asyncio.gather(*map(decoder.decode, requests))
+
+    work_in(pool, decode_all)
     return batches
 
 
@@ -57,16 +71,22 @@ def test_requests_that_wait_are_one_batch() -> None:
 
 
 def test_a_long_request_does_not_delay_short_ones() -> None:
-    long = [letter * 90 for letter in "abcdef"]
+    long = [letter * 92 for letter in "abcdef"]
     batches = recorded([long, ["x"], ["y"]], 200)
-    assert batches[0] == ["x", "y", long[0]]
+    assert batches[0] == ["x", "y", long[0], long[1]]
     assert [line for batch in batches for line in batch if len(line) > 1] == long
 
 
-def test_more_requests_than_fit_take_turns() -> None:
-    batches = recorded([[letter * 50, letter * 60] for letter in "abcdef"], 200)
-    first = [line[0] for batch in batches for line in batch][:6]
-    assert first == list("abcdef")
+def test_long_requests_are_decoded_in_their_order_of_arrival() -> None:
+    batches = recorded([[letter * 300, letter * 301] for letter in "abcdef"], 200)
+    assert [line[0] for batch in batches for line in batch] == list("aabbccddeeff")
+
+
+def test_short_requests_get_a_quarter_of_the_work_before_earlier_ones() -> None:
+    long, short = [["a" * 92] * 60, *(["b" * 17] for _ in range(40))], "b" * 17
+    done = [(sum(map(len, batch)), batch.count(short)) for batch in recorded(long, 400)]
+    assert [count for _, count in done[:10]] == [4] * 10
+    assert all(count * work_of([short]) <= 100 for _, count in done)
 
 
 def test_lines_of_a_cancelled_request_are_not_decoded() -> None:
@@ -79,9 +99,10 @@ def test_lines_of_a_cancelled_request_are_not_decoded() -> None:
         decoded.extend(lines)
         return list(lines)
 
+    pool = Pool()
+    decoder = BatchDecoder(decode, pool)
+
     async def run() -> None:
-        decoder = BatchDecoder(decode)
-        decoder.start()
         first = asyncio.ensure_future(decoder.decode(["a"]))
         await asyncio.to_thread(begun.wait)
         second, third = (asyncio.ensure_future(decoder.decode([text])) for text in "bc")
@@ -90,9 +111,8 @@ def test_lines_of_a_cancelled_request_are_not_decoded() -> None:
         await asyncio.sleep(0)
         may_end.set()
         assert (await first, await third) == (["a"], ["c"])
-        decoder.stop()
 
-    asyncio.run(run())
+    work_in(pool, run)
     assert decoded == ["a", "c"]
 
 
@@ -108,12 +128,11 @@ def test_a_batch_that_no_request_waits_for_ends(texts: str, left: str, finished:
         decoded.extend(lines)
         return list(lines)
 
-    decoder = BatchDecoder(decode)
+    pool = Pool()
+    decoder = BatchDecoder(decode, pool)
 
     async def run() -> None:
         tasks = {text: asyncio.ensure_future(decoder.decode([text])) for text in texts}
-        await asyncio.sleep(0)  # all requests wait now
-        decoder.start()
         await asyncio.to_thread(begun.wait)
         for text in left:
             tasks[text].cancel()
@@ -121,9 +140,8 @@ def test_a_batch_that_no_request_waits_for_ends(texts: str, left: str, finished:
         may_end.set()
         await asyncio.wait(tasks.values())
         assert await decoder.decode(["z"]) == ["z"]
-        decoder.stop()
 
-    asyncio.run(run())
+    work_in(pool, run)
     assert "".join(decoded) == finished
 
 
@@ -133,28 +151,152 @@ def test_an_error_goes_to_the_requests_of_its_batch_alone() -> None:
             raise ValueError("no")
         return list(lines) if "few" not in lines else []
 
+    pool = Pool()
+    decoder = BatchDecoder(decode, pool)
+
     async def run() -> None:
-        decoder = BatchDecoder(decode)
-        decoder.start()
         for text in ("bad", "few"):
             with pytest.raises(ValueError, match=r"no|shorter"):
                 await decoder.decode([text])
         assert await decoder.decode(["good"]) == ["good"]
-        assert decoder.is_alive
-        decoder.stop()
+        assert pool.is_alive
 
-    asyncio.run(run())
+    work_in(pool, run)
+    assert pool.backlog.seconds == 0
+
+
+def waiting(decoder: BatchDecoder[str], *requests: Sequence[str]) -> list[asyncio.Future[list[str]]]:
+    """Start to decode requests."""
+    return [asyncio.ensure_future(decoder.decode(lines)) for lines in requests]
+
+
+async def ended(tasks: Sequence[asyncio.Future[list[str]]]) -> list[float]:
+    """Cancel those of `tasks` that wait, and return the times after which the refused ones may be tried again."""
+    errors = [task.exception() for task in tasks if task.done()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    return [error.seconds for error in errors if isinstance(error, Overloaded)]
 
 
 def test_the_backlog_is_the_text_that_waits() -> None:
     async def run() -> None:
-        decoder = BatchDecoder(capitals)
-        waiting = asyncio.ensure_future(decoder.decode(["a" * 100_000]))
+        pool = Pool(2)
+        first, second = BatchDecoder(capitals, pool), BatchDecoder(capitals, pool, 1)
+        tasks = waiting(first, ["a" * 92] * 100) + waiting(second, ["b" * 92] * 100, ["c"])
         await asyncio.sleep(0)
-        assert decoder.backlog_seconds == pytest.approx(10)
-        decoder.start()
-        await waiting
-        assert decoder.backlog_seconds == 0
-        decoder.stop()
+        assert (pool.backlog.characters, pool.backlog.requests) == (18_401, 3)
+        assert pool.backlog.seconds == pytest.approx(0.5 + 1 + 0.0009)
+        await ended(tasks)
+        assert (pool.backlog.characters, pool.backlog.requests, pool.backlog.seconds) == (0, 0, 0)
 
     asyncio.run(run())
+
+
+def test_requests_that_would_wait_too_long_are_refused_at_once() -> None:
+    async def run() -> None:
+        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        long = ["a" * 92] * 25  # a quarter of a second
+        refused = await ended([*waiting(decoder, *[long] * 60), *await started(decoder, ["b"])])
+        assert refused == [pytest.approx(1)] * 56
+
+    async def started(decoder: BatchDecoder[str], *requests: Sequence[str]) -> list[asyncio.Future[list[str]]]:
+        await asyncio.sleep(0)
+        tasks = waiting(decoder, *requests)
+        await asyncio.sleep(0)
+        return tasks
+
+    asyncio.run(run())
+
+
+def test_a_request_is_admitted_if_nothing_waits() -> None:
+    async def run() -> None:
+        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        tasks = waiting(decoder, ["a" * 92] * 1000, ["a" * 92] * 10)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert await ended(tasks) == [pytest.approx(10)]
+        tasks = waiting(decoder, ["a" * 92] * 10, ["a" * 92] * 80)  # the work of those that were cancelled is free again
+        await asyncio.sleep(0)
+        assert await ended(tasks) == []
+
+    asyncio.run(run())
+
+
+def test_there_is_room_for_short_requests_behind_long_ones() -> None:
+    async def run() -> None:
+        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        tasks = waiting(decoder, ["a" * 92] * 100, *[["b" * 92] * 4] * 20)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert len(await ended(tasks)) == 14  # there is room for a quarter of a second
+
+    asyncio.run(run())
+
+
+class Simulation:
+    """Two decoders of `rate` units of work a second, whose time is simulated; requests that arrive in that time are sent in its course."""
+
+    def __init__(self, rate: int, limit: float) -> None:
+        self._now, self._rate = 0.0, rate
+        self._pool = Pool(most_seconds=0.75 * limit, clock=lambda: self._now)
+        self._decoders = [BatchDecoder(self._decode, self._pool) for _ in range(2)]
+        for decoder in self._decoders:
+            decoder.learn(20 * rate, 20)
+        self._later: list[tuple[float, int, list[str]]] = []
+        self._tasks: list[asyncio.Task[float]] = []
+
+    def _decode(self, lines: Sequence[str]) -> list[str]:
+        self._in_loop(self._step())
+        self._now += work_of(lines) / self._rate
+        while self._later and self._later[0][0] <= self._now:
+            self._in_loop(self._send(*self._later.pop(0)[1:]))
+        return list(lines)
+
+    def _in_loop(self, work: Coroutine[Any, Any, None]) -> None:
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    async def _step(self) -> None:
+        for _ in range(5):  # requests whose results have come are answered
+            await asyncio.sleep(0)
+
+    async def _send(self, decoder: int, lines: list[str]) -> None:
+        self._tasks.append(asyncio.create_task(self._ask(self._decoders[decoder], lines, self._now)))
+        await self._step()
+
+    async def _ask(self, decoder: BatchDecoder[str], lines: list[str], sent: float) -> float:
+        await decoder.decode(lines)
+        return self._now - sent
+
+    def run(self, first: Sequence[tuple[int, list[str]]], later: Sequence[tuple[float, int, list[str]]]) -> list[float | None]:
+        """Send the requests `first` (number of a decoder, lines), and `later` ones at their times. Returns the seconds until the answer
+        of each request; None if it was refused.
+        """
+        self._later = list(later)
+
+        async def work() -> None:
+            self._loop = asyncio.get_running_loop()
+            for request in first:
+                await self._send(*request)
+            self._pool.start()
+            while unfinished := [task for task in self._tasks if not task.done()]:
+                await asyncio.wait(unfinished)
+
+        try:
+            asyncio.run(work())
+        finally:
+            self._pool.stop()
+        assert all(isinstance(task.exception(), Overloaded | None) for task in self._tasks)
+        return [None if task.exception() else task.result() for task in self._tasks]
+
+
+@pytest.mark.parametrize("decoders", [(0, 0, 0, 0), (0, 1, 0, 1), (0, 0, 1, 0), (0, 0, 0, 1)])
+def test_what_is_admitted_is_answered_in_time_and_short_texts_soon(decoders: tuple[int, ...]) -> None:
+    long, short = ["a" * 117] * 30, ["b" * 30]
+    first = [(decoders[number % 2], long) for number in range(60)]
+    later = [(0.4 * number, decoder, lines) for number in range(1, 26) for decoder, lines in zip(decoders[2:], (short, long), strict=True)]
+    seconds = Simulation(rate=5_000, limit=10).run(first, later)
+    assert [each is not None for each in seconds[:60]] == [True] * 10 + [False] * 50
+    answered = [each for each in seconds if each is not None]
+    assert seconds[:10] == sorted(answered[:10]) and max(answered) <= 10
+    assert max(each or 10 for each in seconds[60::2]) < 1  # the short ones

@@ -8,7 +8,6 @@ import pytest
 
 from tests.server.conftest import Running
 
-pytestmark = pytest.mark.slow
 TEXT = "😀 She don't like coffee, and he have no tea.\n\n🇩🇪🎉\nThere is many reasons to be happy."
 CORRECT = "😀 She doesn't like coffee, and he has no tea.\n\n🇩🇪🎉\nThere are many reasons to be happy."
 

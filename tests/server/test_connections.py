@@ -112,6 +112,32 @@ def test_of_too_many_connections_the_oldest_incomplete_one_is_closed(monkeypatch
         assert own[4].recv(1000).startswith(b"HTTP/1.1 400")
 
 
+def test_of_many_connections_only_the_oldest_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Connection] = []
+
+    def is_incomplete(self: Connection) -> bool:
+        seen.append(self)
+        return True
+
+    monkeypatch.setattr("specdec_cli.server.connections.most_connections", lambda: 20)
+    monkeypatch.setattr(Connection, "is_incomplete", property(is_incomplete))
+    with running() as (server, _), ExitStack() as opened:
+        own = [opened.enter_context(connected(server.port, b"")) for _ in range(40)]
+        assert [received(each) for each in own[:20]] == [b""] * 20
+        assert len(seen) < 40
+
+
+@pytest.mark.parametrize(
+    ("codings", "status"), [(["chunked"], b"200"), (["Chunked"], b"200"), (["gzip, chunked"], b"501"), (["gzip", "chunked"], b"501")]
+)
+def test_bodies_in_other_transfer_codings_are_refused(server: Running, codings: list[str], status: bytes) -> None:
+    headers = "".join(f"transfer-encoding: {coding}\r\n" for coding in codings)
+    sent = f"POST /translate HTTP/1.1\r\nhost: localhost\r\n{headers}connection: close\r\n\r\n17\r\nq=a&source=en&target=de\r\n0\r\n\r\n"
+    with connected(server.port, sent.encode()) as own:
+        answer = received(own)
+    assert answer.startswith(b"HTTP/1.1 " + status) and (b"'gzip, chunked' is not supported" in answer) == (status == b"501")
+
+
 def test_connections_leave_files_for_the_rest() -> None:
     assert 0 < most_connections() <= 2000
 

@@ -1,25 +1,36 @@
 """Documents that clients send: /translate_file and /download_file."""
 
-import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
 import threading
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from io import BytesIO
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
+from specdec_cli.documents.document import Document, Source
+from specdec_cli.documents.formats import READERS
+from specdec_cli.errors import InputError
 from specdec_cli.pipeline.translator import Translation
-from specdec_cli.server import file_translation
-from specdec_cli.server.file_translation import FileTranslation
+from specdec_cli.server import document_process, file_translation, uploaded_files
+from specdec_cli.server.document_process import Order
 from specdec_cli.server.form_data import read_form_data
 from specdec_cli.server.kept_files import KeptFiles
 from specdec_cli.server.keys import Keys
 from specdec_cli.server.limits import Limits
-from specdec_cli.server.service import Service
-from specdec_cli.server.uploaded_files import ENDINGS, base_name
+from specdec_cli.server.uploaded_files import ENDINGS, DocumentLimits, base_name
+from tests.faults.process_tree import descendants
 from tests.server.conftest import Answer, Running, running, shout, wait_until
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -158,27 +169,154 @@ def test_few_files_are_translated_at_once() -> None:
         assert fetch(server, send(server, "a.md", b"b")).body == b"B"
 
 
-def test_a_thread_that_is_cancelled_at_the_end_is_not_reported() -> None:
-    reported: list[dict[str, Any]] = []
+def document_processes() -> list[int]:
+    """The processes of documents that this process has started."""
+    return [number for number, command in descendants(os.getpid()).items() if "document_process" in command]
+
+
+@contextmanager
+def held_document(path: str = "/translate_file", name: str = "a.md") -> Iterator[tuple[Running, socket.socket, int, threading.Event]]:
+    """A server, a connection on which a document was sent, its process, and an event that lets its translation go on."""
     may_end = threading.Event()
 
-    async def stop_in_the_middle() -> None:
-        loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _, context: reported.append(context))
-        files = FileTranslation(Service({}, {}))
-        request = asyncio.create_task(files._in_thread(lambda: may_end.wait(60)))
-        await asyncio.sleep(0)
-        request.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await request
-        (thread,) = asyncio.all_tasks() - {asyncio.current_task()}
-        thread.cancel()
-        await asyncio.wait([thread])
-        may_end.set()
-        await asyncio.sleep(0)
+    def held(lines: Sequence[str]) -> list[Translation]:
+        assert may_end.wait(60)
+        return shout(lines)
 
-    asyncio.run(stop_in_the_middle())
-    assert reported == []
+    body = form(name, b"a", source="en", target="de")
+    head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: {KIND['Content-Type']}\r\n"
+    with running(held) as (server, service), socket.create_connection(("127.0.0.1", server.port), 60) as own:
+        try:
+            own.sendall(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
+            wait_until(lambda: service.pool.backlog.requests == 1)
+            (process,) = document_processes()
+            yield server, own, process, may_end
+        finally:
+            may_end.set()
+
+
+def test_the_process_of_a_document_ends_with_its_request() -> None:
+    with held_document() as (server, own, _, may_end):
+        may_end.set()
+        assert own.recv(1000).startswith(b"HTTP/1.1 200")
+        assert document_processes() == []
+        assert fetch(server, send(server, "b.md", b"b")).body == b"B"
+
+
+def test_the_process_of_a_document_ends_when_its_client_leaves() -> None:
+    with held_document() as (_, own, process, _):
+        os.kill(process, signal.SIGTERM)  # as systemd sends it to all processes of a service; the server ends it
+        own.close()
+        wait_until(lambda: document_processes() == [])
+
+
+def test_the_process_of_a_document_ends_with_the_thread_that_started_it() -> None:
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        code = "from specdec_cli.server.document_process import main; print('begun', flush=True); main()"
+        started.append(subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+        assert started[0].stdin is not None and started[0].stdout is not None
+        started[0].stdout.readline()
+        wait_until(lambda: ignores(started[0].pid, signal.SIGTERM))
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    thread.join()
+    with started[0] as process:
+        assert process.wait(60) == -signal.SIGKILL
+
+
+def ignores(process: int, number: int) -> bool:
+    """Whether a process ignores a signal."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return bool(int(status.split("SigIgn:")[1].split()[0], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [(signal.SIGXCPU, 413, "a.md needs more than 15 seconds of processor time"), (signal.SIGSEGV, 500, "internal error")],
+)
+def test_documents_whose_process_ends_early(number: int, status: int, said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    with held_document() as (server, own, process, may_end):
+        os.kill(process, number)
+        may_end.set()
+        head, _, body = b"".join(iter(lambda: own.recv(1000), b"")).decode().partition("\r\n\r\n")
+        assert int(head.split()[1]) == status and said in json.loads(body)["error"]
+        count = server.ask("GET", "/metrics").body.decode().count('specdec_documents_ended_total{limit="processor"} 1.0')
+        assert count == (status == 413)
+    assert ("exit code -11" in capfd.readouterr().err) == (status == 500)
+
+
+def test_documents_that_need_too_much_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploaded_files, "_MEMORY", 2**26)
+    monkeypatch.setattr(uploaded_files, "_MEMORY_PER_CHARACTER", 0)
+    written = BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", f"<w:document xmlns:w='x'>{'<a/>' * 200_000}</w:document>")
+    with running() as (server, _):
+        answer = send(server, "a b.docx", written.getvalue())
+        assert answer.status == 413 and "a b.docx needs more than 64 MiB of memory" in answer.json["error"]
+        assert b'specdec_documents_ended_total{limit="memory"} 1.0' in server.ask("GET", "/metrics").body
+        assert document_processes() == []
+        assert fetch(server, send(server, "a.md", b"a")).body == b"A"
+
+
+def test_documents_whose_time_runs_out_are_counted() -> None:
+    may_end = threading.Event()
+
+    def held(lines: Sequence[str]) -> list[Translation]:
+        assert may_end.wait(60)
+        return shout(lines)
+
+    with running(held, Limits(seconds=0.1)) as (server, _):
+        assert send(server, "a.md", b"a").status == 503
+        may_end.set()
+        assert b'specdec_documents_ended_total{limit="time"} 1.0' in server.ask("GET", "/metrics").body
+        assert document_processes() == []
+
+
+def test_memory_grows_with_the_limit_of_characters() -> None:
+    assert [DocumentLimits(0, characters, 1).memory // 2**20 for characters in (1, 50_000, 2**20)] == [512, 512, 2048]
+
+
+def frames(*parts: bytes) -> bytes:
+    return b"".join(document_process.LENGTH.pack(len(part)) + part for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("error", "answer"),
+    [
+        (RuntimeError("a bug"), "a bug"),
+        (RuntimeError("std::bad_alloc"), None),
+        (MemoryError(), None),
+        (InputError("no document"), "no document"),
+    ],
+)
+def test_errors_of_the_process_of_a_document(error: Exception, answer: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Source) -> Document:
+        raise error
+
+    monkeypatch.setattr(document_process, "_limit", lambda _: None)
+    monkeypatch.setitem(READERS, "md", fail)
+    order = Order("a.md", "md", 10, 0, 0, os.getppid())
+    written = BytesIO()
+    given = BytesIO(frames(json.dumps(asdict(order)).encode(), b"a"))
+    if answer is None:
+        with pytest.raises(MemoryError):
+            document_process._run(given, written)
+    else:
+        document_process._run(given, written)
+        said = json.loads(written.getvalue()[4:])
+        assert answer in said.get("failure", said.get("error"))
+
+
+def test_the_process_of_a_document_ends_with_its_input() -> None:
+    order = json.dumps(asdict(Order("a.md", "md", 10, 0, 0, 0))).encode()
+    for given in (b"", frames(order, b"a")):  # a server that has ended, and one that is not its parent
+        written = BytesIO()
+        document_process._run(BytesIO(given), written)
+        assert written.getvalue() == b""
 
 
 def test_kept_files_are_forgotten() -> None:
@@ -211,7 +349,6 @@ def test_settings_name_the_formats(server: Running) -> None:
     assert {".txt", ".md", ".srt", ".po", ".xlf", ".htm", ".docx"} <= set(ENDINGS)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["notes.md", "draft.md", "essay.txt"])
 def test_files_are_translated_as_by_the_command(shipped: Running, tmp_path: Path, name: str) -> None:
     found = fetch(shipped, send(shipped, name, (EXAMPLES / name).read_bytes())).body
@@ -219,7 +356,6 @@ def test_files_are_translated_as_by_the_command(shipped: Running, tmp_path: Path
     assert result.exit_code == 0 and found == (tmp_path / name).read_bytes()
 
 
-@pytest.mark.slow
 def test_libretranslate_aio(shipped: Running, tmp_path: Path) -> None:
     module = pytest.importorskip("libretranslate_aio", reason="libretranslate-aio is not installed")
     path = tmp_path / "grüße 😀.md"

@@ -4,11 +4,14 @@ import socket
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.translator import Translation
+from specdec_cli.server import languagetool, libretranslate
 from specdec_cli.server.keys import Keys, read_keys
 from specdec_cli.server.limits import Limits
 from tests.server.conftest import leave, running, shout, wait_until
@@ -106,11 +109,30 @@ def test_a_body_that_does_not_arrive_is_refused() -> None:
         assert own.recv(1000).startswith(b"HTTP/1.1 408")
 
 
-def test_long_texts_are_prepared_beside_others() -> None:
+def test_long_texts_are_prepared_beside_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: dict[str, set[str]] = {}
+
+    def recorded(module: ModuleType, name: str) -> None:
+        original = getattr(module, name)
+
+        def call(*arguments: Any) -> Any:
+            threads.setdefault(name, set()).add(threading.current_thread().name)
+            return original(*arguments)
+
+        monkeypatch.setattr(module, name, call)
+
+    for module, name in ((languagetool, "match_of"), (languagetool, "guess_language"), (libretranslate, "guessed")):
+        recorded(module, name)
+    recorded(libretranslate, "split_html")
     text = "This is a sentence. " * 500 + "\n" * 500
     with running() as (server, _):
+        assert server.post("/v2/check", text="It is very late.", language="en").status == 200
+        (loop,) = threads.pop("match_of")
+        threads.clear()
         assert server.translate(text).json == {"translatedText": text.upper()}
+        assert server.translate(text, source="auto", format="html").json["translatedText"] == text.upper()
         assert len(server.post("/v2/check", text=text.replace(" a ", " very "), language="en").json["matches"]) == 500
+        assert len(threads) == 4 and loop not in set().union(*threads.values())
 
 
 def test_what_a_client_that_left_asked_for_is_not_decoded() -> None:

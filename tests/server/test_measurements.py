@@ -20,7 +20,7 @@ def test_latencies_are_summed_up() -> None:
     assert str(load) == "100 requests in 4.0 s: 25.0/s, median 50.5 ms, p99 100.0 ms"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_loads_send_what_they_say(shipped: Running) -> None:
     assert shipped.unix is not None
     before = processor_seconds(shipped.pid)
@@ -31,7 +31,7 @@ def test_loads_send_what_they_say(shipped: Running) -> None:
     assert processor_seconds(shipped.pid) > before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_clients_find_no_problems(shipped: Running) -> None:
     assert shipped.unix is not None
     soak = Soak(shipped.unix, TEXTS, time.monotonic() + 3)
@@ -44,7 +44,7 @@ def test_random_clients_find_no_problems(shipped: Running) -> None:
     assert {"translate 200", "check 200", "show 200", "left", "garbage", "broken 400"} <= set(soak.counts)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_comparison_server_translates(ctranslate2_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "socket"
 

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,6 @@ def events(server: Running, **fields: str) -> list[tuple[str, dict[str, Any]]]:
     return [(event[7:], json.loads(data[6:])) for event, data in (block.split("\n") for block in answer.body.decode().split("\n\n")[:-1])]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "task"),
     [("She don't like coffee. 😀 He have no tea, and it is good.", ENGLISH), ("The old house is red.\nIt is late.", GERMAN)],
@@ -44,7 +44,6 @@ def test_rounds_add_up_to_the_result(shipped: Running, text: str, task: dict[str
         assert spoken == result["text"].replace("\n", "")
 
 
-@pytest.mark.slow
 def test_errors_of_the_page_and_texts_without_words(shipped: Running) -> None:
     assert shipped.post("/show", text="a", task="translate", source="en", target="fr").status == 400
     assert shipped.post("/show", text="a" * 2001, **ENGLISH).status == 413
@@ -84,7 +83,14 @@ def test_a_reader_that_leaves_ends_the_decoding() -> None:
         wait_until(lambda: service.in_progress == 0)
 
 
-@pytest.mark.slow
+def test_texts_that_wait_for_the_page_leave_threads_for_others() -> None:
+    with running(showings={"correct en": Endless()}) as (server, service), ExitStack() as opened:
+        for _ in range(40):  # more than the threads of asyncio
+            opened.enter_context(leave(server.port, "/show", b"task=correct&source=en&text=a", shut=False))
+        wait_until(lambda: service.in_progress == 40)
+        assert server.translate("long " * 1000).status == 200
+
+
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: int) -> None:
@@ -114,7 +120,6 @@ def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: in
         assert browser.problems == []
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 def test_the_page_waits_for_slow_and_busy_servers(tmp_path: Path) -> None:
     endless = Endless()
@@ -137,7 +142,6 @@ def test_the_page_waits_for_slow_and_busy_servers(tmp_path: Path) -> None:
     assert browser.problems == [] or all("429" in str(each) for each in browser.problems)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
 def test_the_page_translates_documents(shipped: Running, tmp_path: Path) -> None:
     good, bad = tmp_path / "grüße 😀.md", tmp_path / "a.md"
@@ -160,7 +164,6 @@ def test_the_page_translates_documents(shipped: Running, tmp_path: Path) -> None
         assert browser.value("document.getElementById('open').hidden") is True
 
 
-@pytest.mark.slow
 def test_the_page_loads_nothing_from_elsewhere(shipped: Running) -> None:
     answer = shipped.ask("GET", "/")
     page = answer.body.decode()

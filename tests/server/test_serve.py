@@ -1,11 +1,13 @@
 """The command: plain errors, sockets, signals, logs."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,9 @@ from specdec_cli.commands.server_words import check_words
 from specdec_cli.errors import UsageError
 from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix, unix_socket
 from specdec_cli.server.models import Words
+from specdec_cli.server.run import make_server, stopped_by_signals
 from specdec_cli.text.glossary import Glossary, Term
+from tests.faults.process_tree import descendants, wait_for_end
 from tests.server.conftest import Running, serving, wait_until
 
 
@@ -106,7 +110,23 @@ def test_the_socket_of_another_server_is_not_removed(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_second_signal_ends_the_process(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[int] = []
+    monkeypatch.setattr(os, "_exit", ended.append)
+    server = make_server(lambda *_: None, 1)  # type: ignore[arg-type]
+    before = signal.getsignal(number)
+    times = iter([10.0, 10.05, 10.2])  # `timeout` sends a signal twice
+    with stopped_by_signals(server, lambda: next(times)):
+        assert not server.should_exit
+        for _ in range(2):
+            signal.raise_signal(number)
+        assert server.should_exit and ended == []
+        signal.raise_signal(number)
+    assert ended == [128 + number]
+    assert signal.getsignal(number) is before
+
+
 def test_a_signal_right_after_the_start_stops_the_server(bundle_folder: Path) -> None:
     with serving("--port", "0", "-m", str(bundle_folder)) as (process, _):
         process.send_signal(signal.SIGTERM)
@@ -115,7 +135,6 @@ def test_a_signal_right_after_the_start_stops_the_server(bundle_folder: Path) ->
         assert '"stopped"' in process.stderr.read()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "socket"
@@ -136,7 +155,36 @@ def test_a_signal_finishes_requests_and_stops(tmp_path: Path, number: signal.Sig
     assert {"time", "level", "event", "method", "path", "status", "milliseconds"} == set(events[-2])
 
 
-@pytest.mark.slow
+def test_two_signals_end_the_server_and_the_process_of_a_document_at_once() -> None:
+    with serving("--port", "0", "-m", "en-de") as (process, listening):
+        server = Running(int(listening["addresses"][0].rpartition(":")[2]))
+        data = ("This is a sentence of a long text. " * 5 + "\n\n") * 280
+        head = '--x\r\nContent-Disposition: form-data; name="{}"{}\r\n\r\n'
+        body = head.format("file", '; filename="a.txt"') + data + "\r\n" + head.format("source", "") + "en\r\n"
+        body += head.format("target", "") + "de\r\n--x--\r\n"
+        with socket.create_connection(("127.0.0.1", server.port), 60) as own:
+            kind = "content-type: multipart/form-data; boundary=x"
+            own.sendall(f"POST /translate_file HTTP/1.1\r\nhost: localhost\r\n{kind}\r\ncontent-length: {len(body)}\r\n\r\n{body}".encode())
+            wait_until(lambda: b"specdec_backlog_requests 1.0" in server.ask("GET", "/metrics").body)
+            documents = descendants(process.pid)
+            assert any("document_process" in command for command in documents.values())
+            process.send_signal(signal.SIGTERM)
+            wait_until(lambda: not answers(server))  # it accepts no more requests
+            time.sleep(0.1)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 128 + signal.SIGTERM
+            assert own.recv(1000) == b""
+        wait_for_end(documents)
+
+
+def answers(server: Running) -> bool:
+    """Whether a server accepts connections."""
+    try:
+        return server.ask("GET", "/health").status == 200
+    except OSError:
+        return False
+
+
 def test_a_glossary_and_words_that_stay(tmp_path: Path) -> None:
     glossary, words = tmp_path / "terms.tsv", tmp_path / "words"
     glossary.write_text("letter\tSchreiben\n", encoding="utf-8")
@@ -153,7 +201,6 @@ def test_a_glossary_and_words_that_stay(tmp_path: Path) -> None:
     assert [match["replacements"] for match in matches] == [[{"value": "cars"}]]
 
 
-@pytest.mark.slow
 def test_the_reference_engine_serves_too(bundle_folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "socket"
     command = ["--unix", str(path), "-m", str(bundle_folder), "--engine", "reference", "--precision", "float32"]

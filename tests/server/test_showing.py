@@ -10,8 +10,8 @@ from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.server.models import Words
 from specdec_cli.server.showing import Showing
 from specdec_cli.text.glossary import Glossary, Term
-from specdec_cli.text.subwords import EOS
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.sentencepiece import EOS
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.tidying import tidied
+from specdec_cli.text.shape import tidied
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from lightning_fabric import Fabric
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.subwords import EOS, MASK, Subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, MASK, Subwords
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.loop import Trainer, TrainingTask
 from specdec_cli.training.progress import Report

@@ -35,7 +35,6 @@ def greedy(copier: Copier, pairs: list[SentencePair]) -> list[SentencePair]:
     return [SentencePair(pairs[h.number].source, h.ids) for h in sorted(found, key=lambda h: h.number)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "config",
     [SHAPE, replace(SHAPE, prefix="own", chain=0), DrafterConfig.from_dict(PAPERS | {"feed_forward": 64, "max_block": 4})],
@@ -63,7 +62,6 @@ def test_training_raises_tokens_per_round(copier: Copier, config: DrafterConfig,
     assert sum(len(h.ids) for h in found) / sum(h.rounds for h in found) == pytest.approx(best)
 
 
-@pytest.mark.slow
 def test_training_a_drafter_does_not_change_the_verifier(copier: Copier, tmp_path: Path) -> None:
     before = {name: value.clone() for name, value in copier.bundle.verifier.state_dict().items()}
     pairs, run = make_pairs(20, seed=4), replace(RUN, max_updates=2)

@@ -22,7 +22,7 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.recipe import load_recipe
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.drafter import DrafterTask, draw_cuts
 from specdec_cli.training.recipe import DrafterRecipe
@@ -40,7 +40,6 @@ def runs(count: int, seed: int) -> list[SentencePair]:
     return [SentencePair(ids, ids) for ids in sentences]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("chain", [0, 16])
 def test_heads_learn_to_copy(copier: Copier, chain: int, tmp_path: Path) -> None:
     torch.manual_seed(3)
@@ -61,7 +60,6 @@ def test_heads_learn_to_copy(copier: Copier, chain: int, tmp_path: Path) -> None
     assert simulate(stored, dev, 3).tokens_per_round == pytest.approx(rate)
 
 
-@pytest.mark.slow
 def test_a_fine_tuned_verifier_is_stored_and_evaluated(copier: Copier, tmp_path: Path) -> None:
     torch.manual_seed(3)
     config = HeadsConfig(max_block=3, feed_forward=64, chain=16, start=True)
@@ -87,7 +85,7 @@ def test_a_fine_tuned_verifier_is_stored_and_evaluated(copier: Copier, tmp_path:
     assert best["same_lines"] == sum(outputs[n] == pair.target for n, pair in enumerate(dev)) / len(dev) > 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("block_size", [1, 3, 6])
 @pytest.mark.parametrize("kind", HEADS)
 def test_simulated_rounds_equal_those_of_decoding(kind: str, block_size: int) -> None:

@@ -18,7 +18,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
 from specdec_cli.model.length_head import LengthHead
-from specdec_cli.text.subwords import EOS, MASK, PADDING, Subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, MASK, PADDING, Subwords
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.loop import Trainer
 from specdec_cli.training.masked import MaskedObjective, MaskedTask, draw_masks
@@ -120,7 +120,6 @@ def make_stretched(count: int, seed: int) -> list[SentencePair]:
     return [SentencePair([*each, EOS], [*each, *[each[-1]] * (each[0] % 3), EOS]) for each in words]
 
 
-@pytest.mark.slow
 def test_a_masked_model_learns_tokens_and_lengths(make_copier: Callable[..., Bundle], tmp_path: Path) -> None:
     made, dev = make_copier(), make_stretched(40, seed=1)
     made.verifier = with_order(made.verifier, "masked", dropout=0.0)

@@ -34,7 +34,7 @@ def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -
     return {h.number: h for h in decode(Verifier(network.verifier), drafter, sentences, options)}
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("block_size", [1, 3, 6])
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_rounds_equal_those_of_decoding(kind: str, block_size: int) -> None:
@@ -48,7 +48,7 @@ def test_rounds_equal_those_of_decoding(kind: str, block_size: int) -> None:
     assert together.rounds < together.tokens
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", DRAFTERS)
 def test_prefixes_in_several_passes_have_equal_counts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network, sentences = talkative(kind), make_sentences(6)

@@ -36,7 +36,6 @@ def copying(bundle: Bundle, run: RunSettings) -> VerifierTask:
     return VerifierTask(bundle, make_pairs(60, seed=0), make_pairs(8, seed=1), run)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("changes", [{}, {"average": 4}, {"accumulation": 2}, {"keep_start": 0.3}])
 def test_a_resumed_run_ends_with_equal_weights(make_copier: Callable[..., Bundle], changes: dict[str, Any], tmp_path: Path) -> None:
     run = replace(RUN, max_updates=14, evaluate_every=4, batch_tokens=128, dropout=0.3, **changes)

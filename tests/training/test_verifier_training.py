@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from specdec_cli.model.bundle import Bundle, load_bundle
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.schedule import learning_rate
 from specdec_cli.training.verifier import VerifierTask, edited_positions

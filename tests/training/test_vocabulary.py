@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.text.subwords import EOS, MASK, PADDING, Subwords, train_subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, MASK, PADDING, Subwords, train_subwords
 from specdec_cli.training.vocabulary import with_vocabulary
 from tests.conftest import make_lines
 

@@ -12,7 +12,7 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_costs import Costs, made_up_sources
 from specdec_cli.tuning.round_timing import UNKNOWN, measure_costs

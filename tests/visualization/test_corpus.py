@@ -16,7 +16,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.text.tokenizer import Tokenizer
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.visualization import corpus_run
 from specdec_cli.visualization.axes import Axes
 from specdec_cli.visualization.corpus import Corpus, Group, Kind, Step, kinds_by_id, tokens_of

@@ -21,7 +21,7 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.text.folding import ORDERS, Order, folded_positions, tokens_per_step
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.search_steps import search_steps
 from specdec_cli.visualization.terminal import print_picture

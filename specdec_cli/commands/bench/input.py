@@ -18,7 +18,7 @@ from specdec_cli.distillation.sources import read_sources
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.scoring import Score, score
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.text.lines import STDIO
+from specdec_cli.text.io.lines import STDIO
 
 
 def read_input(

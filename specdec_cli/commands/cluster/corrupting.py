@@ -13,7 +13,7 @@ from specdec_cli.commands.cluster.output import Destination, write_shards
 from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk
 from specdec_cli.errors import InputError
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 _ERRORS = "errors: "
 

@@ -21,8 +21,8 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.text import TextOptions
 from specdec_cli.distillation.models import folder_digest
 from specdec_cli.errors import UsageError
-from specdec_cli.text.lines import Line
-from specdec_cli.text.writing import output_line
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.io.writing import output_line
 
 _FEWEST_MEGABYTES = 64
 _LONGEST = 200

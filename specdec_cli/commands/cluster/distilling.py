@@ -23,7 +23,7 @@ from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import InputError
 from specdec_cli.files import cache_folder
 from specdec_cli.folder_lock import locked
-from specdec_cli.text.lines import Line
+from specdec_cli.text.io.lines import Line
 
 FAILED = "failed on every try"
 _DROPPED = "dropped: "

@@ -19,8 +19,8 @@ from specdec_cli.commands.training_run import teller
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.files import check_target, make_folder
 from specdec_cli.folder_lock import locked
-from specdec_cli.text.lines import STDIO, Line
-from specdec_cli.text.writing import check_not_input, output_files
+from specdec_cli.text.io.lines import STDIO, Line
+from specdec_cli.text.io.writing import check_not_input, output_files
 
 
 @dataclass(frozen=True)

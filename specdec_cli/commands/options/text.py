@@ -13,8 +13,8 @@ from specdec_cli.commands.options.values import output_option
 from specdec_cli.commands.outputs import Outputs, open_outputs
 from specdec_cli.documents.names import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.errors import UsageError
-from specdec_cli.text.lines import STDIO, Line, read_lines
-from specdec_cli.text.paragraphs import join_paragraphs, join_wrapped
+from specdec_cli.text.io.lines import STDIO, Line, read_lines
+from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
 
 FilesArgument = Annotated[
     list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")

@@ -6,10 +6,9 @@ from pathlib import Path
 from specdec_cli.commands.file_groups import SegmentLine
 from specdec_cli.documents.wrapped import paragraph_edit
 from specdec_cli.error_types.explanation import explanation
-from specdec_cli.text.edits import Edit
-from specdec_cli.text.lines import COMPRESSED, Line
-from specdec_cli.text.paragraphs import Paragraph
-from specdec_cli.text.places import FileEdit, Point
+from specdec_cli.text.edits import Edit, FileEdit, Point
+from specdec_cli.text.io.lines import COMPRESSED, Line
+from specdec_cli.text.segment.paragraphs import Paragraph
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from specdec_cli.commands.reports.finding import Finding
 from specdec_cli.files import json_text
-from specdec_cli.text.places import Point, byte_column, column
+from specdec_cli.text.edits import Point, byte_column, column
 
 
 def text_line(finding: Finding) -> str:

@@ -12,7 +12,7 @@ from specdec_cli.commands.reports.names import ReportFormat
 from specdec_cli.commands.reports.sarif import SCHEMA, sarif_result, sarif_tool
 from specdec_cli.errors import SpecdecError
 from specdec_cli.files import json_text
-from specdec_cli.text.places import column
+from specdec_cli.text.edits import column
 
 Written = Iterator[tuple[str, str]]
 """An iterator of texts to write, each with its line ending."""

@@ -8,7 +8,7 @@ from urllib.parse import quote
 from specdec_cli import __version__
 from specdec_cli.commands.reports.finding import Finding
 from specdec_cli.error_types.explanation import description
-from specdec_cli.text.places import FileEdit, utf16_column
+from specdec_cli.text.edits import FileEdit, utf16_column
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 

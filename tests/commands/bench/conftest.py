@@ -9,6 +9,22 @@ import torch
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
+from tests.commands.bench.in_process import InProcess
+
+
+@pytest.fixture
+def real_processes() -> None:
+    """For tests of the processes themselves: workers are processes, as for users."""
+
+
+@pytest.fixture(autouse=True)
+def in_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run workers in the process of the test, without pauses for other processes."""
+    if "real_processes" not in request.fixturenames:
+        for module in ("benchmark.measure", "commands.bench.run", "commands.bench.synthetic"):
+            monkeypatch.setattr(f"specdec_cli.{module}.Process", InProcess)
+        monkeypatch.setattr("specdec_cli.benchmark.measure._IDLE_SECONDS", 0.0)
+        monkeypatch.setattr("specdec_cli.benchmark.environment._IDLE_SECONDS", 0.0)
 
 
 @pytest.fixture(scope="module")

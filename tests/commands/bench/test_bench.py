@@ -18,7 +18,7 @@ from specdec_cli.text.folding import Order
 from tests.commands.bench.command_line import run
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("real_processes")
 def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     rows = ("greedy", "specdec", "ctranslate2-greedy")
     arguments = [argument for row in rows for argument in ("--row", row)]
@@ -61,7 +61,6 @@ def ordered(make_bundle: Callable[..., Bundle], tmp_path_factory: pytest.TempPat
     return made
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "own"), [("bidirectional", "bidirectional"), ("right-to-left", "beam"), ("double-left-to-right", "beam")]
 )
@@ -73,7 +72,6 @@ def test_the_default_row_of_another_order_is_its_search(order: Order, own: str, 
     assert 1.0 <= row["tokens_per_round"] <= (1.0 if order == "right-to-left" else 2.0)
 
 
-@pytest.mark.slow
 def test_a_sweep_of_another_order_has_no_greedy_row(ordered: Callable[[Order], Path], tmp_path: Path) -> None:
     result = run("-m", ordered("bidirectional"), "--sweep", "beam-size=1,2", "--json", tmp_path / "bench.json")
     assert result.exit_code == 0, result.output
@@ -93,7 +91,6 @@ def test_a_left_to_right_bundle_refuses_bidirectional_rows(folder: Path) -> None
     assert str(result.exception).startswith("--row bidirectional: this bundle's order is left-to-right")
 
 
-@pytest.mark.slow
 def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     made = make_bundle(order="masked")
     made.info = replace(made.info, decoding="auto")
@@ -117,7 +114,7 @@ def test_a_masked_model_has_default_rows(make_bundle: Callable[..., Bundle], tmp
     assert (refused.exit_code, "order is masked, which only decoding mask-predict" in str(refused.exception)) == (1, True)
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("real_processes")
 def test_models_are_compared_in_one_run(folder: Path, ordered: Callable[[Order], Path], tmp_path: Path) -> None:
     other = ordered("bidirectional")
     result = run("-m", folder, "-m", other, "--sweep", "beam-size=1,2", "--json", tmp_path / "a.json", "--markdown")
@@ -131,7 +128,6 @@ def test_models_are_compared_in_one_run(folder: Path, ordered: Callable[[Order],
     assert "decoding | beam size" in header and "speedup vs the first row" in header
 
 
-@pytest.mark.slow
 def test_jacobi_rows_report_their_known_length(folder: Path, tmp_path: Path) -> None:
     rows = ["greedy", "jacobi:fixed-point", "gs-jacobi:fixed-point", "hybrid-jacobi"]
     arguments = [argument for row in rows for argument in ("--row", row)]
@@ -144,7 +140,6 @@ def test_jacobi_rows_report_their_known_length(folder: Path, tmp_path: Path) -> 
     assert json.loads((tmp_path / "max.json").read_text())["rows"][0]["settings"]["jacobi_length"] == "max"
 
 
-@pytest.mark.slow
 def test_a_sweep_runs_without_references(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.src").write_text("ka lo\nmi\n")
     result = run("-m", folder, "--input", tmp_path / "a.src", "--markdown", "--sweep", "block-size=1,3", "--row", "specdec")
@@ -199,7 +194,6 @@ def test_invalid_input_is_refused_before_anything_runs(arguments: list[str], tex
     assert words in str(result.exception)
 
 
-@pytest.mark.slow
 def test_corrections_are_scored_by_metrics_of_corrections(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.m2").write_text("S ka lo mi .\nA 1 2|||R|||ta|||REQUIRED|||-NONE-|||0\n\nS no pe\n")
     rows = ("greedy", "input-guided:unique", "input-guided")

@@ -10,7 +10,6 @@ from specdec_cli.model.bundle import load_bundle, save_bundle
 from tests.commands.bench.command_line import run
 
 
-@pytest.mark.slow
 def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
     names = ("significance", "ends", "compounds", "flops")
     arguments = [argument for name in names for argument in ("--analysis", name)]
@@ -30,7 +29,6 @@ def test_outputs_are_analysed(folder: Path, tmp_path: Path) -> None:
     assert all(words in result.stdout for words in ("Probability of the difference", "last 5", "split compounds", "in GFLOP"))
 
 
-@pytest.mark.slow
 def test_rows_of_a_sweep_are_told_apart(folder: Path, tmp_path: Path) -> None:
     sweep = ("--sweep", "block-size=2,3", "--sweep", "beam-size=1,2", "--analysis", "significance", "--json", tmp_path / "b.json")
     result = run("-m", folder, "--row", "specdec", "--row", "beam", *sweep)
@@ -41,7 +39,6 @@ def test_rows_of_a_sweep_are_told_apart(folder: Path, tmp_path: Path) -> None:
     assert analysed[2]["p, randomisation"] == 1.0
 
 
-@pytest.mark.slow
 def test_the_baseline_of_significance_can_be_chosen(folder: Path, tmp_path: Path) -> None:
     options = ("--row", "greedy", "--row", "drafter", "--row", "beam", "--analysis", "significance", "--json", tmp_path / "b.json")
     result = run("-m", folder, *options, "--sweep", "beam-size=1,2", "--baseline", "beam")
@@ -63,7 +60,6 @@ def test_analyses_that_cannot_be_done_are_refused(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.slow
 def test_corrections_are_scored_by_characters(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("kalomi\tkalo\tkalomi\nno\tno\n")
     options = ("--task", "correct", "--score", "characters", "--row", "greedy", "--analysis", "flops", "--json", tmp_path / "b.json")
@@ -74,7 +70,6 @@ def test_corrections_are_scored_by_characters(folder: Path, tmp_path: Path) -> N
     assert "GFLOP" in result.stdout
 
 
-@pytest.mark.slow
 def test_the_modes_of_a_corrector_are_compared(folder: Path, tmp_path: Path) -> None:
     corrector = load_bundle(folder)
     corrector.info = replace(corrector.info, task="correct", modes={"careful": (0, 0), "balanced": (-1000, -1000)})

@@ -21,7 +21,6 @@ def run(bundle: Path, *arguments: object) -> object:
     return CliRunner().invoke(app, [*map(str, (*common, *arguments))], input="ka lo\tta\nmi\tre\n").exception
 
 
-@pytest.mark.slow
 def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_path: Path) -> None:
     try:
         load_library()
@@ -37,7 +36,6 @@ def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_pat
     assert engines() == ["native engine", reference[1]]
 
 
-@pytest.mark.slow
 def test_the_native_engine_is_never_replaced_if_it_was_asked_for(bundle_folder: Path) -> None:
     error = run(bundle_folder, "--row", "greedy", "--engine", "native", "--precision", "float32")
     assert isinstance(error, UsageError)

@@ -32,7 +32,6 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(app, ["--synthetic", "--threads", "1", "--device", "cpu", "--repetitions", "1", *map(str, arguments)])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_two_geometries_are_reported_as_tables_and_json(precision: str, tmp_path: Path) -> None:
     result = run("--markdown", "--profile", "--precision", precision, "--beam-size", 3, "--json", tmp_path / "s.json")
@@ -74,7 +73,6 @@ def test_options_that_synthetic_benchmarks_do_not_have_are_refused(arguments: li
     assert words in str(result.exception)
 
 
-@pytest.mark.slow
 def test_synthetic_output_that_differs_from_greedys_fails_after_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     differing = property(lambda one: [2] if one.measured.row.drafts else [])
     monkeypatch.setattr("specdec_cli.benchmark.comparison.Comparison.differing_lines", differing)

@@ -66,7 +66,6 @@ def described(folder: Path) -> dict[str, Any]:
     return values
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("batch", [1, 4])
 def test_tune_writes_the_best_settings_and_changes_nothing_else(batch: int, folder: Path, table: Path, tmp_path: Path) -> None:
     before = described(folder)
@@ -100,7 +99,6 @@ def test_tune_writes_the_best_settings_and_changes_nothing_else(batch: int, fold
     ]
 
 
-@pytest.mark.slow
 def test_a_swept_block_size_is_stored(folder: Path, table: Path) -> None:
     result = tune("-m", folder, table, "--markdown", *STRICT_AND_LAX, "--sweep", "block-size=1,4")
     assert result.exit_code == 0, result.output
@@ -121,7 +119,6 @@ def test_the_block_size_is_that_of_the_fastest_setting() -> None:
     assert {result.row.options.block_size for result in chosen.values()} == {5}
 
 
-@pytest.mark.slow
 def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
     save_bundle(replace(bundle, drafter=tiny_heads(bundle.verifier)), folder := tmp_path / "heads")
     result = tune("-m", folder, table, "--limit", 2, *STRICT_AND_LAX, "--json", tmp_path / "a.json", "--repetitions", 2)
@@ -138,7 +135,6 @@ def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp
     assert resolve(DecodingOptions(decoding="blockwise", preset="high-quality"), loaded).acceptance == Tolerant(top_beta, tolerance)
 
 
-@pytest.mark.slow
 def test_equal_bleu_over_the_default_grid_gives_equal_presets(folder: Path) -> None:
     result = tune("-m", folder, "--limit", 2, text="ka lo mi\tx\nno pe\tx\nso\tx\n")
     assert result.exit_code == 0, result.output
@@ -148,7 +144,6 @@ def test_equal_bleu_over_the_default_grid_gives_equal_presets(folder: Path) -> N
     assert presets["high-quality"] == presets["high-efficiency"]
 
 
-@pytest.mark.slow
 def test_nothing_is_written_if_every_setting_loses_too_much_quality(folder: Path, table: Path, tmp_path: Path) -> None:
     before = described(folder)
     result = tune("-m", folder, table, "--sweep", "top-beta=300", "--sweep", "tolerance=1000", "--json", tmp_path / "a.json")
@@ -158,7 +153,6 @@ def test_nothing_is_written_if_every_setting_loses_too_much_quality(folder: Path
     assert json.loads((tmp_path / "a.json").read_text())["presets"] == {}
 
 
-@pytest.mark.slow
 def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specdec_cli.commands.bench.tune.LEAST_LINES", 100)
     before = described(folder)
@@ -205,7 +199,6 @@ def test_a_read_only_bundle_is_refused_before_decoding(folder: Path, monkeypatch
     assert f"{folder / 'bundle.json'} cannot be written (no permission); copy the folder" in str(result.exception)
 
 
-@pytest.mark.slow
 def test_a_full_disk_is_reported_by_name(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -18,11 +18,10 @@ from specdec_cli.commands.reports.report import open_report, written_around
 from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.error_types.annotation import with_types
 from specdec_cli.errors import InputError
-from specdec_cli.text.edits import apply_edits, find_edits
-from specdec_cli.text.lines import Line, read_lines
-from specdec_cli.text.paragraphs import Paragraph, join_paragraphs
-from specdec_cli.text.places import FileEdit, Point, byte_column, column, utf16_column
-from specdec_cli.text.writing import LineWriter, output_line
+from specdec_cli.text.edits import FileEdit, Point, apply_edits, byte_column, column, find_edits, utf16_column
+from specdec_cli.text.io.lines import Line, read_lines
+from specdec_cli.text.io.writing import LineWriter, output_line
+from specdec_cli.text.segment.paragraphs import Paragraph, join_paragraphs
 from tests.commands.reports.contracts import RDJSON, SARIF
 
 OLD, NEW = "\ufeffShe like \U0001f600 caf\u00e9, and he have a dog\n", "\ufeffShe likes \U0001f600 caf\u00e9, and he has a dog."

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.commands.training.runs import train_verifier
 
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from specdec_cli.commands.training_view import TrainingView
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
 
 DRAFTER = ["drafter.max_block=2", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]

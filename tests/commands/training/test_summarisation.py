@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.commands.training.runs import RUN, SMALL, run, settings
 
-pytestmark = pytest.mark.slow
 LONGEST = 1024
 
 

@@ -21,7 +21,6 @@ from specdec_cli.training.recipe import DrafterRecipe
 from tests.commands.training.runs import RUN, run, settings
 
 
-@pytest.mark.slow
 def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
     folder = tmp_path / "drafter"
     shape = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "run.max_updates=2"]
@@ -40,7 +39,6 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     assert greedy.stdout_bytes == specdec.stdout_bytes
 
 
-@pytest.mark.slow
 def test_heads_are_trained_and_simulated(trained: Path, text: Path, tmp_path: Path) -> None:
     folder, data = tmp_path / "heads", ("--data", text, "--dev", text, "--threads", 1, "--device", "cpu")
     shape = ["drafter.kind=heads", "drafter.max_block=3", "drafter.feed_forward=64", "run.max_updates=2"]
@@ -90,7 +88,6 @@ def test_a_shape_that_does_not_fit_the_verifier_is_wrong_use(bundle: Bundle, cha
         with_new_drafter(bundle, recipe, None)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
 def test_drafters_are_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, lines: list[str], tmp_path: Path) -> None:
     long, tsv = " ".join(2 * lines), tmp_path / "long.tsv"
@@ -105,7 +102,7 @@ def test_drafters_are_trained_on_texts_of_hundreds_of_tokens(bart_folder: Path, 
     assert 256 < len(load_bundle(tmp_path / "out").tokenizer.encode(long)) < 1024
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("recipe", ["gad-drafter", "gad-big-drafter", "report-drafter"])
 def test_the_drafter_of_the_paper_is_trained_by_its_recipe(
     recipe: str, trained: Path, text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.text.subwords import Subwords
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.commands.training.runs import RUN, SMALL, settings
-
-pytestmark = pytest.mark.slow
 
 DRAFTER = ["drafter.max_block=3", "drafter.chain=16", "drafter.feed_forward=64", "drafter.layers=1"]
 
@@ -56,6 +54,7 @@ def assert_equal_losses(one: Path, two: Path, updates: int) -> None:
         assert after == pytest.approx(before, abs=1.1e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sharded", ["false", "true"])
 def test_two_processes_train_as_one_does_with_the_same_batches(sharded: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     one = start(1, *verifier(tmp_path / "one", text, tokenizer, "run.accumulation=2", "optimizer.decay_from=1.0"))
@@ -68,6 +67,7 @@ def test_two_processes_train_as_one_does_with_the_same_batches(sharded: str, tex
     assert_equal_losses(tmp_path / "one", tmp_path / "two", 7)
 
 
+@pytest.mark.long
 def test_a_drafter_is_trained_by_two_processes_as_by_one(trained: Path, text: Path, tmp_path: Path) -> None:
     data = ["-m", trained, "--data", text, "--dev", text, "--threads", 1, "--device", "cpu"]
     shape = settings(*RUN, *DRAFTER, "known=1.0", "run.dropout=0.0", "run.evaluate_every=1", "run.max_updates=4")
@@ -87,6 +87,7 @@ def rank_process(parent: int, rank: int) -> int:
     raise AssertionError(f"torchrun has no child of rank {rank}")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="processes are found in /proc")
 def test_a_killed_process_restarts_from_the_checkpoint(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     updates = 40

@@ -31,7 +31,7 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.rows import tensors
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes, wrong_at_the_end
 from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
@@ -73,7 +73,7 @@ def same(one: Sequence[Hypothesis], other: Sequence[Hypothesis], kind: str) -> N
 KINDS = ["none", "fake", "ragged", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "lookup", "chain", *DRAFTERS]
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("rows", [1, 3, 8])
 @pytest.mark.parametrize("padded", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
@@ -87,7 +87,7 @@ def test_replayed_steps_equal_computed_ones(kind: str, padded: bool, rows: int) 
     assert imitation.capture.count
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rule", [Tolerant(3, 1.0), Tolerant(1, 0.0)])
 @pytest.mark.parametrize("kind", ["none", "fake", "states", "own"])
 def test_tolerant_rules_are_replayed_too(kind: str, rule: Rule) -> None:
@@ -96,7 +96,6 @@ def test_tolerant_rules_are_replayed_too(kind: str, rule: Rule) -> None:
     same(found(verifier, make(verifier), sentences, 4, rule), found(plain, make(plain), sentences, 4, rule), kind)
 
 
-@pytest.mark.slow
 @settings(deadline=None, max_examples=12)
 @given(
     order=st.lists(st.tuples(st.sampled_from([16, 32]), st.sampled_from(["none", "states", "ragged"])), min_size=1, max_size=4),
@@ -121,7 +120,6 @@ def test_successive_decodings_reuse_buffers(order: list[tuple[int, str]], count:
     assert len(imitation.execution.pool) <= kept
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 4])
 def test_later_sentences_are_replayed(rows: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(8)
@@ -137,7 +135,7 @@ def test_later_sentences_are_replayed(rows: int) -> None:
     assert imitation.capture.count == captured
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", [1, 6])
 @pytest.mark.parametrize("decoding", ["greedy", "specdec", "blockwise", "input-guided", "lookup", "jacobi", "auto", "beam"])
 def test_an_engine_gives_the_same_output(decoding: str, rows: int, bundle: Bundle) -> None:
@@ -154,7 +152,6 @@ def test_an_engine_gives_the_same_output(decoding: str, rows: int, bundle: Bundl
     assert not trained or "propose" in imitation.capture.graphs
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("kind", ["none", "states"])
 def test_half_precision_steps_are_replayed(kind: str, precision: torch.dtype) -> None:

@@ -13,7 +13,7 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import EOS
+from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, drafts, sometimes

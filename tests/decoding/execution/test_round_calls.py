@@ -18,7 +18,7 @@ from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.loop import decode
 from specdec_cli.decoding.options import Decoding, Exact, Rule, Tolerant
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.text.subwords import EOS, PADDING
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
@@ -43,7 +43,7 @@ def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int)
     return {later - earlier for earlier, later in pairwise(seen[:5])}
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(3, 1.0)])
 @pytest.mark.parametrize("drafter", ["none", "fake", "input-guided", "jacobi", "lookup", "blockwise", "ngram-memory", *DRAFTERS])
 def test_the_number_of_calls_does_not_grow_with_the_rows(drafter: str, rule: Rule) -> None:

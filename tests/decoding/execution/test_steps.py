@@ -32,7 +32,6 @@ class OnOneDevice(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return made
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rule", [Exact(), Tolerant(2, 1.0), FixedPoint()])
 @pytest.mark.parametrize("kind", ["none", "states", "states, no chain", "states, two layers, copy, encoder"])
 @torch.inference_mode()

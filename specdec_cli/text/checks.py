@@ -1,0 +1,118 @@
+"""Checks of an output against its source: repetition, empty output, lost numbers, names and protected spans."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.quantities import lost_numbers
+from specdec_cli.text.protect.spans import keeps_order, protected_spans
+
+REPETITION, EMPTY, NUMBERS, GLOSSARY = "repetition", "empty", "numbers lost", "glossary"
+DESCRIPTIONS = {
+    REPETITION: "the output repeats itself",
+    EMPTY: "the output is empty",
+    NUMBERS: "a number of the input is missing from the output or has changed",
+    GLOSSARY: "a term of the glossary was inserted, or brought in by unlikely words or by translation in parts",
+}
+_WORD = re.compile(r"\w+|[^\w\s]+")
+_STUTTER = re.compile(r"([^\W\d_]{1,6}?)\1{5,}")
+_SEPARATORS = re.compile(r"([,;:])\s?\1\s?\1")
+_OFTEN, _SHARE = 5, 3
+"""A word repeats itself that occurs so often, and is one in so many words and marks."""
+_CHECKED_CHARACTERS = 2000
+"""The number of characters, from the end of an output, that are checked for repetition."""
+
+
+def output_warnings(source: str, output: str) -> tuple[str, ...]:
+    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY and NUMBERS."""
+    if not output.strip():
+        return (EMPTY,) if source.strip() else ()
+    if output == source:
+        return ()
+    found = (REPETITION,) if repeats_itself(output, source) else ()
+    return (*found, NUMBERS) if lost_numbers(source, output) else found
+
+
+def repeats_itself(output: str, source: str) -> bool:
+    """Whether `output` has repetitions of more kinds than `source`.
+
+    A repetition is a group of letters six times, a word four times, a group of two to eight words three times, or a comma, colon or
+    semicolon three times in a row; or a word that is a third of all words and marks, and occurs five times. The kinds are letters, each
+    number of words, separators, and one word.
+    """
+    found = _repetitions(output)
+    return found > 0 and found > _repetitions(source)
+
+
+def _repetitions(text: str) -> int:
+    """The number of kinds (letters, 1 to 8 words, separators, or one word) of which `text` has a repetition."""
+    text = text[-_CHECKED_CHARACTERS:].lower()
+    words = _WORD.findall(text)
+    found = sum(pattern.search(text) is not None for pattern in (_STUTTER, _SEPARATORS))
+    if len(words) - len(set(words)) < 3:  # of any repetition of words, at least three stood before
+        return found
+    most = max((count for word, count in Counter(words).items() if word.isalpha()), default=0)
+    found += most >= _OFTEN and most * _SHARE >= len(words)
+    for size in range(1, 9):
+        times, run = (4 if size == 1 else 3), 0
+        for index in range(size, len(words)):
+            run = run + 1 if words[index] == words[index - size] else 0
+            if run >= size * (times - 1) and any(map(str.isalpha, "".join(words[index - size : index]))):
+                found += 1
+                break
+    return found
+
+
+_BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
+
+
+def count_kept(source: str, output: str) -> tuple[int, int]:
+    """The number of protected spans of `source`, and of those which `output` has exactly as often (see `protected_spans`)."""
+    spans = [source[start:end] for start, end in protected_spans(source)]
+    return len(spans), sum(not _differs(span, source, output) for span in spans)
+
+
+def holds(output: str, source: str, spans: Sequence[str]) -> bool:
+    """Whether `output` has each span as often as `source`, and the spans whose order matters in the same order."""
+    if any(_differs(span, source, output) for span in set(spans)):
+        return False
+    ordered = [span for span in spans if keeps_order(span)]
+    if len(ordered) < 2:
+        return True
+    found = [output[start:end] for start, end in protected_spans(output)]
+    return [span for span in found if span in ordered] == ordered
+
+
+def _differs(span: str, source: str, output: str) -> bool:
+    """Whether the number of occurrences of `span` differs, counted as whole words or also within longer words."""
+    whole = re.compile(rf"{_BEFORE * _is_word(span[0])}{re.escape(span)}{_AFTER * _is_word(span[-1])}")
+    return output.count(span) != source.count(span) or len(whole.findall(output)) != len(whole.findall(source))
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_DOUBLED = re.compile(r"(.)\1+")
+_SHORTER = {"de": {"glas", "gras", "peperoni"}}
+"""The languages in which names are checked for lost letters. For each one, its words that are rightly shorter than the English ones."""
+
+
+def shortened_names(source: str, output: str, language: str) -> list[str]:
+    """The words of `source` with a capital and a doubled letter that `output`, in `language`, has only with one of the letters."""
+    own = _SHORTER.get(short_code(language))
+    names = [word for word in _LETTERS.findall(source) if word[0].isupper() and _DOUBLED.search(word.lower())]
+    if own is None or not names:
+        return []
+    there = {word.lower() for word in _LETTERS.findall(output)}
+    new = there - own - {word.lower() for word in _LETTERS.findall(source)}
+    return [name for name in names if name.lower() not in there and _shorter_forms(name.lower()) & new]
+
+
+def _shorter_forms(word: str) -> set[str]:
+    """A word with one letter in place of each doubled one, or of one of them; and the same with an s, as in the genitive."""
+    places = list(_DOUBLED.finditer(word))
+    forms = {_DOUBLED.sub(r"\1", word), *(word[: each.start() + 1] + word[each.end() :] for each in places)}
+    return forms | {f"{form}s" for form in forms}

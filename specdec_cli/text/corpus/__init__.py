@@ -1,0 +1,1 @@
+"""Training pairs: reading, cleaning and augmentation."""

@@ -1,0 +1,1 @@
+"""Input and output: lines of files, windows of lines, output files."""

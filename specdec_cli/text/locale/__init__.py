@@ -1,0 +1,1 @@
+"""What depends on a language: detection, abbreviations, numbers and times."""

@@ -1,0 +1,115 @@
+"""Language codes, and detection of languages by their function words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import permutations
+
+_TERMS = """aar=aa abk=ab afr=af aka=ak amh=am ara=ar arg=an asm=as ava=av ave=ae aym=ay aze=az bak=ba bam=bm bel=be ben=bn bih=bh
+    bis=bi bod=bo bos=bs bre=br bul=bg cat=ca ces=cs cha=ch che=ce chu=cu chv=cv cor=kw cos=co cre=cr cym=cy dan=da deu=de
+    div=dv dzo=dz ell=el eng=en epo=eo est=et eus=eu ewe=ee fao=fo fas=fa fij=fj fin=fi fra=fr fry=fy ful=ff gla=gd gle=ga
+    glg=gl glv=gv grn=gn guj=gu hat=ht hau=ha heb=he her=hz hin=hi hmo=ho hrv=hr hun=hu hye=hy ibo=ig ido=io iii=ii iku=iu
+    ile=ie ina=ia ind=id ipk=ik isl=is ita=it jav=jv jpn=ja kal=kl kan=kn kas=ks kat=ka kau=kr kaz=kk khm=km kik=ki kin=rw
+    kir=ky kom=kv kon=kg kor=ko kua=kj kur=ku lao=lo lat=la lav=lv lim=li lin=ln lit=lt ltz=lb lub=lu lug=lg mah=mh mal=ml
+    mar=mr mkd=mk mlg=mg mlt=mt mon=mn mri=mi msa=ms mya=my nau=na nav=nv nbl=nr nde=nd ndo=ng nep=ne nld=nl nno=nn nob=nb
+    nor=no nya=ny oci=oc oji=oj ori=or orm=om oss=os pan=pa pli=pi pol=pl por=pt pus=ps que=qu roh=rm ron=ro run=rn rus=ru
+    sag=sg san=sa sin=si slk=sk slv=sl sme=se smo=sm sna=sn snd=sd som=so sot=st spa=es sqi=sq srd=sc srp=sr ssw=ss sun=su
+    swa=sw swe=sv tah=ty tam=ta tat=tt tel=te tgk=tg tgl=tl tha=th tir=ti ton=to tsn=tn tso=ts tuk=tk tur=tr twi=tw uig=ug
+    ukr=uk urd=ur uzb=uz ven=ve vie=vi vol=vo wln=wa wol=wo xho=xh yid=yi yor=yo zha=za zho=zh zul=zu"""
+_BIBLIOGRAPHIC = """alb=sq arm=hy baq=eu bur=my chi=zh cze=cs dut=nl fre=fr geo=ka ger=de gre=el ice=is mac=mk mao=mi may=ms per=fa rum=ro
+    slo=sk tib=bo wel=cy"""
+_STANDARD = """als=sq arb=ar ayr=ay azj=az cmn=zh ekk=et gaz=om khk=mn kmr=ku lvs=lv npi=ne ory=or pbt=ps pes=fa plt=mg quy=qu swh=sw
+    uzn=uz ydd=yi zsm=ms"""
+TWO_LETTERS = dict(each.split("=") for codes in (_TERMS, _BIBLIOGRAPHIC, _STANDARD) for each in codes.split())
+"""The codes of ISO 639-1 by those of ISO 639-2, which may have two ("deu" and "ger"), and by those of ISO 639-3 for the
+standard form of a language of ISO 639-1 that NLLB uses ("arb" of "ar").
+"""
+_FUNCTION_WORDS = {
+    "de": """der das und ist nicht ich du wir ihr ein eine einen einem einer eines mit auf für von zu im dem des auch sich wie als aber
+    haben sind kann wird werden bei nach noch nur über oder mein dein sein seine meine ihre ihn ihm mir mich dir dich uns euch es sie
+    er wenn dass daß weil schon sehr hier heute immer mehr kein keine durch wurde waren habe hatte bin bist zum zur vom beim bitte
+    die was war an am in so man hat all will alles diesem diesen denn doch dann
+    wieder ganz einmal schon muss müssen soll können möchte wer warum wo""",
+    "en": """the of and to is that it was for with on are this be have not you he she they we i my your his her from by at what which there
+    their would can do does did has had were will an as or but if when who how me him them our us its been no so just
+    about am in man hat all die don't
+    didn't it's i'm isn't can't won't the""",
+    "fr": """le la les des est une dans que qui pas pour avec sur ce cette il elle nous vous ils elles je tu mais ou où au aux du et
+    mon ton son sa ses mes tes leur sont était être avoir avait plus très comme sans""",
+    "es": """el la los las es una en que no por para con del se lo su al como más pero sus este esta está son fue ser hay muy yo tú
+    mi me nos y sin sobre también cuando donde""",
+    "it": """il lo la gli è una di che non per con del della dei delle nel nella si sono ma anche più come questo questa io tu lui
+    lei noi voi mi ti ci ho ha sei era essere molto""",
+    "nl": """de het een en van ik je niet dat die zijn op te met voor er maar om aan ook als bij nog wel naar geen uit hij zij wij
+    heeft wordt werd kunnen deze dit mijn""",
+    "pt": """o os as um uma é não que de do da dos das em no na por para com se mais como mas ele ela eu nós você seu sua são foi
+    ser está muito também""",
+}
+_OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
+_LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
+_WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
+_NOT_IN = {language: frozenset().union(*_WORDS.values()) - own for language, own in _WORDS.items()}
+_WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
+_MIN_FUNCTION_WORDS = 3
+"""The number of different function words from which on a text counts as being in a language."""
+
+
+@lru_cache
+def short_code(language: str) -> str:
+    """The two-letter form of a language code: "en" for eng_Latn, en_XX and en-GB; for an unknown code, the part
+    before "_", "-" or "@".
+    """
+    first = re.split(r"[_@-]", language)[0].lower()
+    return TWO_LETTERS.get(first, first)
+
+
+def is_latin(language: str) -> bool:
+    """Whether the language with the code `language` is known to use the Latin alphabet."""
+    return short_code(language) in _LATIN
+
+
+def is_in_language(text: str, language: str, rather_than: str) -> bool:
+    """Whether `text` is in `language` and not in `rather_than`; False for unknown languages and short texts.
+
+    True if the text has at least three different function words of `language`, if these are a fifth of all words,
+    and if they are at least four times as many as those of `rather_than`. Words that both languages share are not
+    counted.
+    """
+    return _is_in(Counter(_words(text)), short_code(language), short_code(rather_than))
+
+
+def is_foreign(text: str, language: str) -> bool:
+    """Whether `text` is in another language than `language`, of those that can be detected (see `is_in_language`)."""
+    words, own = _words(text), short_code(language)
+    if len(_NOT_IN.get(own, frozenset()).intersection(words)) < _MIN_FUNCTION_WORDS:
+        return False  # as is nearly every text in the language
+    counts = Counter(words)
+    return any(_is_in(counts, other, own) for other in _WORDS)
+
+
+def guess_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
+    """The code of those in `among` whose language has the most function words in `text`, and its share of those of
+    all these languages, 0 to 1.
+
+    Words that several languages share count for each. None and 0 if there is no such word, or no single best language.
+    """
+    counts = Counter(_words(text))
+    found = {code: sum(counts[word] for word in counts.keys() & _WORDS.get(short_code(code), frozenset())) for code in among}
+    best = max(found, key=lambda code: found[code], default=None)
+    if best is None or list(found.values()).count(found[best]) > 1 or not found[best]:
+        return None, 0.0
+    return best, found[best] / sum(found.values())
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text.replace("\u2019", "'"))]
+
+
+def _is_in(counts: Counter[str], language: str, rather_than: str) -> bool:
+    if language == rather_than or language not in _WORDS or rather_than not in _WORDS:
+        return False
+    ours, theirs = counts.keys() & _ONLY[language, rather_than], counts.keys() & _ONLY[rather_than, language]
+    found, others = sum(counts[word] for word in ours), sum(counts[word] for word in theirs)
+    return len(ours) >= _MIN_FUNCTION_WORDS and 5 * found >= counts.total() and found >= 4 * others

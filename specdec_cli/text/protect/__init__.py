@@ -1,0 +1,1 @@
+"""Spans that must not change, and what the model reads in their place."""

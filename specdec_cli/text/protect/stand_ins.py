@@ -1,0 +1,85 @@
+"""Placeholders: short names and numbers that a model reads in the place of protected spans, and copies to its output."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from specdec_cli.text.protect.spans import protected_spans
+
+PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
+"""Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
+on; the kind without a stem has the numbers 4711, 5823 and so on. The first kind is tried first.
+"""
+FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
+"""The same kinds in the order for protected spans. Of all placeholders, K7 changes the translations of `en-de` least often."""
+FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
+"""The same kinds in the order for numbers and names that an output lacks."""
+_COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
+_NUMERIC = re.compile(
+    r"%(?:\(\w+\)|\d+\$)?[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|\{\w*:[^{}]*[defgn]\}"
+    rf"|%\({_COUNT}\)s|\${_COUNT}|\$?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
+    re.IGNORECASE,
+)
+"""Format arguments that are numbers: %d, %(name)d, {0:.2f}, {count}."""
+_NUMBERS = ("37", "58", "49", "63", "74", "86")
+"""Numbers that replace such arguments. They are too large for an hour and are not written as words; models copy longer numbers less
+reliably.
+"""
+NAME_BEFORE, NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
+"""The characters that must not stand directly before and after a placeholder."""
+
+
+def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
+    """So many placeholders of the kind that `stem` and the `first` number describe (see PLACEHOLDERS)."""
+    return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
+
+
+def names_for(text: str, spans: Sequence[str], kind: tuple[str, int]) -> Iterator[tuple[str, ...]]:
+    """Placeholders of the `kind` for the `spans`; first, if some spans are numbers, with numbers in the place of these."""
+    names = placeholder_names(*kind, len(spans))
+    numeric = [_NUMERIC.fullmatch(span) is not None for span in spans]
+    if kind[0] and any(numeric) and not any(number in text for number in _NUMBERS):
+        yield tuple(number if is_number else name for name, number, is_number in zip(names, _NUMBERS, numeric, strict=False))
+    yield names
+
+
+def name_pattern(name: str) -> str:
+    """The regular expression of the placeholder `name` where it is not a part of a longer word."""
+    return f"(?<!{NAME_BEFORE.pattern}){re.escape(name)}(?!{NAME_AFTER.pattern})"
+
+
+Place = tuple[int, int]
+"""First and last offset of a span."""
+
+
+def with_names(text: str, spans: Sequence[str], names: Sequence[str]) -> str | None:
+    """Return `text` with the name of each of the `spans` in the place of an equal one, and the other names in the place of its other
+    protected spans, in order. None if it has more or fewer spans than there are names.
+    """
+    equal = (found.span() for span in set(spans) for found in re.finditer(re.escape(span), text))
+    places = united([*protected_spans(text), *equal])
+    if len(places) != len(names):
+        return None
+    left = list(zip(spans, names, strict=True))
+    chosen: dict[Place, str] = {}
+    for place in places:
+        pair = next((each for each in left if each[0] == text[slice(*place)]), None)
+        if pair is not None:
+            left.remove(pair)
+            chosen[place] = pair[1]
+    others = iter(left)
+    pieces, position = [], 0
+    for place in places:
+        pieces += [text[position : place[0]], chosen[place] if place in chosen else next(others)[1]]
+        position = place[1]
+    return "".join([*pieces, text[position:]])
+
+
+def united(positions: Iterable[Place]) -> list[Place]:
+    """Return the `positions` in order, each overlapping group as one."""
+    found: list[Place] = []
+    for start, end in sorted(positions):
+        if found and start < found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        else:
+            found.append((start, end))
+    return found

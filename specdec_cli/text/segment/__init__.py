@@ -1,0 +1,1 @@
+"""Parts of a text: paragraphs, markers, code and sentences."""

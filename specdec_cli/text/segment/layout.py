@@ -1,0 +1,241 @@
+"""Segmentation of a line into texts for the model, and gaps between them: markers, cell separators, code, other languages."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
+from specdec_cli.text.protect.spans import EMOJI, gaps_outside_spans, without_protected
+from specdec_cli.text.segment.code import is_code
+from specdec_cli.text.segment.sentences import Count, Segments, segment
+
+_DATE = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
+_LEVEL = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)\]?:?"
+_HEAD = re.compile(
+    "|".join(
+        (
+            r"[\s\ufeff]+",
+            r">+(?=[\s\w])",  # a quotation
+            r"(?:\.{3}|\u2026)\s*(?=\w)",  # the rest of a sentence
+            r"[-*+\u2022\u2023\u25e6\u25aa\u00b7\u2013\u2014]\s+(?:\[[ xX]\]\s+)?",  # an item of a list
+            r"(?:\(\d{1,2}\)|\d{1,3}[.)])\s+|\d{1,2}(?:\.\d{1,3})+\.?\s+(?=[A-Z])|\(?(?:[A-Za-z]|[ivx]{2,5})\)\s+",  # a number
+            r"\.\. [a-z]+::(?:\s+|$)|:[A-Za-z][\w-]*(?: [\w.*-]+){0,3}:\s+",  # a directive or field of reStructuredText
+            r"(?:#{1,6}|#[:.,|~]|={1,6}|\*{2,6})\s+",  # a heading, a comment
+            r"(?://+!?|/\*+|%+|;+|--|<!--|\.\.)\s+|(?:\"{3}|'{3})(?=\w)",  # a comment
+            r"\|\s*",  # a row of a table
+            rf"\[?(?:{_DATE})\]?:?\s+(?:{_LEVEL}\s+)?(?:[\w.-]+(?:\[\d+\])?:\s+)?|\[(?:[A-Z]+|(?=[\s.:,-]*\d)[\d\s.:,-]++)\]:?\s+",  # a log
+            r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
+            r"[^\s:]+:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
+            r"\\item(?:\[[^][]*\])?\s+|\{\\[^{}]*\}",
+            rf"{EMOJI}\s*",
+        )
+    )
+)
+_TAG = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>\s*")
+_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+)|{EMOJI})$")
+_MAX_MARK_LENGTH = 256
+"""The largest number of characters in a mark at the end of a line."""
+# Opening marks, each with the mark that must close it at the end of the line.
+_PAIRS = tuple(
+    (re.compile(opening), re.compile(closing))
+    for opening, closing in (
+        (r"(?:msgid(?:_plural)?|msgctxt|msgstr(?:\[\d+\])?)\s+\"", r"(?:\\n)?\"$"),
+        (r"\"[^\"]+\"\s*:\s*\"", r"\"\s*,?$"),
+        (r"\"", r"\\n\"$"),
+        (r"[\w.-]+\s*=\s*\"(?=[^\"\s]*\s[^\"]*\"\s*[,;]?$)", r"\"\s*[,;]?$"),
+        (r"[\w.-]+\s*=\s*(?=[^\s\"'=(){}]+\s[^=(){};]+$)", r"$"),
+        (r"\\(?:(?:sub)*section|chapter|paragraph|caption|title)\*?\{(?=[^{}]*\}$)", r"\}$"),
+        (r"(?<=\"{3})", r"\"{3}$"),
+        (r"(?<='{3})", r"'{3}$"),
+    )
+)
+
+
+class Marked(NamedTuple):
+    """A line in three parts: markers and white space before the text, the text, and markers and white space after
+    it.
+    """
+
+    head: str
+    body: str
+    tail: str
+
+
+def split_marks(line: str) -> Marked:
+    """Split `line` into the markers before its text, the text, and the markers after it.
+
+    Markers are bullets, heading, quotation and comment signs, log stamps, tags, keys and the like. The text is
+    stripped of white space, and may be empty; the markers include this white space, so the three parts joined are
+    `line`.
+    """
+    start = _head_end(line)
+    end = _tail_start(line, start)
+    for opening, closing in _PAIRS:
+        opened = opening.match(line, start)
+        if opened and (closed := closing.search(line[:end], opened.end())):
+            start, end = opened.end(), closed.start()
+            break
+    body = line[start:end]
+    start += len(body) - len(body.lstrip())
+    end = max(start, end - len(body) + len(body.rstrip()))
+    return Marked(line[:start], line[start:end], line[end:])
+
+
+def _head_end(line: str) -> int:
+    position = 0
+    while position < len(line):
+        mark = _HEAD.match(line, position) or _opening_tag(line, position)
+        if mark is None:
+            break
+        position = mark.end()
+    return position
+
+
+def _tail_start(line: str, start: int) -> int:
+    end = len(line)
+    while end > start:
+        window = line[max(start, end - _MAX_MARK_LENGTH) : end]
+        kept = window.rstrip()
+        mark = _TAIL.search(kept)
+        if mark is None:
+            return end if kept == window else end - len(window) + len(kept)
+        end -= len(window) - mark.start()
+    return end
+
+
+def _opening_tag(line: str, position: int) -> re.Match[str] | None:
+    """The tag at `position`, if it encloses all of the text after it or none of it."""
+    tag = _TAG.match(line, position)
+    if tag is None:
+        return None
+    rest, closing = line[tag.end() :], f"</{tag[1]}>"
+    closes = rest.count(closing) - rest.count(f"<{tag[1]}>") - rest.count(f"<{tag[1]} ")
+    return tag if closes == 0 or (closes == 1 and closing in rest[_tail_start(rest, 0) :]) else None
+
+
+_LATIN_LETTER = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
+
+
+@dataclass(frozen=True)
+class Passthrough:
+    """Decides which texts are copied unchanged, for a model from language `source` to `target` ("": unknown).
+
+    A text without letters, or with a single Latin one, is copied; protected spans such as URLs do not count. If both languages use the
+    Latin alphabet, a text without Latin letters is copied. In translation, a text that is already in the target language is copied. In
+    correction (`source` equals `target`), a text in another detectable language is copied.
+    """
+
+    source: str = ""
+    target: str = ""
+
+    @property
+    def latin(self) -> bool:
+        """Whether both languages are known to use the Latin alphabet."""
+        return is_latin(self.source) and is_latin(self.target)
+
+    @property
+    def translates(self) -> bool:
+        """Whether the languages differ."""
+        return short_code(self.source) != short_code(self.target)
+
+    def matches(self, text: str) -> bool:
+        """Whether `text` must be copied unchanged."""
+        words = without_protected(text)
+        letters = [character for character in words if character.isalpha()]
+        if not letters or (len(letters) == 1 and _LATIN_LETTER.match(letters[0])):
+            return True
+        if self.latin and not _LATIN_LETTER.search(words):
+            return True
+        return self._is_other_language(words)
+
+    def _is_other_language(self, text: str) -> bool:
+        return is_in_language(text, self.target, self.source) if self.translates else is_foreign(text, self.source)
+
+
+_TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
+_PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*")
+_COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")
+# A row of values separated by commas or semicolons without spaces, and a value that is quoted or a number.
+_FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
+_ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}|(?:\"[^\"]*\"|[\w.-]+)[,;]\"[^\"]*\"")
+_VALUE = re.compile(r"(?:^|[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*)(?=[,;]|$)")
+
+
+def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, *, split: bool = True) -> Segments:
+    """Split `line` into sentences like `segment`, but make text that must not change part of the gaps.
+
+    That is markers at either end such as bullets and comment signs (see `split_marks`), program code, and sentences
+    that `passthrough` matches. The cells of a table row (separated by tabs, pipes, commas between quoted values, or, in
+    translation, three spaces or more) are split one by one. `limit` and `count` are as in `segment`.
+    """
+    if is_code(line) or passthrough.matches(line):
+        return Segments((), (line,))
+    marked = split_marks(line)
+    if marked.body != line and (is_code(marked.body) or passthrough.matches(marked.body)):
+        return Segments((), (line,))
+    cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail, columns=passthrough.translates))
+    if len(cells) > 1:
+        parts = [segment_line(text, limit, count, passthrough, split=split) if is_cell else text for text, is_cell in cells]
+    else:
+        segments = segment(marked.body, limit, count, split=split)
+        parts = [segments if segments.texts == (marked.body,) else _merge_passthrough(segments, passthrough)]
+    return concatenate([marked.head, *parts, marked.tail])
+
+
+def concatenate(parts: Iterable[str | Segments]) -> Segments:
+    """Join segments, in order, into one; a string becomes part of the gap at its position."""
+    texts: list[str] = []
+    gaps, continued = [""], set[int]()
+    for part in parts:
+        if isinstance(part, str):
+            gaps[-1] += part
+            continue
+        continued |= {len(texts) + place for place in part.continued}
+        texts += part.texts
+        gaps[-1] += part.gaps[0]
+        gaps += part.gaps[1:]
+    return Segments(tuple(texts), tuple(gaps), frozenset(continued))
+
+
+def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments:
+    """`segments` with the texts that `passthrough` matches made part of the gaps."""
+    if not any(map(passthrough.matches, segments.texts)):
+        return segments
+    parts: list[str | Segments] = [segments.gaps[0]]
+    for place, (text, gap) in enumerate(zip(segments.texts, segments.gaps[1:], strict=True)):
+        continued = frozenset({0} if place in segments.continued else ())
+        parts += [text if passthrough.matches(text) else Segments((text,), ("", ""), continued), gap]
+    return concatenate(parts)
+
+
+def _cells(text: str, *, in_table: bool, columns: bool) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of a table row, each with whether it is a cell; a text that is not a row is one cell. With `columns`, runs of
+    spaces separate cells, too.
+    """
+    if _ROW.fullmatch(text) and _VALUE.search(text):
+        yield from _values(text)
+        return
+    separator = _TABS if "\t" in text else _PIPES
+    gaps = _gaps(separator, text)
+    if separator is _PIPES and len(gaps) < 2 and not in_table:
+        gaps = _gaps(_COLUMNS, text) if columns else []
+    position = 0
+    for start, end in gaps:
+        yield text[position:start], True
+        yield text[start:end], False
+        position = end
+    yield text[position:], True
+
+
+def _gaps(separator: re.Pattern[str], text: str) -> list[tuple[int, int]]:
+    return gaps_outside_spans(text, (found.span() for found in separator.finditer(text)))
+
+
+def _values(row: str) -> Iterator[tuple[str, bool]]:
+    """Yield the values of a row as cells; quotes and separators are not cells."""
+    for token in re.findall(r"\"[^\"]*\"|[^\",;]+|[,;]", row):
+        if token[0] == '"':
+            yield from (('"', False), (token[1:-1], True), ('"', False))
+        else:
+            yield token, token not in (",", ";")

@@ -1,0 +1,136 @@
+"""The ends and the beginning of an output: final marks and capital letters as in the source; texts in capitals."""
+
+import re
+from collections.abc import Collection, Sequence
+
+from specdec_cli.text.edits import Edit, count_words
+from specdec_cli.text.protect.spans import protected_spans, split_at, without_protected
+
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LONGEST, _ONLY = 4, 5
+"""The least number of letters of the longest word of a text in capitals, and of its only word: shorter ones may be abbreviations."""
+_CAPITALS = re.compile(rf"[A-Z\u00c0-\u00de]{{{_LONGEST}}}")
+_I, _LETTER = re.compile(r"\bi\b"), re.compile(r"[^\W\d_]")
+_FIRST = re.compile(r"[^\w'\u2019<{$%\\@#/]*([^\W\d_]\w*)")
+"""The first word of a text, after marks such as quotation marks."""
+
+
+def is_in_capitals(text: str) -> bool:
+    """Whether all letters of `text` outside its protected spans are capitals, and one of its words is too long for an abbreviation."""
+    if not text.isupper() and not _CAPITALS.search(text):
+        return False
+    outside = without_protected(text)
+    words = _WORD.findall(outside)
+    return outside.isupper() and max(map(len, words), default=0) >= (_ONLY if len(words) == 1 else _LONGEST)
+
+
+def with_first_capital(output: str, source: str) -> str:
+    """Return `output` with a capital as its first letter if `source` has one, unless its first word is in `source`, such as a name."""
+    own, first = _FIRST.match(source), _FIRST.match(output)
+    if own is None or first is None or not own[1][0].isupper() or not first[1][0].islower():
+        return output
+    place = first.start(1)
+    is_name = re.search(rf"(?<!\w){re.escape(first[1])}(?!\w)", source) or any(begin == place for begin, _ in protected_spans(output))
+    return output if is_name else f"{output[:place]}{output[place].upper()}{output[place + 1 :]}"
+
+
+def in_small_letters(text: str) -> str:
+    """Return a text in capitals in small letters, except for its first letter, the English "I" and its protected spans."""
+    parts = split_at(text, protected_spans(text))
+    parts[::2] = [_I.sub("I", part.lower()) for part in parts[::2]]
+    first = next((place for place, part in enumerate(parts[::2]) if _LETTER.search(part)), 0)
+    parts[2 * first] = _LETTER.sub(lambda letter: letter.group().upper(), parts[2 * first], count=1)
+    return "".join(parts)
+
+
+_ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
+_STOPS = ".?!\u3002\uff01\uff1f"
+_MARKS = _STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
+_PAUSES = ",;:\u2013\u2014"
+_STOP = re.compile(r"(?<!\.)[.!?]$")
+_SENTENCE = 8
+"""A line of at least so many words is a sentence, and not a title, a signature or the like."""
+
+
+def without_added_stop(output: str, source: str) -> str:
+    """Return `output` without its last character if that is one of . , ; : ? ! and `source` ends with a letter or
+    digit.
+
+    Otherwise, and if a full stop is before this character (as in an ellipsis), `output` is returned as it is.
+    """
+    return _ADDED.sub("", output) if source[-1:].isalnum() else output
+
+
+def without_own_stop(output: str, source: str) -> str:
+    """Return `output`, of a piece of a sentence that goes on after it, with the last mark of `source` in place of a final . ! or ?
+    that `source` does not have; without it if `source` ends with none of , ; : and dashes.
+    """
+    if not _STOP.search(output) or source[-1:] in tuple(_STOPS):
+        return output
+    return output[:-1] + (source[-1:] if source[-1:] in tuple(_PAUSES) else "")
+
+
+def with_own_marks(edits: Sequence[Edit], text: str, *, continues: bool = False, closes: bool = False) -> list[Edit]:
+    """Return `edits` of `text`, a sentence or heading, without their changes of the punctuation after its last letter or digit.
+
+    No mark is added there, as to a title or a signature, and none removed, as from an ellipsis. Only if the text has a single
+    mark there, and it is one of . ? !, may it become another of them. Marks never replace the last word. If the sentence
+    `continues` on the next line, the last word is not removed either. With `closes`, a text of at least 8 words that does not continue,
+    and ends with one, may get a stop: it is a sentence.
+    """
+    end, last = _end_of_words(text), _marks(text[_end_of_words(text) :])
+    is_sentence = closes and not continues and end == len(text) and count_words(text) >= _SENTENCE
+    changeable = {last} if last in tuple(_STOPS) or is_sentence else set[str]()
+    found = [_with_own_marks(edit, end, changeable) if edit.end >= end else edit for edit in edits]
+    if continues:
+        found = [edit for edit in found if edit.end < end or _end_of_words(edit.text) or not _end_of_words(edit.source)]
+    return [edit for edit in found if edit.text != edit.source]
+
+
+def with_own_beginning(edits: Sequence[Edit]) -> list[Edit]:
+    """Return `edits` of a text that continues a sentence of the previous line, without those that would begin a sentence.
+
+    The first letter keeps its case (except for the pronoun I), and no capitalised word is inserted before it.
+    """
+    if not edits or edits[0].start or re.match(r"I\b", edits[0].text):
+        return list(edits)
+    first = edits[0]._replace(text=_as_in(edits[0].source, edits[0].text))
+    begins = first.text[:1].isupper() and not first.source[:1].isupper()
+    return list(edits[1:]) if begins or first.text == first.source else [first, *edits[1:]]
+
+
+def _with_own_marks(edit: Edit, end: int, changeable: Collection[str]) -> Edit:
+    """The edit of a text whose words end at `end` with the punctuation of its source; if that is `changeable`, it may be a stop."""
+    rest, cut = edit.source[max(0, end - edit.start) :], _end_of_words(edit.text)
+    old, new = _marks(rest), _marks(edit.text[cut:])
+    if old == new or (old in changeable and new in tuple(_STOPS)):
+        return edit
+    return edit._replace(text=edit.text[:cut] + rest if cut else edit.source)
+
+
+def _end_of_words(text: str) -> int:
+    """The offset after the last letter or digit of `text`."""
+    return next((place for place in range(len(text), 0, -1) if text[place - 1].isalnum()), 0)
+
+
+def _marks(text: str) -> str:
+    """The punctuation marks of `text`, without other characters."""
+    return "".join(character for character in text if character in _MARKS)
+
+
+def _as_in(source: str, text: str) -> str:
+    """`text` with its first letter in the case of that of `source`, if both are the same letter."""
+    return source[0] + text[1:] if source[:1].lower() == text[:1].lower() != "" else text
+
+
+_SPACES = re.compile(r"\s+(?=[.,;:!?])")
+
+
+def tidied(text: str) -> str:
+    """Return `text` with the changes that nearly all corrections make: no white space before the marks ".,;:!?", a capital letter
+    at the start, and a full stop after a letter or digit at the end.
+
+    Each of these changes that the copied text lacks costs a round or two.
+    """
+    text = _SPACES.sub("", text)
+    return text[:1].upper() + text[1:] + ("." if text[-1:].isalnum() else "")

@@ -1,0 +1,1 @@
+"""Misspelt words, and counts of word n-grams."""

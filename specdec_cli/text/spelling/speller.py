@@ -1,0 +1,210 @@
+"""Correction of misspelt and confused words, and the words by which they are found."""
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from specdec_cli.errors import InputError, ModelError
+from specdec_cli.files import check_regular, write_atomically
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.io.lines import read_text_lines
+from specdec_cli.text.protect.spans import without_protected
+from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
+
+FILE = "lexicon.txt"
+"""The name of the lexicon's file in a bundle. Each line has one word, in lower case unless it is a name."""
+
+
+class Lexicon:
+    """A set of known words. `read` returns the words; it is called when the attribute `words` is used for the first time."""
+
+    def __init__(self, read: Callable[[], Iterable[str]]) -> None:
+        self._read = read
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words. Raises ModelError if their file cannot be read."""
+        return frozenset(self._read())
+
+    @classmethod
+    def of_file(cls, path: Path) -> "Lexicon":
+        """Make a lexicon of the words in the file `path`, which is read later. Raises ModelError if there is no such file."""
+        check_regular(path, ModelError)
+        if not path.exists():
+            raise ModelError(f"{path}: no such file")
+        return cls(lambda: _words(path))
+
+    @classmethod
+    def of_lists(cls, paths: Iterable[Path]) -> "Lexicon":
+        """Make a lexicon from word lists: text files with one word per line. Words that end with "'s" are left out.
+
+        Raises InputError for a file that cannot be read, for a line with more than one word, and for lists without any word.
+        """
+        words = set()
+        for path in paths:
+            for number, line in enumerate(read_text_lines(path), start=1):
+                if len(line.split()) > 1:
+                    raise InputError(f"{path}, line {number}: more than one word: {line[:40]!r}")
+                word = line.strip()
+                if word and not word.endswith("'s"):
+                    words.add(word)
+        if not words:
+            raise InputError("the word lists have no words")
+        return cls(lambda: words)
+
+    def save(self, path: Path) -> None:
+        """Write the words to a file, atomically."""
+        content = "".join(f"{word}\n" for word in sorted(self.words))
+        write_atomically(path, lambda partial: partial.write_text(content, encoding="utf-8", newline="\n"))
+
+
+def _words(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").split()
+    except (OSError, ValueError) as error:
+        raise ModelError(f"{path}: {error}") from error
+
+
+_WORD = re.compile(r"(?<![\w'’@#&/\\.-])[A-Za-z]++(?![\w@&/\\-]|\.\w|['’](?!s\b))")  # noqa: RUF001
+"""A word of ASCII letters. Parts of longer names (domains, paths, addresses), of words with a hyphen, and of words that end with an
+apostrophe ("goin'") do not match; a word before "'s" does.
+"""
+_SENTENCE_START = re.compile(r"(?:^|[a-z]{3}[.!?][\"')]*\s)\W*$")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz'"
+_VOWELS = "aeiouy"
+_SHORTEST = 4
+"""Number of letters of the shortest word that is corrected: most shorter unknown words are abbreviations."""
+_LEAST = 5
+"""A word that is not in the lexicon is known if its count is at least this. A word, or a pair of words, that replaces another one must have
+this count too.
+"""
+_FOREIGN = 2
+"""If more than one in this number of words is unknown, the text is not corrected: it is probably in another language."""
+_COST, _COST_OF_LETTER, _MOST_LETTERS = 21.5, 1.5, 11
+"""The cost of a misspelling (its negative log probability) is _COST minus _COST_OF_LETTER for each letter of the word, of which at most
+_MOST_LETTERS count. It decreases with the length, because a long unknown word seldom differs by chance in only one letter from a known one.
+"""
+_USUAL, _FIRST_LETTER, _NAME = -3.0, 3.0, 5.0
+"""These are added to the cost. _USUAL: of the most frequent misspellings, which are a letter written once instead of twice, or the
+reverse, two exchanged letters, and another vowel. _FIRST_LETTER: if the first letter changes. _NAME: for a word with a capital letter,
+which may be a name.
+"""
+_CONFUSED = (
+    *(("a", "an"), ("its", "it's"), ("your", "you're"), ("their", "there", "they're"), ("then", "than"), ("whose", "who's")),
+    *(("affect", "effect"), ("lose", "loose")),
+)
+"""English words that are often written in place of each other, because they sound alike. Others that were tried ("to" and "too", "of" and
+"off", "were" and "where") were changed wrongly too often on the dev sets.
+"""
+_OTHERS = {word: tuple(other for other in group if other != word) for group in _CONFUSED for word in group}
+_CONFUSABLE = re.compile(rf"(?<![\w'@#&/\\.-])(?:{'|'.join(_OTHERS)})(?![\w'@&/\\-]|\.\w)", re.IGNORECASE)
+_CONFUSION = 13.0
+"""The cost of a confusion."""
+
+
+class Speller:
+    """Corrects unknown words, which are not in `lexicon` and are rare in `ngrams`, and words that are confused with others.
+
+    An unknown word is replaced by a known word that differs from it by one letter or by the order of two, or by two known words with a
+    space between them. A confused word is replaced by another one of its group in _CONFUSED, if that makes the text much more probable.
+    """
+
+    def __init__(self, lexicon: Lexicon, ngrams: NgramModel) -> None:
+        self._lexicon, self._ngrams = lexicon, ngrams
+        self._knows = lru_cache(2**16)(self._is_known)
+        self._likely = lru_cache(2**10)(self._corrections)
+
+    def edits(self, text: str) -> list[Edit]:
+        """Corrections of misspelt and confused words of `text`, in order, with their scores.
+
+        The score is a twentieth of the logarithm of the ratio by which the correction makes the text more probable: the words by the
+        n-grams, and the misspelling or confusion by the constants of this module. It can be compared with those of `score_edits`.
+        """
+        plain = text.replace("’", "'")  # noqa: RUF001
+        found = self._misspelt(plain) + [edit for word in _CONFUSABLE.finditer(plain) if (edit := self._unconfused(word)) is not None]
+        apostrophe = "’" if "’" in text and "'" not in text else "'"  # noqa: RUF001
+        edits = (edit._replace(source=text[edit.start : edit.end], text=edit.text.replace("'", apostrophe)) for edit in found)
+        return sorted(edits, key=lambda edit: edit.start)
+
+    def _misspelt(self, text: str) -> list[Edit]:
+        """The most probable correction of each misspelt word of a text that has one."""
+        words = _WORD.findall(without_protected(text))
+        unknown = [word for word in words if not self._knows(word)]
+        if not 0 < len(unknown) <= max(len(words) // _FOREIGN, 1):
+            return []
+        misspelt = (word for word in _WORD.finditer(text) if not self._knows(word.group()) and _may_be_misspelt(word))
+        return [edit for word in misspelt if (edit := self._best(word)) is not None]
+
+    def _unconfused(self, word: re.Match[str]) -> Edit | None:
+        """The edit that puts another word of its group in _CONFUSED in the place of `word`; None if none is so much more probable."""
+        source = word.group()
+        if source not in (source.lower(), source.capitalize()):
+            return None
+        others = [other if source.islower() else other.capitalize() for other in _OTHERS[source.lower()]]
+        edits = [Edit(word.start(), word.end(), source, other) for other in others]
+        ratio, best = max(((self._ngrams.log_ratio(word.string, edit), edit) for edit in edits), key=lambda each: each[0])
+        return best._replace(score=SCORE_WEIGHT * (ratio - _CONFUSION)) if ratio > _CONFUSION else None
+
+    def _is_known(self, word: str) -> bool:
+        """Whether a word is in the lexicon, also as a name or without a plural s, or is frequent in the n-grams."""
+        lower = word.lower()
+        forms = {lower, lower.removesuffix("s"), word.capitalize()}
+        return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
+
+    def _best(self, word: re.Match[str]) -> Edit | None:
+        """The most probable correction of an unknown word; None if no known word is similar enough."""
+        source, found = word.group(), list[tuple[float, Edit]]()
+        for correction, cost in self._likely(source.lower()):
+            new = correction if source.islower() else correction[0].upper() + correction[1:]
+            edit = Edit(word.start(), word.end(), source, new)
+            ratio = self._ngrams.log_ratio(word.string, edit) - cost - _NAME * (not source.islower())
+            found.append((ratio, edit))
+        if not found:
+            return None
+        ratio, best = max(found, key=lambda each: each[0])
+        return best._replace(score=SCORE_WEIGHT * ratio)
+
+    def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
+        """The known words, and pairs of known words, that the author of `word` may have meant, each with the cost of the misspelling."""
+        cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
+        # A singular that is not in the lexicon may be right.
+        similar = self._lexicon.words.intersection(_variants(word))
+        known = {new for new in similar if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
+        found = {new: cost + _FIRST_LETTER * (new[0] != word[0]) + _USUAL * _is_usual(word, new) for new in sorted(known)}
+        for place in range(1, len(word)):
+            parts = word[:place], word[place:]
+            if self._lexicon.words.issuperset(parts) and self._ngrams.count(*parts) >= _LEAST:
+                found[" ".join(parts)] = cost
+        return tuple(found.items())
+
+
+def _may_be_misspelt(word: re.Match[str]) -> bool:
+    """Whether to correct an unknown word. Short words, words with a capital letter inside a sentence, and parts of a compound that is
+    written with spaces around its hyphen are left alone.
+    """
+    text, source = word.string, word.group()
+    before, after = text[: word.start()], text[word.end() :]
+    if len(source) < _SHORTEST or before.endswith("- ") or after.startswith(" -"):
+        return False
+    return source.islower() or (source.istitle() and _SENTENCE_START.search(before) is not None and not re.match(r"\s+[A-Z]|['’]", after))  # noqa: RUF001
+
+
+def _variants(word: str) -> list[str]:
+    """The texts that differ from `word` by one letter or by the order of two, some of them more than once."""
+    parts = [(word[:place], word[place:]) for place in range(len(word) + 1)]
+    longer = [before + letter + after for before, after in parts for letter in _ALPHABET]
+    changed = [before + letter + after[1:] for before, after in parts[:-1] for letter in _ALPHABET]
+    exchanged = [before + after[1] + after[0] + after[2:] for before, after in parts[:-2]]
+    return [*longer, *changed, *exchanged, *(before + after[1:] for before, after in parts[:-1])]
+
+
+def _is_usual(word: str, new: str) -> bool:
+    """Whether writing `word` for `new` is one of the most frequent kinds of misspelling (see _USUAL). The two differ by one letter, or by
+    the order of two.
+    """
+    place = next((place for place, (own, other) in enumerate(zip(word, new, strict=False)) if own != other), min(len(word), len(new)))
+    if len(word) != len(new):
+        longer = max(word, new, key=len)
+        return place > 0 and longer[place] == longer[place - 1]
+    return word[place + 1 :] != new[place + 1 :] or (word[place] in _VOWELS and new[place] in _VOWELS)

@@ -1,0 +1,1 @@
+"""Inline tags: texts without them, and their places in a translation."""

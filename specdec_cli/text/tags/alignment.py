@@ -1,0 +1,422 @@
+"""Placing of inline tags and void items in a translation: the words that translate those of a span, and places between words."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, pairwise
+from math import inf
+
+from specdec_cli.text.edits import UNSPACED
+from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.tags.markup import InlineTags, TagSpan, VoidSpan
+
+_LETTER = rf"(?:(?!{UNSPACED})\w)"
+_WORD = re.compile(rf"{UNSPACED}|{_LETTER}+(?:['\u2019.,-]{_LETTER}+)*")
+Run = tuple[int, int]
+COPIED = 3.0
+"""The gain of a word that is the same in the source and the translation; see `copied_gains`."""
+
+
+def find_words(text: str) -> list[Run]:
+    """Return the offsets (start, end) of the words of `text`, in order; a protected span, such as a URL, is one word."""
+    spans = protected_spans(text)
+    edges = [(0, 0), *spans, (len(text), len(text))]
+    between = [found.span() for one, other in pairwise(edges) for found in _WORD.finditer(text, one[1], other[0])]
+    return sorted([*between, *spans])
+
+
+def touched(words: Sequence[Run], start: int, end: int) -> tuple[int, int]:
+    """The indices (first, end) of the words that have a character in `start` to `end`; equal if there is none."""
+    inside = [number for number, word in enumerate(words) if word[0] < end and start < word[1]]
+    return (inside[0], inside[-1] + 1) if inside else (0, 0)
+
+
+def copied_gains(source: str, span: Run, output: str) -> list[float]:
+    """Return for each word of `output` COPIED if it is once in both texts, in the source inside the `span`, else 0."""
+    words, others = find_words(source), find_words(output)
+    counts = [Counter(text[start:end] for start, end in runs) for text, runs in ((source, words), (output, others))]
+    inside = {source[start:end] for start, end in words[slice(*touched(words, *span))]}
+    once = {word for word in inside if counts[0][word] == counts[1][word] == 1}
+    return [COPIED * (output[start:end] in once) for start, end in others]
+
+
+CERTAIN = 1.5
+"""The gain, in nats, from which on a word of the output is taken as the translation of a word of the span."""
+_SHARE, _EXTRA = 0.25, 0.75
+"""What a word must add, as a share of the span's largest gain: up to as many words as the span has, and each word beyond them."""
+
+
+@dataclass
+class Node:
+    """A span of the source: its characters `start` to `end` without spaces, and its words `first` to `last`.
+
+    `gains` has a number for each word of the output. `inner` are the nodes inside it, and `low` to `high` its words in the output. No
+    other node has the same `order`. A node that `shares` words with one beside it has no marks around them.
+    """
+
+    span: TagSpan
+    order: int
+    start: int
+    end: int
+    first: int
+    last: int
+    gains: Sequence[float]
+    inner: list["Node"] = field(default_factory=list)
+    low: int = 0
+    high: int = 0
+    shares: bool = False
+
+    def __post_init__(self) -> None:
+        self.most = max(self.gains, default=0.0)
+        self.sums = [0.0, *accumulate(self.gains)]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the span has no text."""
+        return self.start == self.end
+
+    def share(self) -> None:
+        """Note that the node and those inside it share words."""
+        self.shares = True
+        for node in self.inner:
+            node.share()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether both tags of the span are inside the text."""
+        return bool(self.span.opening and self.span.closing)
+
+
+class RangeChooser:
+    """Chooses the words of `output` for nodes of `source`; `words` and `others` are the words of both."""
+
+    def __init__(self, source: str, output: str) -> None:
+        self.source, self.output = source, output
+        self.words, self.others = find_words(source), find_words(output)
+
+    def tree(self, spans: Sequence[TagSpan], gains: Sequence[Sequence[float]]) -> list[Node]:
+        """Return the nodes of `spans` that are inside no other span, with words of the output for all nodes.
+
+        Nodes beside each other have different words, as long as there are enough.
+        """
+        tops: list[Node] = []
+        opened: list[Node] = []
+        for order, (span, own) in enumerate(zip(spans, gains, strict=True)):
+            text = self.source[span.start : span.end]
+            start = span.start + len(text) - len(text.lstrip())
+            end = max(start, span.start + len(text.rstrip()))
+            node = Node(span, order, start, end, *touched(self.words, start, end), own)
+            while opened and opened[-1].span.end < max(span.end, span.start + 1):
+                opened.pop()
+            (opened[-1].inner if opened else tops).append(node)
+            opened.append(node)
+        self._choose(tops, (0, len(self.words)), 0, len(self.others))
+        return tops
+
+    def _choose(self, nodes: list[Node], outer: Run, low: int, high: int) -> None:
+        """Choose words with the indices `low` to `high` for `nodes`; `outer` are the words of the source around them."""
+        free, placed = set(range(low, high)), list[Node]()
+        ordered = sorted((node for node in nodes if not node.is_empty), key=lambda node: (node.is_closed, -node.most))
+        for left, node in zip(reversed(range(len(ordered))), ordered, strict=True):
+            alike = next(
+                (each for each in placed if (each.first, each.last) == (node.first, node.last) == (node.first, node.first + 1)), None
+            )
+            ranges = [] if alike else self._ranges(node, free, low, high)
+            roomy = [each for each in ranges if len(free) - (each[1] - each[0]) >= left]
+            if ranges:
+                node.low, node.high = max(roomy or ranges, key=lambda each: self._score(node, outer, *each))
+            elif placed:
+                self._share(node, alike or placed[0], nodes)
+            else:
+                node.low, node.high = low, high
+            free -= set(range(node.low, node.high))
+            placed.append(node)
+            self._choose(node.inner, (node.first, node.last), node.low, node.high)
+        for node in nodes:
+            if node.is_empty:
+                place = low + (high - low) * node.start // max(len(self.source), 1)
+                node.low = node.high = max(min(place, high - 1), low)
+
+    def _share(self, node: Node, other: Node, nodes: list[Node]) -> None:
+        """Give `node` the words of `other`, beside which it is one of `nodes`: it is put into it, unless both are parts of one word."""
+        node.low, node.high = other.low, other.high
+        if not (node.is_closed or other.is_closed):  # one reaches to the beginning of the text, and the other to its end
+            node.low = node.high = len(self.others)
+        elif not (self.is_same_word(node) and self.is_same_word(other)):
+            nodes.remove(node)
+            other.inner.append(node)
+            other.share()
+
+    def _ranges(self, node: Node, free: set[int], low: int, high: int) -> list[Run]:
+        """The ranges of free words that `node` can have; a tag outside the text is at the first or the last word there."""
+        found = []
+        for start in sorted(free) if node.span.opening else [low] * (low in free):
+            end = start
+            while end in free:
+                end += 1
+                if node.span.closing or end == high:
+                    found.append((start, end))
+        return found
+
+    def _score(self, node: Node, outer: Run, low: int, high: int) -> float:
+        """How well the words `low` to `high` of the output fit `node`."""
+        if (node.first, node.last) == outer:
+            return high - low
+        if node.most >= CERTAIN:
+            beyond = max(high - low - max(node.last - node.first, 1), 0)
+            return node.sums[high] - node.sums[low] - node.most * (_SHARE * (high - low) + (_EXTRA - _SHARE) * beyond)
+        length = max(round((node.last - node.first) * len(self.others) / max(len(self.words), 1)), 1)
+        middle = (self.others[low][0] + self.others[high - 1][1]) / len(self.output)
+        return -abs(middle - (node.start + node.end) / len(self.source)) - abs(high - low - length)
+
+    def is_same_word(self, node: Node) -> bool:
+        """Whether `node` is a part of a word that the output has too, at the place of the node."""
+        if node.last - node.first != 1 or node.high - node.low != 1 or node.inner:
+            return False
+        (start, end), (begin, finish) = self.words[node.first], self.others[node.low]
+        return (node.start > start or node.end < end) and self.source[start:end] == self.output[begin:finish]
+
+
+_MOST_GAIN = 3.0
+"""The gain, in nats, from which on a word certainly belongs to a part: no word counts more than a few others."""
+_APART = 4.0
+"""What a word loses, in nats, for being as far from the place of its part as the text is long."""
+_STOP = 2.0
+"""What a place after a stop gains if there is one before the item, too."""
+_NO_WORD = 3.0
+"""What a part with words loses if it has none in the output."""
+_STOPS = re.compile(r"[,;:.!?\u2026\u2013\u2014)][\"'\u201c\u201d]?\s*$|\s-\s*$")
+_SPACE = re.compile(r"\s+")
+Ranges = Sequence[tuple[int, int, int]]
+"""For each span its number, and the indices (first, end) of its words in the output."""
+
+
+def parts(source: str, voids: Sequence[VoidSpan]) -> list[Run]:
+    """The parts of `source` before, between and after the items, as offsets (start, end)."""
+    starts = [0, *(void.end for void in voids)]
+    return list(zip(starts, [*(void.start for void in voids), len(source)], strict=True))
+
+
+def choose_cuts(source: str, output: str, voids: Sequence[VoidSpan], gains: Sequence[Sequence[float]], ranges: Ranges) -> list[int]:
+    """Return for each item the number of words of the `output` that are before it. The items keep their order.
+
+    `gains` has for each part of the source (see `parts`) a number for each word of the output: how much less likely the word is, in
+    nats, if the source lacks the part; no numbers where that is not known. The cuts maximise the sum of the gains of all words
+    for their parts. An item is inside the words of its span, and at no cut inside those of other spans (see `ranges`).
+    """
+    words, own = find_words(output), find_words(source)
+    if not (voids and words):
+        return [0] * len(voids)
+    found = parts(source, voids)
+    sums = [_sums(source, output, part, gain) for part, gain in zip(found, gains, strict=True)]
+    needs = [_NO_WORD * (first < last) for first, last in (touched(own, *part) for part in found)]
+    before = [0.0, *[-inf] * len(words)]  # for each cut, the most that the parts before it can have
+    ways: list[list[int]] = []
+    for number, (total, need) in enumerate(zip(sums, needs, strict=True)):
+        after, way = [-inf] * len(before), [0] * len(before)
+        for cut, bonus in _ends(source, output, voids[number : number + 1], ranges, words):
+            scores = [before[each] + total[cut] - total[each] - need * (each == cut) for each in range(cut + 1)]
+            way[cut] = max(range(cut + 1), key=scores.__getitem__)
+            after[cut] = scores[way[cut]] + bonus
+        ways.append(way)
+        before = after
+    cuts, cut = [], len(words)
+    for way in reversed(ways[1:]):
+        cut = way[cut]
+        cuts.append(cut)
+    return cuts[::-1]
+
+
+def _ends(source: str, output: str, voids: Sequence[VoidSpan], ranges: Ranges, words: Sequence[Run]) -> Iterator[tuple[int, float]]:
+    """Yield the cuts at which the part before an item may end, with what each gains; the last part (no item) ends with the text."""
+    if not voids:
+        yield len(words), 0.0
+    for void in voids:
+        stops = _is_after_stop(source, void.start)
+        for cut in _allowed(void, ranges, len(words)):
+            yield cut, _STOP * (stops and _is_after_stop(output, _begin(output, words, cut)))
+
+
+def void_place(source: str, output: str, void: VoidSpan, words: Sequence[Run], cut: int) -> Run:
+    """The characters of `output`, often a space, in whose place an item is written that has `cut` of the `words` before it."""
+    begin = words[cut - 1][1] if cut else 0
+    end = _begin(output, words, cut)
+    space = _SPACE.search(output, begin, end)
+    if cut == 0 and void.side != "after":
+        return 0, 0
+    if void.side == "after":
+        is_after_word = cut > 0 and source[void.start - 1 : void.start].isalnum()
+        place = begin if is_after_word else space.start() if space else end
+    elif void.side == "before" or space is None:
+        place = space.end() if space else end
+    else:
+        return space.span()
+    return place, place
+
+
+def _begin(output: str, words: Sequence[Run], cut: int) -> int:
+    """The offset of the word after a cut."""
+    return words[cut][0] if cut < len(words) else len(output)
+
+
+def _allowed(void: VoidSpan, ranges: Ranges, count: int) -> list[int]:
+    """The cuts at which an item may be; all, if it may be at none."""
+    inside = [(low, high) for number, low, high in ranges if number == void.owner]
+    others = [(low, high) for number, low, high in ranges if number != void.owner]
+    low, high = inside[0] if inside else (0, count)
+    found = [cut for cut in range(low, high + 1) if not any(first < cut < last for first, last in others if (first, last) != (low, high))]
+    return found or list(range(count + 1))
+
+
+def _is_after_stop(text: str, place: int) -> bool:
+    return _STOPS.search(text, max(place - 8, 0), place) is not None
+
+
+def _sums(source: str, output: str, part: Run, gains: Sequence[float]) -> list[float]:
+    """Sums of the gains of the first words of the output for a part of the source, less by their distances from its place."""
+    first, last = (offset / max(len(source), 1) for offset in part)
+    known = gains or copied_gains(source, part, output)
+    found = []
+    for (start, end), gain in zip(find_words(output), known, strict=True):
+        middle = (start + end) / 2 / len(output)
+        found.append(min(max(gain, 0.0), _MOST_GAIN) - _APART * max(first - middle, middle - last, 0.0))
+    return [0.0, *accumulate(found)]
+
+
+_LEADING, _TRAILING = re.compile(r"[^\w\s]+"), re.compile(r"[^\w\s]+$")
+
+
+@dataclass
+class _Item:
+    """The characters `begin` to `finish` of the output are between the tags `opening` and `closing`, with the items `inner` among them.
+
+    A void item is written in the place of its characters. `order` is the number of the span, counted from 1, and for a void item that of
+    the last span that begins before it in the source.
+    """
+
+    begin: int
+    finish: int
+    order: int
+    opening: str
+    closing: str = ""
+    inner: list["_Item"] = field(default_factory=list)
+    is_void: bool = False
+
+
+def with_tags(
+    source: str, output: str, tags: InlineTags, gains: Sequence[Sequence[float]], part_gains: Sequence[Sequence[float]] = ()
+) -> str:
+    """Return `output`, the translation of `source`, with the `tags` of the source.
+
+    `gains` has for each span one number for each word of the output (see `find_words`): how much less likely the word is, in nats,
+    if the source lacks the words of the span. A span without a certain word is placed in proportion to its place in the source. Each
+    tag is there once, tags are nested as in the source, and a span with text has a word if there is one. Void items are between the
+    words that translate the parts of the source around them, for which `part_gains` has the same numbers (see `choose_cuts`).
+    """
+    chooser = RangeChooser(source, output)
+    nodes = chooser.tree(tags.spans, gains)
+    cuts = choose_cuts(source, output, tags.voids, part_gains or [()] * (len(tags.voids) + 1), _ranges(nodes))
+    voids: dict[int, list[_Item]] = {}
+    place = 0
+    for void, cut in zip(tags.voids, cuts, strict=True):
+        begin, finish = (max(each, place) for each in void_place(source, output, void, chooser.others, cut))
+        voids.setdefault(void.owner, []).append(_Item(begin, finish, void.spans, void.item, is_void=True))
+        place = finish
+    items = [_item(node, chooser, voids) for node in nodes]
+    return _written(output, [*items, *_outside(items, voids.get(-1, ()))], 0, len(output))
+
+
+def _written(output: str, items: Iterable[_Item], begin: int, finish: int) -> str:
+    """The characters `begin` to `finish` of the output with `items` there."""
+    pieces, position = [], begin
+    for item in sorted(_nested(items), key=lambda each: (each.begin, each.finish, each.order, each.is_void)):
+        start = max(item.begin, position)
+        end = max(item.finish, start)
+        inner = "" if item.is_void else _written(output, item.inner, start, end)
+        pieces += [output[position:start], item.opening, inner, item.closing]
+        position = end
+    return "".join([*pieces, output[position:finish]])
+
+
+def _nested(items: Iterable[_Item]) -> list[_Item]:
+    """`items` with each that has the same characters as one before it inside that one."""
+    found: dict[Run, _Item] = {}
+    kept: list[_Item] = []
+    for item in sorted(items, key=lambda each: each.order):
+        run = item.begin, item.finish
+        if item.is_void or item.begin == item.finish or run not in found:
+            kept.append(item)
+        else:
+            found[run].inner.append(item)
+        if not item.is_void:
+            found[run] = item
+    return kept
+
+
+def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _Item:
+    """The tags of `node`, with those inside it and the void items of its span."""
+    begin, finish = _characters(node, chooser)
+    inner = [_item(each, chooser, voids) for each in node.inner]
+    inner += _outside(inner, voids.get(node.order, ()))
+    begin, finish = min([begin, *(each.begin for each in inner)]), max([finish, *(each.finish for each in inner)])
+    return _Item(begin, finish, node.order + 1, node.span.opening, node.span.closing, inner)
+
+
+def _outside(items: Sequence[_Item], voids: Iterable[_Item]) -> list[_Item]:
+    """Return the void items with corrected places. One that is inside one of `items`, or before an item that it follows in the source,
+    is moved to the end of that item.
+
+    If an item with another void item follows a void item in the source, but would stand before it, the void item is moved to the
+    beginning of that item.
+    """
+    found = []
+    for void in voids:
+        around = next((each for each in items if _is_inside(void, each)), None)
+        following = next((each for each in items if void.order < each.order and each.begin < void.begin <= each.finish), None)
+        if following is not None and _has_void(following):
+            void.begin = void.finish = following.begin
+        elif around is not None:
+            void.begin = void.finish = around.finish
+        found.append(void)
+    return found
+
+
+def _has_void(item: _Item) -> bool:
+    return any(each.is_void or _has_void(each) for each in item.inner)
+
+
+def _is_inside(void: _Item, item: _Item) -> bool:
+    """Whether a void item is written inside another item, or before one that it follows in the source."""
+    follows = item.order <= void.order
+    return item.begin < void.begin < item.finish or (follows and item.begin == void.begin < item.finish)
+
+
+def _ranges(nodes: Iterable[Node]) -> list[tuple[int, int, int]]:
+    """The words in the output of all nodes and those inside them."""
+    return [each for node in nodes for each in ((node.order, node.low, node.high), *_ranges(node.inner))]
+
+
+def _characters(node: Node, chooser: RangeChooser) -> Run:
+    """The characters of a node in the output: those of its words, with the marks beside them if the span has some there."""
+    output, words = chooser.output, chooser.others
+    if not words:
+        return 0, len(output)
+    if node.low == node.high:
+        place = words[node.low][0] if node.low < len(words) else len(output)
+        return place, place
+    begin, finish = words[node.low][0], words[node.high - 1][1]
+    if chooser.is_same_word(node):
+        start, end = chooser.words[node.first]
+        return begin + max(node.start - start, 0), begin + min(node.end, end) - start
+    if node.shares:
+        return begin, finish
+    own = chooser.words[node.first : node.last] or [(node.end, node.start)]  # without words, the span has marks at both ends
+    before = output[words[node.low - 1][1] if node.low else 0 : begin]
+    after = output[finish : words[node.high][0] if node.high < len(words) else None]
+    head, tail = _TRAILING.search(before), _LEADING.match(after)
+    if head and node.start < own[0][0] and (head.start() or not node.low):  # marks after a space, or at the beginning
+        begin -= len(head.group())
+    if tail and own[-1][1] < node.end:
+        finish += len(tail.group())
+    return begin, finish

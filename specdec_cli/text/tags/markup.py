@@ -1,0 +1,345 @@
+"""Inline tags, such as those of bold text, and items without a meaning in their sentence, such as line breaks: texts without them."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+from specdec_cli.text.protect.spans import TAG_ATTRIBUTES
+from specdec_cli.text.segment.sentences import Segments, whole_line
+from specdec_cli.text.view import Bare, Side, Tag, Untagged, Void
+
+RAISED = (
+    rf"<sup(?:{TAG_ATTRIBUTES})?>(?:<a\s[^<>]*>)?(?:\[[^][<>A-Za-z\u00c0-\u024f]{{0,16}}\](?:\([^()\s]*\))?"
+    r"|[^][<>A-Za-z\u00c0-\u024f]{0,16})(?:</a>)?</sup>"
+)
+"""A superscript without letters: a mark of a note, or an exponent."""
+_ITEM = re.compile(
+    rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>)"  # what separates words, as a space does
+    r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.*?-->|(?<=[^\s(])\[\^\w{1,64}\]"
+    rf"|{RAISED}"
+    r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
+)
+_SIGN = re.compile(r"<[\w!]|\[\^")
+_CODE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)")
+_TAGS_BEFORE, _TAGS_AFTER = re.compile(r"(?:</?\w[^<>]*>)+$"), re.compile(r"(?:</?\w[^<>]*>)+")
+_MARKUP = re.compile(r"</?\w[^<>]*>|\s+")
+_LONGEST_TAGS = 256
+_STOPS = ".,;:!?)]\u2026\u201d\u00bb"
+
+
+class _Run(NamedTuple):
+    """Items from `start` to `end` with only white space between them; whether one of them separates words."""
+
+    start: int
+    end: int
+    breaks: bool
+
+
+def without_voids(source: str) -> tuple[str, tuple[Void, ...]]:
+    """Return `source` without its void items, and these in order. Items in code between backquotes remain."""
+    if not _SIGN.search(source):
+        return source, ()
+    voids: list[Void] = []
+    pieces: list[str] = []
+    position = length = 0
+    for run in _item_runs(source):
+        start, end, width, side = _removed(source, run, position)
+        pieces += [source[position:start], " " * width]
+        length += start - position
+        voids.append(Void(length, width, source[start:end], side))
+        length += width
+        position = end
+    return "".join([*pieces, source[position:]]), tuple(voids)
+
+
+def _item_runs(source: str) -> Iterator[_Run]:
+    code = [found.span() for found in _CODE.finditer(source)] if "`" in source else []
+    run: _Run | None = None
+    for found in _ITEM.finditer(source):
+        if any(start < found.start() < end for start, end in code):
+            continue
+        breaks = found["breaks"] is not None
+        if run is not None and not source[run.end : found.start()].strip():
+            run = _Run(run.start, found.end(), run.breaks or breaks)
+        else:
+            yield from (each for each in (run,) if each)
+            run = _Run(*found.span(), breaks)
+    yield from (each for each in (run,) if each)
+
+
+def _removed(source: str, run: _Run, begin: int) -> tuple[int, int, int, Side]:
+    """What is removed with a run: first and last offset, at least `begin`, the spaces in its place, and its side."""
+    before, after = source[begin : run.start], source[run.end :]
+    start, end = begin + len(before.rstrip()), len(source) - len(after.lstrip())
+    has_left, has_right = start < run.start, run.end < end
+    spaced_left, spaced_right = has_left or _is_spaced_before(source, run.start), has_right or _is_spaced_after(source, run.end)
+    has_text_after = _MARKUP.sub("", after[:_LONGEST_TAGS]) != ""
+    if not (has_text_after and _MARKUP.sub("", source[max(start - _LONGEST_TAGS, 0) : start])):
+        return run.start, run.end, 0, "before" if has_text_after else "after"
+    if source[run.end : run.end + 1] in _STOPS and (has_left or run.breaks):
+        return start, run.end, 0, "after"
+    if not run.breaks and not (spaced_left and spaced_right):
+        return run.start, run.end, 0, "before" if spaced_left else "after"
+    if spaced_left > has_left or spaced_right > has_right:  # there is a space beyond tags
+        return start, end, 0, "before" if spaced_left > has_left else "after"
+    return start, end, 1, "gap"
+
+
+def _is_spaced_before(source: str, place: int) -> bool:
+    """Whether white space is before the tags that end at `place`."""
+    window = source[max(place - _LONGEST_TAGS, 0) : place]
+    tags = _TAGS_BEFORE.search(window)
+    return tags is not None and window[: tags.start()][-1:].isspace()
+
+
+def _is_spaced_after(source: str, place: int) -> bool:
+    tags = _TAGS_AFTER.match(source, place)
+    return tags is not None and source[tags.end() : tags.end() + 1].isspace()
+
+
+_NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u"
+_ATTRIBUTE = r"\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+)"
+_TAG = re.compile(rf"<(?P<slash>/?)(?P<name>{_NAMES})(?P<attributes>(?:{_ATTRIBUTE})*+)\s*+>", re.IGNORECASE)
+
+
+def bare(source: str) -> Bare:
+    """Return `source` without its void items and inline tags."""
+    rest, voids = without_voids(source)
+    return Bare(source, untagged(rest), voids)
+
+
+def untagged(source: str) -> Untagged:
+    """Return `source` without its inline tags. A tag that separates two words without a space remains, as does one without
+    attributes and counterpart, such as "<b>" in "a <b> c".
+    """
+    tags: list[Tag] = []
+    texts: list[str] = []
+    position = length = 0
+    for run in _tag_runs(_tags(source)):
+        start, end = run[0].start(), run[-1].end()
+        closing = [bool(tag["slash"]) for tag in run]
+        beside = source[max(start - 1, 0) : start] + source[end : end + 1]
+        if len(set(closing)) == 2 and len(beside) == 2 and beside.isalnum():
+            continue
+        texts.append(source[position:start])
+        length += start - position
+        tags += [Tag(length, *tag.span(), closes) for tag, closes in zip(run, closing, strict=True)]
+        position = end
+    return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))
+
+
+def _tags(source: str) -> list[re.Match[str]]:
+    """The tags of `source` that have attributes or a counterpart, in order."""
+    found = list(_TAG.finditer(source))
+    opened: dict[str, list[int]] = {}
+    kept = {index for index, tag in enumerate(found) if tag["attributes"]}
+    for index, tag in enumerate(found):
+        same = opened.setdefault(tag["name"].lower(), [])
+        if not tag["slash"]:
+            same.append(index)
+        elif same:
+            kept |= {same.pop(), index}
+    return [found[index] for index in sorted(kept)]
+
+
+def _tag_runs(tags: Iterable[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+    """Lists of the tags that follow each other without text between them."""
+    run: list[re.Match[str]] = []
+    for tag in tags:
+        if run and run[-1].end() != tag.start():
+            yield run
+            run = []
+        run.append(tag)
+    if run:
+        yield run
+
+
+_NAME = re.compile(r"</?([A-Za-z]\w*)")
+_DEEPEST = 16
+"""Most tags of a line that are open at one place; the tags of other lines stay in its text."""
+Pair = tuple[Tag, Tag]
+
+
+class _Item(NamedTuple):
+    """A tag or void item in a line without both: `width` characters at the offset `place` are in its place."""
+
+    place: int
+    width: int
+    text: str
+
+
+@dataclass(frozen=True)
+class TagSpan:
+    """The characters `start` to `end` of a text are between the tags `opening` and `closing`; a tag outside the text is ""."""
+
+    start: int
+    end: int
+    opening: str
+    closing: str
+
+
+@dataclass(frozen=True)
+class VoidSpan:
+    """A void item, such as a line break, in place of the characters `start` to `end` of a text: a space, or no character.
+
+    `owner` is the index of the innermost span that contains it, -1 if none does. `spans` is the number of spans of the text that begin
+    before it.
+    """
+
+    start: int
+    end: int
+    item: str
+    side: Side
+    owner: int = -1
+    spans: int = 0
+
+
+@dataclass(frozen=True)
+class InlineTags:
+    """The spans of a text in order of their beginnings, outer ones first, and its void items in order."""
+
+    spans: tuple[TagSpan, ...] = ()
+    voids: tuple[VoidSpan, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.spans or self.voids)
+
+
+NO_TAGS = InlineTags()
+
+
+@dataclass(frozen=True)
+class TaggedSegments:
+    """The `segments` of a line without its tags and void items. `tagged` are the same with those in the gaps that are around whole
+    texts and between them. `inner` has the other ones of each text.
+    """
+
+    segments: Segments
+    tagged: Segments
+    inner: tuple[InlineTags, ...]
+
+
+def without_tags(source: str) -> Untagged:
+    """Return `source` without its void items and its inline tags. If the tags are no pairs, one inside or after the other, all of them
+    remain.
+    """
+    rest, voids = without_voids(source)
+    plain = untagged(rest)
+    if plain.tags and _pairs(plain) is None:
+        plain = Untagged(rest, rest)
+    marks = tuple(void.place for void in voids)
+    ends = [tag.end for tag in plain.tags]
+    starts = [tag.start for tag in plain.tags]
+    removed = [0, *accumulate(end - start for start, end in zip(starts, ends, strict=True))]
+    moved = tuple(replace(void, place=void.place - removed[bisect_right(ends, void.place)]) for void in voids)
+    return replace(plain, voids=moved, marks=marks)
+
+
+def distributed(plain: Untagged, segments: Segments) -> TaggedSegments:
+    """Distribute the tags and void items of a line over its `segments`, whose texts have none and are not empty."""
+    if not plain.tags and not plain.voids:
+        return TaggedSegments(segments, segments, (NO_TAGS,) * len(segments.texts))
+    lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
+    edges = list(pairwise(accumulate(lengths, initial=0)))
+    places = [tag.place for tag in plain.tags]
+    void_places = [void.place for void in plain.voids]
+    counterparts = {tag.start: pair for pair in _pairs(plain) or [] for tag in pair}
+    inner, taken, placed = [], set[int](), set[int]()
+    for start, end in edges[1:-1:2]:
+        tags = plain.tags[bisect_right(places, start) : bisect_left(places, end)]
+        pairs = sorted({counterparts[tag.start] for tag in tags}, key=_begin)
+        taken |= {tag.start for pair in pairs for tag in pair if start <= tag.place <= end}
+        near = range(bisect_left(void_places, start), bisect_right(void_places, end))
+        voids = dict(_voids(plain, near, pairs, start, end))
+        placed.update(voids)
+        inner.append(InlineTags(tuple(_clipped(plain, pair, start, end) for pair in pairs), tuple(voids.values())))
+    left = _left(plain, taken, placed)
+    gaps = tuple(_with_items(plain.text, left, *edge) for edge in edges[::2])
+    return TaggedSegments(segments, replace(segments, gaps=gaps), tuple(inner))
+
+
+def tags_around(source: str) -> tuple[str, str]:
+    """The tags and void items around all of `source`: those before its text, and those after it."""
+    before, after = _whole(source).tagged.gaps
+    return before, after
+
+
+def tags_inside(source: str) -> InlineTags:
+    """The tags and void items of `source`, without those around all of it."""
+    return _whole(source).inner[0]
+
+
+def _whole(source: str) -> TaggedSegments:
+    plain = without_tags(source)
+    return distributed(plain, whole_line(plain.text) if plain.text.strip() else Segments((plain.text,), ("", "")))
+
+
+def _voids(plain: Untagged, numbers: Sequence[int], pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
+    """Those void items with these `numbers` that are in the text from `first` to `last`, or at its ends in one of its `pairs`."""
+    for number in numbers:
+        void, mark = plain.voids[number], plain.marks[number]
+        start, end = void.place, void.place + void.width
+        owners = [index for index, (opening, closing) in enumerate(pairs) if opening.start < mark < closing.end]
+        if (first < start and end < last) or (owners and first <= start and end <= last):
+            spans = sum(opening.start < mark for opening, _ in pairs)
+            yield number, VoidSpan(start - first, end - first, void.item, void.side, owners[-1] if owners else -1, spans)
+
+
+def _left(plain: Untagged, taken: Collection[int], placed: Collection[int]) -> list[_Item]:
+    """The tags and void items that are in no text, in order."""
+    tags = [(tag.start, _Item(tag.place, 0, plain.source[tag.start : tag.end])) for tag in plain.tags if tag.start not in taken]
+    voids = [
+        (mark, _Item(void.place, void.width, void.item))
+        for number, (void, mark) in enumerate(zip(plain.voids, plain.marks, strict=True))
+        if number not in placed
+    ]
+    return [item for _, item in sorted([*voids, *tags], key=lambda each: each[0])]
+
+
+def _pairs(plain: Untagged) -> list[Pair] | None:
+    """The pairs of the tags of a line, in order of the opening tags; None if a tag has no counterpart, if pairs overlap,
+    or if more than _DEEPEST are inside each other.
+    """
+    opened: list[Tag] = []
+    pairs: list[Pair] = []
+    for tag in plain.tags:
+        if not tag.closes and len(opened) < _DEEPEST:
+            opened.append(tag)
+        elif not tag.closes or not opened or _name(plain, opened[-1]) != _name(plain, tag):
+            return None
+        else:
+            pairs.append((opened.pop(), tag))
+    return None if opened else sorted(pairs, key=_begin)
+
+
+def _name(plain: Untagged, tag: Tag) -> str:
+    found = _NAME.match(plain.source, tag.start)
+    return found[1].lower() if found else ""
+
+
+def _begin(pair: Pair) -> int:
+    return pair[0].start
+
+
+def _item_place(item: _Item) -> int:
+    return item.place
+
+
+def _with_items(text: str, items: Sequence[_Item], start: int, end: int) -> str:
+    """The characters `start` to `end` of a line, with those of `items` that are there and at both ends."""
+    pieces, position = [], start
+    for item in items[bisect_left(items, start, key=_item_place) : bisect_right(items, end, key=_item_place)]:
+        if item.place + item.width <= end:
+            pieces += [text[position : item.place], item.text]
+            position = item.place + item.width
+    return "".join([*pieces, text[position:end]])
+
+
+def _clipped(plain: Untagged, pair: Pair, first: int, last: int) -> TagSpan:
+    """The part of a pair that is in the text from `first` to `last`."""
+    start, end = (min(max(tag.place, first), last) - first for tag in pair)
+    opening, closing = (plain.source[tag.start : tag.end] if first <= tag.place <= last else "" for tag in pair)
+    return TagSpan(start, end, opening, closing)

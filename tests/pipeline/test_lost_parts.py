@@ -1,0 +1,79 @@
+"""Long numbers and names are in the output, numbers written as in the target language."""
+
+from collections.abc import Callable
+
+import pytest
+
+from specdec_cli.pipeline.variants import attempts_with
+from specdec_cli.text.checks import shortened_names
+from specdec_cli.text.locale.quantities import lost_long_numbers, with_written
+
+
+def placed(text: str, model: Callable[[str], str], lacking: str = "") -> tuple[str, list[str]]:
+    """The output of the first attempt that succeeds, and the texts that were decoded until then."""
+    shown: list[str] = []
+    for attempt in attempts_with(lacking.__contains__, text, languages=("en", "de")):
+        shown += attempt.segments.texts
+        output = attempt.restore([model(source) for source in attempt.segments.texts])
+        if output is not None:
+            return output, shown
+    raise AssertionError("the last attempt has no output")
+
+
+def test_numbers_of_three_digits_are_long() -> None:
+    text = "In 2008, 12 of 3,400 paid $19.92 at 11:30 (3.5%)."
+    assert lost_long_numbers(text, "") == ["2008", "3,400", "19.92"]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "names"),
+    [
+        ("Mr. Manning and Mazza", "Herr Maning und Maza", ["Manning", "Mazza"]),
+        ("Manning's dog, the IMSS", "Manings Hund, das IMS", ["Manning", "IMSS"]),
+        ("Haddonnfield", "Hadonnfield", ["Haddonnfield"]),
+        ("Manning and Maning", "Maning", []),
+        ("Manning", "MANNING", []),
+        ("Manning", "Mannings", []),
+        ("The Glass is rotten", "Das Glas ist roten", []),
+    ],
+)
+def test_names_may_lose_a_doubled_letter(source: str, output: str, names: list[str]) -> None:
+    assert shortened_names(source, output, "deu_Latn") == names
+    assert shortened_names(source, output, "es") == []
+
+
+@pytest.mark.parametrize(
+    ("number", "languages", "written"),
+    [
+        ("2,500,000.50", ("en", "de"), "2.500.000,50"),
+        ("1000.5", ("eng_Latn", "de_DE"), "1000,5"),
+        ("250.000", ("de", "en"), "250,000"),
+        ("250,000", ("en", "fr"), "250\u202f000"),
+        ("250,000", ("en", "zh"), "250,000"),
+        ("250,000", ("", ""), "250,000"),
+        ("12.05.2020", ("en", "de"), "12.05.2020"),
+        ("1,5,2020", ("en", "de"), "1,5,2020"),
+        ("2008", ("en", "de"), "2008"),
+    ],
+)
+def test_numbers_are_written_as_in_the_target_language(number: str, languages: tuple[str, str], written: str) -> None:
+    text = f"({number})"
+    assert with_written(text, [number], *languages) == (f"({written})", [(1, 1 + len(written))])
+
+
+def test_an_output_with_its_long_numbers_is_taken() -> None:
+    assert placed("It has 250,000 here.", lambda text: text.replace(",", ".")) == ("It has 250.000 here.", ["It has 250,000 here."])
+
+
+def test_a_lost_number_is_put_in_the_place_of_a_placeholder() -> None:
+    def shortened(text: str) -> str:
+        return text.replace("250,000", "25000").replace("K7", "viele")
+
+    assert placed("It has 250,000 here.", shortened) == ("It has 250.000 here.", ["It has 250,000 here.", "It has 4711 here."])
+    assert placed("2008, 250,000 and 4711.", shortened)[1][:2] == ["2008, 250,000 and 4711.", "2008, K7 and 4711."]
+    assert placed("Mr. Manning", lambda text: text.replace("nn", "n")) == ("Mr. Manning", ["Mr. Manning", "Mr. 4711"])
+    assert placed("See # and 250,000 now.", shortened, "#")[0] == "See # and 250.000 now."
+
+
+def test_an_output_may_lack_a_number_if_no_placeholder_is_copied() -> None:
+    assert placed("It has 250,000 here.", lambda _: "Es hat viel.")[0] == "Es hat viel."

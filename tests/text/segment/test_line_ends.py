@@ -1,0 +1,161 @@
+"""Sentences that continue on the next line."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.edits import apply_edits, find_edits
+from specdec_cli.text.segment.paragraphs import find_continued, find_wrapped
+from specdec_cli.text.shape import with_own_beginning, with_own_marks, without_added_stop, without_own_stop
+
+WRAPPED = [
+    "When I came to the station nobody was",
+    "there to meet me. I waited for Mister",
+    "Miller, who came at last with the old",
+    "car of his wife.",
+]
+
+
+@pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        ([], []),
+        (["nobody was", "there to meet him"], [True, False]),
+        (["Nobody was there.", "he said."], [False, False]),
+        (["Nobody was", "", "there to meet him"], [False, False, False]),
+        (["A title", "Another title"], [False, False]),
+        (["- one", "- two", "three"], [False, True, False]),
+        (["# this goes", "# on here"], [True, False]),
+        (["> this goes", "> on here"], [True, False]),
+        (["> this goes", "on here"], [True, False]),
+        (["% a comment", "and text"], [False, False]),
+        (WRAPPED, [True, True, True, False]),
+        (["Dear Tom", *WRAPPED], [False, True, True, True, False]),
+        (["He has a car", "She has a dog", "They have three children now"], [False, False, False]),
+    ],
+)
+def test_continued_lines_are_found(lines: list[str], found: list[bool]) -> None:
+    assert find_continued(lines) == found
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "text"),
+    [
+        ("my friend, and we", "My friend and we.", "my friend and we"),
+        ("he recieve", "He received.", "he received"),
+        ("in London,", "in London.", "in London,"),
+        ("a man and", "a man.", "a man and"),
+        ("i am here", "I am here.", "I am here"),
+        ("bought two apple", "He bought two apples.", "bought two apples"),
+        ("He have a car", "he has a car.", "He has a car"),
+        ("it is", "it is", "it is"),
+    ],
+)
+def test_edits_at_the_ends_of_continued_texts_are_dropped(source: str, output: str, text: str) -> None:
+    edits = with_own_beginning(with_own_marks(find_edits(source, output), source, continues=True))
+    assert apply_edits(source, edits) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "text"),
+    [
+        ("My best friend", "My best friend.", "My best friend"),
+        ("Dear Tom,", "Dear Tom.", "Dear Tom,"),
+        ("Two childs", "Two children.", "Two children"),
+        ("We was", "We were here.", "We were here"),
+        ('"He go home"', '"He goes home."', '"He goes home"'),
+        ("(a title)", "(A title).", "(A title)"),
+        ("Good job \u2764", "Good job. \u2764", "Good job \u2764"),
+        ("Saving change...", "Saving changes.", "Saving changes..."),
+        ("She left...", "She left..", "She left..."),
+        ("Wait for me\u2026", "Wait for me\u2026.", "Wait for me\u2026"),
+        ("Wait for me\u2026", "Wait for me.", "Wait for me\u2026"),
+        ("Really??", "Really?", "Really??"),
+        ("No!", "No!!", "No!"),
+        ("It is.", "It is", "It is."),
+        ("...", ".", "..."),
+        ("", "A title.", "A title"),
+    ],
+)
+def test_marks_at_the_end_of_a_text_are_neither_added_nor_removed(source: str, output: str, text: str) -> None:
+    edits = find_edits(source, output)
+    assert apply_edits(source, edits) == output
+    assert apply_edits(source, with_own_marks(edits, source)) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [("Is it.", "Is it?"), ("He go home .", "He goes home."), ("One. Two", "One, two"), ("so you go.", "So, you go!"), ("i", "I")],
+)
+def test_other_changes_at_the_end_of_a_text_are_made(source: str, output: str) -> None:
+    assert apply_edits(source, with_own_marks(find_edits(source, output), source)) == output
+
+
+ENDS = st.text('.,?!\u2026") \U0001f600', max_size=5)
+
+
+@given(ENDS, ENDS)
+def test_the_end_of_a_text_changes_only_in_a_single_stop_and_white_space(old: str, new: str) -> None:
+    found = apply_edits("a man" + old, with_own_marks(find_edits("a man" + old, "a man" + new), "a man" + old))
+    before, after = (re.sub(r"[^.,?!\u2026]", "", text) for text in (old, found))
+    assert before == after or (len(before) == len(after) == 1 and {before, after} <= set(".?!"))
+
+
+@pytest.mark.parametrize(("end", "closed"), [("", "."), (" \U0001f600", " \U0001f600"), ("...", "..."), ("\u2026", "\u2026"), (",", ",")])
+def test_a_line_of_eight_words_may_be_closed(end: str, closed: str) -> None:
+    source, output = f"Yesterday I go home with all my friends{end}", f"Yesterday I went home with all my friends{end}."
+    edits = find_edits(source, output)
+    assert apply_edits(source, with_own_marks(edits, source, closes=True)) == f"Yesterday I went home with all my friends{closed}"
+    kept = f"Yesterday I went home with all my friends{end}"
+    assert apply_edits(source, with_own_marks(edits, source)) == kept
+    assert apply_edits(source, with_own_marks(edits, source, closes=True, continues=True)) == kept
+
+
+def test_only_a_line_that_does_not_continue_loses_its_last_word() -> None:
+    edits = find_edits("I saw the the", "I saw the")
+    assert apply_edits("I saw the the", with_own_marks(edits, "I saw the the")) == "I saw the"
+    assert with_own_marks(edits, "I saw the the", continues=True) == []
+
+
+def test_a_fragment_gets_no_full_stop() -> None:
+    assert without_added_stop("Das rote Auto.", "The red car") == "Das rote Auto"
+    assert without_added_stop("Das rote Auto.", "The red car.") == "Das rote Auto."
+    assert without_added_stop("Das Auto...", "The car") == "Das Auto..."
+
+
+def test_a_piece_of_a_sentence_ends_as_in_the_source() -> None:
+    assert without_own_stop("Wenn er kommt.", "If he comes,") == "Wenn er kommt,"
+    assert without_own_stop("Wenn er kommt.", "If he comes") == "Wenn er kommt"
+    assert without_own_stop("Wenn er kommt", "If he comes,") == "Wenn er kommt"
+    assert without_own_stop("Wenn er kommt...", "If he comes,") == "Wenn er kommt..."
+    assert without_own_stop("Er kommt um 9 Uhr.", "He comes at 9 a.m.") == "Er kommt um 9 Uhr."
+
+
+def test_wrapped_lines_are_found_with_sentences_that_end_in_them() -> None:
+    text = ["The children are playing in the", "garden behind the house. They", "are happy.", "", "One.", "Two.", "Three."]
+    assert find_wrapped(text) == [True, True, False, False, False, False, False]
+
+
+def test_a_line_without_a_stop_among_sentences_is_not_wrapped() -> None:
+    text = ["A free book about the operating system in the making", "i found a place to eat.", "We go home.", "It rains."]
+    assert find_wrapped(text) == [False] * 4
+    assert find_wrapped(text[:2]) == [True, False]
+
+
+def test_a_heading_makes_no_paragraph_of_sentences() -> None:
+    text = [
+        "Please call the office tomorrow.",
+        "Remember to bring your passport.",
+        "Everything else will be arranged.",
+        "Tomorrow we meet there.",
+    ]
+    assert find_wrapped(["My rules", *text]) == [False] * 5
+
+
+def test_lines_without_a_last_sentence_are_not_wrapped() -> None:
+    assert find_wrapped(["kalo mita resu nope dita", "fosu kalo mita resu nopedi", "kalo mita resu nope difo"]) == [False] * 3
+    assert find_wrapped(["The children are playing in the garden and", "their dog sleeps."]) == [True, False]
+    assert find_wrapped(["The children are playing in the garden and", "their dog"]) == [False, False]
+    assert find_wrapped(["- one item of a list that is long enough", "- two items."]) == [False, False]

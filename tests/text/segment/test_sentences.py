@@ -1,0 +1,145 @@
+"""Splitting lines into sentences and long sentences into pieces, and joining them again."""
+# ruff: noqa: RUF001
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.segment.sentences import Segments, segment, split_sentences, split_to_limit, whole_line
+
+TEXT = st.text() | st.text(st.sampled_from(" .!?…aB1,;–\"”')(。！，」\u3000\n\ufeff"), max_size=80)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def with_spaces(text: str) -> int:
+    """A token count that includes spaces, as SentencePiece counts runs of spaces."""
+    return len(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "One here. | Two here! | Three here? | Four here… | Five.",
+        "“Go!” | “No.” | (Yes.) | He left.",
+        "»Nein!« | »Doch.« | „Gut.“ | Ende.",
+        "Vraiment ? | Oui, « c’est vrai ». | Bien !",
+        "¿Qué? | ¡Nada! | Bueno.",
+        "Mr. Smith met Dr. No. | They spoke.",
+        "Use tools, e.g. Git, i.e. version control, etc. Then rest.",
+        "J. R. R. Tolkien wrote it. | C. S. Lewis read it.",
+        "It costs 3.5 dollars. | Or 4.",
+        "It was 1990. | Then came 1991.",
+        "Am 1. Januar und am 31. Dezember.",
+        "Ludwig XIV. war König. | Er starb 1715.",
+        "Das ist z.B. Berlin, d.h. Deutschland. | Die Dipl.-Ing. Meier kommt.",
+        "See No. 5 and Fig. 3 on p. 120. | He said no. | She left.",
+        "He lives in the U.S. Army base.",
+        "It opens at 9 a.m. on weekdays. | It closes at noon.",
+        "Well... maybe so. | Well... | Maybe so.",
+        "What?! | Nothing.",
+        "See example.com. it is small.",
+        "Это предложение. | И это тоже.",
+        "안녕하세요. | 반갑습니다.",
+        'He asked "why?" (and left).',
+    ],
+)
+def test_sentences_are_split(line: str) -> None:
+    plain = line.replace(" | ", " ")
+    assert list(split_sentences(plain).texts) == line.split(" | ")
+
+
+def test_full_width_terminators_require_no_white_space() -> None:
+    segments = split_sentences("你好。「再见！」谢谢？ 好。")
+    assert segments.texts == ("你好。", "「再见！」", "谢谢？", "好。")
+    assert segments.gaps == ("", "", "", " ", "")
+
+
+def test_gaps_are_restored() -> None:
+    segments = split_sentences("\ufeff  One.\t\u00a0Two. \r")
+    assert segments == Segments(("One.", "Two."), ("\ufeff  ", "\t\u00a0", " \r"))
+    assert segments.join(["Eins.", "Zwei."]) == "\ufeff  Eins.\t\u00a0Zwei. \r"
+
+
+@pytest.mark.parametrize("line", ["", " ", "\t\u3000", "\ufeff"])
+def test_a_blank_line_has_no_texts(line: str) -> None:
+    for segments in (split_sentences(line), whole_line(line), segment(line, 1, words)):
+        assert segments == Segments((), (line,))
+        assert segments.join([]) == line
+
+
+def test_join_requires_a_translation_for_each_text() -> None:
+    with pytest.raises(ValueError, match="1 translations of 2 texts"):
+        split_sentences("One. Two.").join(["Eins."])
+
+
+@given(TEXT)
+def test_unchanged_sentences_join_to_the_line(line: str) -> None:
+    for segments in (split_sentences(line), whole_line(line)):
+        assert segments.join(segments.texts) == line
+        assert all(text and text == text.strip() for text in segments.texts)
+
+
+@given(TEXT, st.integers(1, 12), st.sampled_from([words, with_spaces]))
+def test_pieces_are_within_the_limit_and_join_to_the_line(line: str, limit: int, count: object) -> None:
+    assert callable(count)
+    for split in (True, False):
+        segments = segment(line, limit, count, split=split)
+        assert segments.join(segments.texts) == line
+        assert all(text and text == text.strip() for text in segments.texts)
+        assert all(count(text) <= limit for text in segments.texts)
+
+
+def test_long_sentences_are_split_between_clauses_first() -> None:
+    sentence = "a b c, d e; f – g h (i j), k"
+    assert split_to_limit(sentence, 4, words).texts == ("a b c,", "d e; f –", "g h (i j),", "k")
+    assert split_to_limit(sentence, 100, words) == whole_line(sentence)
+
+
+def test_long_clauses_are_split_between_words_then_inside_words() -> None:
+    assert split_to_limit("a b c d e, f", 2, words).texts == ("a b", "c d", "e, f")
+    assert split_to_limit("abcdefgh", 3, with_spaces).texts == ("ab", "cd", "ef", "gh")
+
+
+def test_a_single_character_may_exceed_the_limit() -> None:
+    assert split_to_limit("🙂🙂", 1, lambda text: 4 * len(text)).texts == ("🙂", "🙂")
+
+
+def test_pieces_are_of_about_equal_sizes() -> None:
+    assert split_to_limit("a b c d e f, g h i, j", 9, words).texts == ("a b c d e f,", "g h i, j")
+    assert split_to_limit("a b c d e f g h i j", 9, words).texts == ("a b c d e", "f g h i j")
+
+
+def test_protected_text_is_not_split() -> None:
+    assert split_sentences("Run `It is. He is` now. Go {{ to. The }} end.").texts == ("Run `It is. He is` now.", "Go {{ to. The }} end.")
+    text = "one two `three, four: five` six seven"
+    assert segment(text, 22, len).texts == ("one two", "`three, four: five`", "six seven")
+    assert segment(text, 15, len).texts == ("one two `three,", "four: five`", "six seven")  # too long for a piece
+
+
+def test_long_texts_are_split_between_sentences_first() -> None:
+    segments = segment(" One, two. Three, four, five. ", 4, words, split=False)
+    assert segments.texts == ("One, two.", "Three, four, five.")
+    assert not segments.continued
+    assert segment("One, two. Three, four.", 4, words, split=False).texts == ("One, two. Three, four.",)
+
+
+def test_it_is_known_which_pieces_go_on() -> None:
+    assert segment("One two three. Four. Five six, seven.", 2, words).continued == {0, 3}
+    assert segment("One two. Three.", 2, words).continued == frozenset()
+
+
+@pytest.mark.parametrize("line", ["word " * 20000, "x" * 100000, "a, " * 33000, "." * 100000, ".)" * 50000, "。" * 100000, "A. " * 33000])
+def test_a_long_line_is_tokenised_few_times(line: str) -> None:
+    counted = 0
+
+    def count(text: str) -> int:
+        nonlocal counted
+        counted += len(text)
+        return len(text)
+
+    segments = segment(line, 100, count)
+    assert segments.join(segments.texts) == line
+    assert counted < 20 * len(line)

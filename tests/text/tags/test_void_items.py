@@ -1,0 +1,100 @@
+"""Void items, such as line breaks: removed from the text, and placed in its translation once and in order."""
+
+import re
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from specdec_cli.text.segment.sentences import split_sentences
+from specdec_cli.text.tags.alignment import with_tags
+from specdec_cli.text.tags.markup import distributed, tags_around, tags_inside, without_tags, without_voids
+
+ITEMS = ("<br>", "<br/>", '<img src="a.png" alt="x > y">', "<n1/>", "<v2/>", "[^1]", "<!-- a -->", "<g1></g1>", "<wbr>", "<sup>2</sup>")
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("one<br>two", "one two"),
+        ("one <br> two", "one two"),
+        ("one.<br>Two", "one. Two"),
+        ("one <br>, two", "one, two"),
+        ("house[^1] and", "house and"),
+        ("house[^1], and", "house, and"),
+        ("un<v1/>able", "unable"),
+        ("say <v1/> this", "say this"),
+        ('the end.<sup>1</sup> It has 20 m<sup class="x"><a href="#n">[2]</a></sup> here', "the end. It has 20 m here"),
+        ("the 1<sup>st</sup> and <sup>1 < 2</sup> too", "the 1<sup>st</sup> and <sup>1 < 2</sup> too"),
+        ("press <img src=x><br /> now", "press now"),
+        ("<b>one</b><br><b>two</b>", "<b>one</b> <b>two</b>"),
+        ("one <b><br>two</b>", "one <b>two</b>"),
+        ("one <b>two<br></b> three", "one <b>two</b> three"),
+        ("<br>one<br>", "one"),
+        ("see <g1><g2></g2></g1> here", "see here"),
+        ("the tag `<br>` breaks a line", "the tag `<br>` breaks a line"),
+        ("the class [^a-z] and a [^1] alone", "the class [^a-z] and a [^1] alone"),
+        ("if a <br or b", "if a <br or b"),
+    ],
+)
+def test_items_are_removed(source: str, text: str) -> None:
+    assert without_voids(source)[0] == text
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "gains", "expected"),
+    [
+        ("one two<br>three", "eins zwei drei", [[9, 9, 0], [0, 0, 9]], "eins zwei<br>drei"),
+        ("one <img src=x> two three", "eins zwei drei", [[9, 0, 0], [0, 9, 9]], "eins <img src=x> zwei drei"),
+        ("the house[^1], and", "das Haus, und", [[9, 9, 0], [0, 0, 9]], "das Haus[^1], und"),
+        ("a <b>house<br>two</b> c", "ein Haus zwei c", [[9, 9, 0, 0], [0, 0, 9, 9]], "ein <b>Haus<br>zwei</b> c"),
+        ("one <b>two<br></b> three", "eins zwei drei", [], "eins <b>zwei<br></b> drei"),
+        ("one <a><img src=x> two</a> three", "eins zwei drei", [], "eins <a><img src=x> zwei</a> drei"),
+        ("one, <br>two three", "eins, zwei drei", [[0, 0, 0], [0, 0, 0]], "eins, <br>zwei drei"),
+    ],
+)
+def test_items_are_between_the_translations_of_their_parts(source: str, output: str, gains: list[list[float]], expected: str) -> None:
+    tags = tags_inside(source)
+    words = {"two": "zwei", "house": "Haus"}
+    own = without_tags(source).text
+    spans = [
+        [5.0 * (each.strip(".,") in [words.get(word) for word in own[span.start : span.end].split()]) for each in output.split()]
+        for span in tags.spans
+    ]
+    assert with_tags(own, output, tags, spans, gains) == expected
+
+
+def test_items_between_sentences_are_in_the_gaps() -> None:
+    plain = without_tags("<b>One is here.</b><br> Two<br>is <i>there</i>.")
+    found = distributed(plain, split_sentences(plain.text))
+    assert found.segments.texts == ("One is here.", "Two is there.")
+    assert found.tagged.gaps == ("<b>", "</b><br> ", "")
+    assert [void.item for void in found.inner[1].voids] == ["<br>"]
+
+
+@example(["red", "<b>", "<br>", "</b>", "<br/>", "red"], [])
+@example(["red", "red", "<br>", "<b>", "<br/>", "red", "</b>"], ["rote"])
+@given(
+    st.lists(st.sampled_from(["red", "house", " ", " ", ". ", ", ", "(", "<b>", "</b>", *ITEMS]), max_size=20),
+    st.lists(st.sampled_from(["rote", "Haus", " ", " ", ". ", ", ", "\u201e"]), max_size=12),
+)
+def test_each_item_is_there_once_and_in_order(parts: list[str], output: list[str]) -> None:
+    source, text = "".join(parts), "".join(output)
+    plain = without_tags(source)
+    assume(plain.text.strip())
+    (before, after), inner = tags_around(source), tags_inside(source)
+    found = before + with_tags(plain.text.strip(), text, inner, [()] * len(inner.spans)) + after
+    rest, place = [], 0
+    for item in (void.item.strip() for void in plain.voids):
+        begin = found.index(item, place)
+        rest.append(found[place:begin])
+        place = begin + len(item)
+    if "<" not in plain.text:
+        assert re.sub(r"\s|</?b>", "", "".join([*rest, found[place:]])) == re.sub(r"\s", "", text)
+
+
+def test_many_items_in_a_line_take_little_time() -> None:
+    source = "How are you<br>now? " * 5_000
+    plain = without_tags(source)
+    found = distributed(plain, split_sentences(plain.text))
+    assert [len(tags.voids) for tags in found.inner] == [1] * 5_000
