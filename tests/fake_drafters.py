@@ -105,23 +105,21 @@ class FakeDrafter:
         """A record of rows without accepted tokens."""
         return Seen(state.numbers.clone(), state.lengths - 1)
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: Seen) -> Draft:
         """The guess for each row. Asserts that the record matches the state."""
-        heard: Seen = state.drafting
         there = state.numbers != NO_SENTENCE
-        assert torch.equal(heard.numbers[there], state.numbers[there])
-        assert torch.equal(heard.tokens, state.lengths - 1)
+        assert torch.equal(memory.numbers[there], state.numbers[there])
+        assert torch.equal(memory.tokens, state.lengths - 1)
         rows, size = len(state.numbers), self._draw(self.block_size, 1).item() if self.ragged else self.block_size
         places = (state.lengths[:, None] - 1 + torch.arange(size)).clamp_max(self.table.shape[1] - 1)
         ids = self.table[state.numbers[:, None], places]
         counts = self._draw(int(size), rows) if self.ragged else torch.full((rows,), size)
         return Draft(self.guess(ids, self.generator) if size else ids, counts)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: Seen, verdict: Verdict) -> None:  # noqa: ARG002
         """Count the accepted tokens of each row."""
-        heard: Seen = state.drafting
         assert verdict.states.shape[:2] == verdict.accepted.ids.shape
-        heard.tokens += verdict.accepted.counts
+        memory.tokens += verdict.accepted.counts
 
     def _draw(self, most: int, count: int) -> Tensor:
         return torch.randint(0, most + 1, (count,), generator=self.generator)

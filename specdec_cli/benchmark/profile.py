@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -77,20 +78,20 @@ class TimedDrafter:
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
         self._drafter, self._stopwatch = drafter, stopwatch
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         """Return what the wrapped drafter's `begin` returns, its own state for the rows of `state`; timed."""
         with self._stopwatch.measure("drafter's encoder"):
             return self._drafter.begin(state, sentences)
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: Any) -> Draft:
         """Return the wrapped drafter's draft for the rows of `state`; timed."""
         with self._stopwatch.measure("drafter"):
-            return self._drafter.propose(state)
+            return self._drafter.propose(state, memory)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Pass `state` and `verdict` to the wrapped drafter's `observe`; timed."""
         with self._stopwatch.measure("drafter"):
-            self._drafter.observe(state, verdict)
+            self._drafter.observe(state, memory, verdict)
 
 
 class TimedOptionalDrafter(TimedDrafter):

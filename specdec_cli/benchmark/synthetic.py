@@ -124,22 +124,16 @@ class RecordedDrafter:
         device = state.source.device
         return RecordedState(self._drafter.begin(state, sentences), torch.stack(ids).to(device), torch.stack(counts).to(device))
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: RecordedState) -> Draft:
         """Let the wrapped drafter draft, for the time it takes; return the prepared draft (B, k) of each row's current round."""
-        own: RecordedState = state.drafting
-        state.drafting = own.inner
-        self._drafter.propose(state)
-        state.drafting = own
-        rows, rounds = steps(len(state.rounds), state.rounds.device), state.rounds.clamp_max(own.ids.shape[1] - 1)
-        counts = own.counts[rows, rounds]
-        return Draft(own.ids[rows, rounds, : int(counts.max())], counts)
+        self._drafter.propose(state, memory.inner)
+        rows, rounds = steps(len(state.rounds), state.rounds.device), state.rounds.clamp_max(memory.ids.shape[1] - 1)
+        counts = memory.counts[rows, rounds]
+        return Draft(memory.ids[rows, rounds, : int(counts.max())], counts)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: RecordedState, verdict: Verdict) -> None:
         """Pass `state` and `verdict` to the wrapped drafter's `observe`."""
-        own: RecordedState = state.drafting
-        state.drafting = own.inner
-        self._drafter.observe(state, verdict)
-        state.drafting = own
+        self._drafter.observe(state, memory.inner, verdict)
 
 
 def _stacked(rounds: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:

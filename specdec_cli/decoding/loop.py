@@ -10,7 +10,7 @@ from specdec_cli.decoding.batch import open_batch
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.state import Accepted, Draft, State
+from specdec_cli.decoding.state import Accepted, Batch, Draft, State
 from specdec_cli.decoding.verifier import Verifier
 
 
@@ -42,16 +42,16 @@ def decode(
     begin = partial(_begin, verifier, drafter, decoding.max_length)
     rule, with_scores = decoding.acceptance, decoding.with_scores
     with open_batch(verifier.execution, sentences, begin, decoding.batch_size, rule, with_scores=with_scores) as batch:
-        while (state := batch.state) is not None:
-            draft = drafter.propose(state)
+        while (rows := batch.rows) is not None:
+            state, memory = rows.state, rows.memory
+            draft = drafter.propose(state, memory)
             verdict = verifier.verify(state, draft, rule, with_scores=with_scores)
             if onlooker is not None:
                 onlooker(Round(state, draft, verdict.accepted))
-            drafter.observe(state, verdict)
-            yield from batch.advance(state, verdict)
+            drafter.observe(state, memory, verdict)
+            yield from batch.advance(rows, verdict)
 
 
-def _begin(verifier: Verifier, drafter: Drafter, max_length: int, entering: Sequence[Sentence]) -> State:
+def _begin(verifier: Verifier, drafter: Drafter, max_length: int, entering: Sequence[Sentence]) -> Batch:
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], max_length)
-    state.drafting = drafter.begin(state, entering)
-    return state
+    return Batch(state, drafter.begin(state, entering))

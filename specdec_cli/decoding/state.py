@@ -23,7 +23,7 @@ class State:
     (B,); then the boolean `finished` (B,) is true. `numbers` (B,) are the numbers of the sentences. `rounds` (B,)
     counts verifications, or drafting passes where nothing is verified. `log_probabilities` (B, S) are those of
     `tokens` under the verifier, if they are computed. `cache` is the verifier's; it is valid below length - 1, since
-    the last accepted token has not been fed yet. `drafting` is what the drafter's `begin` returned for these rows.
+    the last accepted token has not been fed yet.
     """
 
     source: Tensor
@@ -36,11 +36,18 @@ class State:
     log_probabilities: Tensor
     memory: Memory
     cache: Cache
-    drafting: Any = None
 
     def last_tokens(self) -> Tensor:
         """The last accepted token (B,) of each row."""
         return self.tokens.gather(1, self.lengths[:, None] - 1)[:, 0]
+
+
+@dataclass
+class Batch:
+    """The rows of a decoding: their `state`, and the `memory` that the drafter's `begin` returned for them."""
+
+    state: State
+    memory: Any
 
 
 @dataclass(frozen=True)
@@ -97,20 +104,20 @@ class Verdict:
 
 
 class StepRunner(Protocol):
-    """Runs a step, a part of a round: a function of a state and of further tensors.
+    """Runs a step, a part of a round: a function of a state, or of a state with a drafter's memory, and of further tensors.
 
-    A runner may capture a step as a CUDA graph and replay it, so a step must write to the state's tensors in place
+    A runner may capture a step as a CUDA graph and replay it, so a step must write to the tensors of `rows` in place
     and must not wait for the GPU.
     """
 
-    def __call__(self, name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:
-        """Return the result of `step(state, *inputs)`, which is valid until the next round.
+    def __call__(self, name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: Tensor) -> R:
+        """Return the result of `step(rows, *inputs)`, which is valid until the next round.
 
         `name` begins with the kind of step, and must contain every value except the tensors on which the result
         depends: a captured step is replayed for an equal name.
         """
 
 
-def run_directly(name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:  # noqa: ARG001
-    """Return `step(state, *inputs)`; `name` is ignored."""
-    return step(state, *inputs)
+def run_directly(name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: Tensor) -> R:  # noqa: ARG001
+    """Return `step(rows, *inputs)`; `name` is ignored."""
+    return step(rows, *inputs)

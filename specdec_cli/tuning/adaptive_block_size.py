@@ -1,6 +1,7 @@
 """Adaptive number of drafted tokens, 0 included, from the costs of rounds and the acceptance in recent rounds."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
@@ -105,7 +106,7 @@ class AdaptiveBlockSize:
         self._pause, self._skipped = min(2 * self._pause, LONGEST_PAUSE), 0
         return self
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         """Call the wrapped drafter's `begin` for new rows and return its result.
 
         The rounds since the last call are scaled down to a weight of at most MOST_ROUNDS rounds in the statistics.
@@ -120,21 +121,21 @@ class AdaptiveBlockSize:
     def _seen(self) -> tuple[list[float], ...]:
         return self._asked.copy(), self._offered.copy(), self._passed.copy()
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: Any) -> Draft:
         """Set the wrapped drafter's block size to the one with the most expected tokens per millisecond, and return
         its draft (B, k).
         """
         self._size = self._choice(state.finished.tolist().count(False))[0]
         self._rounds_since += 1
         self._drafter.block_size = self._size
-        self._drafted = self._drafter.propose(state)
+        self._drafted = self._drafter.propose(state, memory)
         return self._drafted
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Pass the verdict to the wrapped drafter, and add the round to the statistics from which the next block
         sizes are chosen.
         """
-        self._drafter.observe(state, verdict)
+        self._drafter.observe(state, memory, verdict)
         # Instead of scaling all earlier counts by MEMORY, scale the weight of later ones by its inverse.
         self._present /= MEMORY
         if self._present > LARGE:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
+from typing import Any
 
 import torch
 from torch import nn
@@ -122,13 +123,13 @@ class _Constant:
 
     size: int
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
-        return None
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> None:
+        pass
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
         return Draft(state.source[:, :1].expand(-1, self.size), torch.full_like(state.lengths, self.size))
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: None, verdict: Verdict) -> None:
         pass
 
 
@@ -139,18 +140,18 @@ class _Timed:
     drafter: Drafter
     milliseconds: list[float] = field(default_factory=list)
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self.drafter.begin(state, sentences)
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: Any) -> Draft:
         started = _now(state)
-        draft = self.drafter.propose(state)
+        draft = self.drafter.propose(state, memory)
         self.milliseconds.append(1000 * (_now(state) - started))
         return draft
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         started = _now(state)
-        self.drafter.observe(state, verdict)
+        self.drafter.observe(state, memory, verdict)
         self.milliseconds[-1] += 1000 * (_now(state) - started)
 
 

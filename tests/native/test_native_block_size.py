@@ -33,7 +33,7 @@ class Sized(NoDrafter):
 
     block_size = 1
 
-    def propose(self, state: Any) -> Any:
+    def propose(self, state: Any, memory: Any) -> Any:  # noqa: ARG002
         return SimpleNamespace(counts=torch.full((len(state.finished),), self.block_size))
 
 
@@ -100,12 +100,12 @@ def test_every_choice_is_that_of_the_reference(
         for _ in range(rounds):
             running = random.randint(1, rows)
             state = state_of(running)
-            reference.propose(state)
+            reference.propose(state, None)
             size = reference._size
             assert native.size(running) == size
             passed = [next((slot for slot in range(size) if random.random() > accepted), size) for _ in range(running)]
             verdict = SimpleNamespace(accepted=SimpleNamespace(counts=torch.tensor(passed) + 1))
-            reference.observe(state, verdict)  # type: ignore[arg-type]
+            reference.observe(state, None, verdict)  # type: ignore[arg-type]
             native.observe(size, passed)
     native.close()
 
@@ -116,11 +116,11 @@ def test_the_scale_of_the_statistics_does_not_overflow(probe: Any) -> None:
     reference.begin(state_of(1), [])
     native.begin(1)
     for round_number in range(6000):
-        reference.propose(state_of(1))
+        reference.propose(state_of(1), None)
         size = reference._size
         assert native.size(1) == size
         passed = min(round_number // 500 % 7, size)
-        reference.observe(state_of(1), SimpleNamespace(accepted=SimpleNamespace(counts=torch.tensor([passed + 1]))))  # type: ignore[arg-type]
+        reference.observe(state_of(1), None, SimpleNamespace(accepted=SimpleNamespace(counts=torch.tensor([passed + 1]))))  # type: ignore[arg-type]
         native.observe(size, [passed])
     native.close()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -138,10 +139,10 @@ class Silent:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         return None
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: Any) -> Draft:  # noqa: ARG002
         return Draft(state.tokens[:, : self.block_size], state.lengths * 0 + self.block_size)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Nothing to learn."""
 
 
@@ -151,10 +152,10 @@ def test_one_sentence_has_a_limited_weight_in_the_statistics() -> None:
     adaptive = AdaptiveBlockSize(Silent(), CHEAP, 12)
 
     def round_of(passing: int) -> None:
-        ids = adaptive.propose(state).ids
+        ids = adaptive.propose(state, None).ids
         counts = torch.tensor([min(passing, ids.shape[1]) + 1])
         accepted = Accepted(state.tokens[:, : ids.shape[1] + 1], counts, counts - 1, state.tokens[:, : ids.shape[1] + 1], counts - 1)
-        adaptive.observe(state, Verdict(accepted, state.finished, state.memory.states, None))
+        adaptive.observe(state, None, Verdict(accepted, state.finished, state.memory.states, None))
 
     for rounds, passing in ((6, 1), (6, 1), (6, 1), (80, 0)):
         adaptive.begin(state, [])

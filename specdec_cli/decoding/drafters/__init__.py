@@ -1,7 +1,7 @@
 """Drafters: protocols that every drafter implements."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -10,18 +10,16 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 class Drafter(Protocol):
     """Protocol of drafters, which propose tokens for the verifier to check."""
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
-        """Return the drafter's data for new rows, which the caller keeps in `state.drafting`; the first dimension of
-        tensors is the row. `sentences` are those of the rows.
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
+        """Return the drafter's memory of new rows, which the caller keeps beside `state` in a Batch and hands to the other methods;
+        the first dimension of tensors is the row. `sentences` are those of the rows.
         """
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: Any) -> Draft:
         """Return a draft for each row of `state`; a draft may be empty."""
 
-    def observe(self, state: State, verdict: Verdict) -> None:
-        """Update `state.drafting` from the verdict on the last draft; called before the accepted tokens are appended
-        to `state`.
-        """
+    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
+        """Update `memory` from the verdict on the last draft; called before the accepted tokens are appended to `state`."""
 
 
 @runtime_checkable

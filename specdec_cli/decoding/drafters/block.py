@@ -10,7 +10,7 @@ from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.options import check_block_size
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
+from specdec_cli.decoding.state import Batch, Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
@@ -71,60 +71,60 @@ class Block:
         view = network.read_source(state.source, state.memory)
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: BlockState) -> Draft:
         if self.network.config.prefix == "states":
-            return self._run(("propose", self.network, self.block_size), self._propose, state)
-        return self._propose(state)  # not captured: the number of positions differs from round to round
+            return self._run(("propose", self.network, self.block_size), self._propose, Batch(state, memory))
+        return self._propose(Batch(state, memory))  # not captured: the number of positions differs from round to round
 
-    def _propose(self, state: State) -> Draft:
-        own: BlockState = state.drafting
+    def _propose(self, batch: Batch) -> Draft:
+        state, memory = batch.state, batch.memory
         last = state.last_tokens()
         block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(self.block_size, last.device)).clamp_max(
             state.cache.capacity - 1
         )
         if self.network.config.prefix == "states":
-            states = self._over_states(state, own, last, block)
+            states = self._over_states(state, memory, last, block)
         else:
-            states = self._over_own_prefix(state, own, last, block)
+            states = self._over_own_prefix(state, memory, last, block)
         return Draft(self.network.choose(states, last), torch.full_like(state.lengths, self.block_size))
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: BlockState, verdict: Verdict) -> None:
         """With `prefix` "states" in the network's configuration, write the keys and values of the verifier's top
         states to the drafter's cache, and keep the state that predicted the last accepted token. Otherwise do
         nothing.
         """
         if self.network.config.prefix == "states":
-            self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)
+            self._run(("observe", self.network), self._observe, Batch(state, memory), verdict.accepted.counts, verdict.states)
 
-    def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
-        own: BlockState = state.drafting
+    def _observe(self, batch: Batch, counts: Tensor, states: Tensor) -> None:
+        state, memory = batch.state, batch.memory
         positions = (state.lengths[:, None] - 1 + steps(states.shape[1], states.device)).clamp_max(state.cache.capacity - 1)
-        own.cache.write(positions, self.network.project_states(states))
-        keep_last_state(states, counts, own.previous)
+        memory.cache.write(positions, self.network.project_states(states))
+        keep_last_state(states, counts, memory.previous)
 
-    def _over_states(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
-        x = self.network.embed_block(last[:, None], block[:, None], own.view, own.previous[:, None])[:, 0]
+    def _over_states(self, state: State, memory: BlockState, last: Tensor, block: Tensor) -> Tensor:
+        x = self.network.embed_block(last[:, None], block[:, None], memory.view, memory.previous[:, None])[:, 0]
         mask = PrefixMask(block[:, -1:] + 1, state.cache.capacity, x.dtype)
-        return self.network.run(x, block, mask, own.view, own.cache.at(block))
+        return self.network.run(x, block, mask, memory.view, memory.cache.at(block))
 
-    def _over_own_prefix(self, state: State, own: BlockState, last: Tensor, block: Tensor) -> Tensor:
+    def _over_own_prefix(self, state: State, memory: BlockState, last: Tensor, block: Tensor) -> Tensor:
         # Feed the tokens that were accepted since the last round, then the block, at consecutive positions.
         network, begin = self.network, state.lengths - 1 + self.network.config.offset
-        behind = begin - own.fed
+        behind = begin - memory.fed
         most = int(behind.max())
         places_fed = steps(most + self.block_size, last.device)
-        positions = (own.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
+        positions = (memory.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
         prefix = network.embed_prefix(state.tokens.gather(1, positions), positions)
-        blocks = network.embed_block(last[:, None], block[:, None], own.view, None)[:, 0]
+        blocks = network.embed_block(last[:, None], block[:, None], memory.view, None)[:, 0]
         slot = places_fed - behind[:, None]
         places = slot.clamp(0, self.block_size - 1)[..., None].expand_as(prefix)
         x = torch.where((slot >= 0)[..., None], blocks.gather(1, places), prefix)
         if network.config.attention == "bidirectional":
             mask = PrefixMask(begin[:, None] + self.block_size, x.shape[1], x.dtype)
-            states = network.run(x, positions, mask, own.view, None)
+            states = network.run(x, positions, mask, memory.view, None)
         else:
             mask = PrefixMask(torch.where(slot >= 0, block[:, -1:], positions) + 1, state.cache.capacity, x.dtype)
-            states = network.run(x, positions, mask, own.view, own.cache.at(positions))
-            own.fed = begin
+            states = network.run(x, positions, mask, memory.view, memory.cache.at(positions))
+            memory.fed = begin
         chosen = behind[:, None] + steps(self.block_size, last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))

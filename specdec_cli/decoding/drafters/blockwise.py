@@ -9,7 +9,7 @@ from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.options import check_block_size
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
+from specdec_cli.decoding.state import Batch, Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
 from specdec_cli.model.heads import Heads
 
@@ -48,21 +48,20 @@ class Blockwise:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002
         return BlockwiseState(self.network.first_states(state.memory))
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: BlockwiseState) -> Draft:
         """A block (B, k) after the last accepted token. Without `start` in the heads' configuration, the first draft
         is empty.
         """
-        return self._run(("propose", self.network, self.block_size), self._propose, state)
+        return self._run(("propose", self.network, self.block_size), self._propose, Batch(state, memory))
 
-    def _propose(self, state: State) -> Draft:
-        own: BlockwiseState = state.drafting
-        ids = self.network.choose(self.network(own.top, self.block_size), state.last_tokens())
+    def _propose(self, batch: Batch) -> Draft:
+        state, memory = batch.state, batch.memory
+        ids = self.network.choose(self.network(memory.top, self.block_size), state.last_tokens())
         drafting = state.lengths > self.network.config.shortest_prefix
         return Draft(ids, drafting * self.block_size)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
-        self._run(("observe", self.network), self._observe, state, verdict.accepted.counts, verdict.states)
+    def observe(self, state: State, memory: BlockwiseState, verdict: Verdict) -> None:
+        self._run(("observe", self.network), self._observe, Batch(state, memory), verdict.accepted.counts, verdict.states)
 
-    def _observe(self, state: State, counts: Tensor, states: Tensor) -> None:
-        own: BlockwiseState = state.drafting
-        keep_last_state(states, counts, own.top)
+    def _observe(self, batch: Batch, counts: Tensor, states: Tensor) -> None:
+        keep_last_state(states, counts, batch.memory.top)

@@ -46,31 +46,25 @@ class Fallback:
         short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
         return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, short * 0)
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: FallbackState) -> Draft:
         """Return for each row the first draft that is not empty, in the order of the drafters, cut to the
         largest number of tokens that the row may still draft: (B, k).
         """
-        own: FallbackState = state.drafting
         ids, counts = state.tokens[:, :0], state.lengths * 0
-        for drafter, record in zip(self._drafters, own.records, strict=True):
-            state.drafting = record
-            draft = drafter.propose(state)
+        for drafter, record in zip(self._drafters, memory.records, strict=True):
+            draft = drafter.propose(state, record)
             width = max(ids.shape[1], draft.ids.shape[1])
             ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
             counts = torch.where(counts > 0, counts, draft.counts)
-        state.drafting = own
-        own.drafted = counts.minimum(own.longest)
-        return Draft(ids[:, : int(own.drafted.max())], own.drafted)
+        memory.drafted = counts.minimum(memory.longest)
+        return Draft(ids[:, : int(memory.drafted.max())], memory.drafted)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: FallbackState, verdict: Verdict) -> None:
         """Pass the verdict on to all drafters, and set each row's longest draft for the next round."""
-        own: FallbackState = state.drafting
-        for drafter, record in zip(self._drafters, own.records, strict=True):
-            state.drafting = record
-            drafter.observe(state, verdict)
-        state.drafting = own
-        accepted_whole = (own.drafted > 0) & (verdict.accepted.bifurcation == own.drafted)
-        own.longest = torch.where(accepted_whole, 2 * own.longest + 1, SHORTEST).clamp_max(self.block_size)
+        for drafter, record in zip(self._drafters, memory.records, strict=True):
+            drafter.observe(state, record, verdict)
+        accepted_whole = (memory.drafted > 0) & (verdict.accepted.bifurcation == memory.drafted)
+        memory.longest = torch.where(accepted_whole, 2 * memory.longest + 1, SHORTEST).clamp_max(self.block_size)
 
 
 def _widened(ids: Tensor, width: int) -> Tensor:

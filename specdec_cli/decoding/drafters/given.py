@@ -62,33 +62,27 @@ class GivenDrafts:
         prefix = copy.ends.new_tensor([sentence.prefix for sentence in sentences]).minimum(copy.ends)
         return GivenState(copy, longest, prefix)
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: GivenState) -> Draft:
         """Return the rest of each row's text (B, k) from the place where the copy continues, cut to the row's
         longest draft; without the EOS and a token for the row's last place, which only the verifier predicts.
         """
-        own: GivenState = state.drafting
         written = state.lengths - 1
-        own.copy.start = torch.where(written < own.prefix, written, own.copy.start)
-        state.drafting = own.copy
-        draft = self._copier.propose(state)
-        state.drafting = own
+        memory.copy.start = torch.where(written < memory.prefix, written, memory.copy.start)
+        draft = self._copier.propose(state, memory.copy)
         room = (state.limits - state.lengths - 1).clamp_min(0)
-        counts = draft.counts.minimum(own.longest).minimum(room)
+        counts = draft.counts.minimum(memory.longest).minimum(room)
         ids = draft.ids[:, : int(counts.max())]
-        prefix = (own.prefix - written).clamp_min(0).minimum(counts)
+        prefix = (memory.prefix - written).clamp_min(0).minimum(counts)
         return Draft(ids, counts, prefix if bool(prefix.any()) else None)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: GivenState, verdict: Verdict) -> None:
         """Find for each row where its next copy begins, and set its longest draft."""
-        own: GivenState = state.drafting
-        state.drafting = own.copy
-        self._copier.observe(state, verdict)
-        state.drafting = own
+        self._copier.observe(state, memory.copy, verdict)
         accepted = verdict.accepted
         whole = (accepted.drafted > 0) & (accepted.bifurcation == accepted.drafted)
         shorter = accepted.bifurcation.clamp_min(SHORTEST)
-        longest = torch.where(whole, 2 * own.longest + 1, shorter).clamp_max(state.tokens.shape[1])
-        own.longest = longest.masked_fill((own.copy.misses > 0) & ~_is_found(own.copy, accepted), 0)
+        longest = torch.where(whole, 2 * memory.longest + 1, shorter).clamp_max(state.tokens.shape[1])
+        memory.longest = longest.masked_fill((memory.copy.misses > 0) & ~_is_found(memory.copy, accepted), 0)
 
 
 def _is_found(copy: CopyState, accepted: Accepted) -> Tensor:

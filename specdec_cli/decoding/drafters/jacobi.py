@@ -82,26 +82,24 @@ class Jacobi:
         ends = state.limits if self._lengths is None else state.limits.minimum(1 + self._lengths(state))
         return JacobiState(torch.full_like(state.tokens, self._padding), ends.clone())
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: JacobiState) -> Draft:
         """Return the predictions (B, k) of earlier rounds for the positions after the last accepted token, or
         padding where there are none.
         """
-        own: JacobiState = state.drafting
-        most = self.block_size - self._whole_blocks if self.block_size else own.guesses.shape[1]
-        counts = (own.ends - state.lengths).clamp(self._beyond, most)
+        most = self.block_size - self._whole_blocks if self.block_size else memory.guesses.shape[1]
+        counts = (memory.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)
         steps = torch.arange(int(counts.max()), device=counts.device)
-        places = (state.lengths[:, None] + steps).clamp_max(own.guesses.shape[1] - 1)
-        return Draft(own.guesses.gather(1, places), counts)
+        places = (state.lengths[:, None] + steps).clamp_max(memory.guesses.shape[1] - 1)
+        return Draft(memory.guesses.gather(1, places), counts)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: JacobiState, verdict: Verdict) -> None:
         """Store the verifier's predictions for the positions of each row's draft.
 
         Unless `whole_blocks`, store also the prediction for the position after the draft.
         """
-        own: JacobiState = state.drafting
         accepted = verdict.accepted
-        steps = torch.arange(accepted.predictions.shape[1], device=own.ends.device)
-        places = (state.lengths[:, None] + steps).clamp_max(own.guesses.shape[1] - 1)
+        steps = torch.arange(accepted.predictions.shape[1], device=memory.ends.device)
+        places = (state.lengths[:, None] + steps).clamp_max(memory.guesses.shape[1] - 1)
         predicted = steps < (accepted.drafted + (not self._whole_blocks))[:, None]
-        own.guesses.scatter_(1, places, torch.where(predicted, accepted.predictions, own.guesses.gather(1, places)))
+        memory.guesses.scatter_(1, places, torch.where(predicted, accepted.predictions, memory.guesses.gather(1, places)))

@@ -35,10 +35,10 @@ class Lookup:
         self.block_size, self._shared = block_size, shared
         self._eos, self._padding = eos, padding
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
         """The tokens (B, k) that follow another occurrence of the last 3 tokens (LONGEST) of the row's output; if
         these have none, of the last 2, else of the last one.
 
@@ -65,7 +65,7 @@ class Lookup:
         counts = valid.cumprod(1).sum(1).minimum(state.limits - state.lengths).masked_fill(state.finished, 0)
         return Draft(text.gather(1, found), counts)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: None, verdict: Verdict) -> None:
         pass
 
     def _searched(self, state: State) -> tuple[Tensor, Tensor]:

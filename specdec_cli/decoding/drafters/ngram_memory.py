@@ -36,10 +36,10 @@ class NgramMemory:
         self._after_one = torch.full((vocabulary_size,), _UNKNOWN, device=device)
         self._after_two = torch.full((_PLACES,), _UNKNOWN, device=device)
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
         """Return the continuation (B, k) of each row from memory; a row's draft ends before the first token that the
         memory does not have.
         """
@@ -54,7 +54,7 @@ class NgramMemory:
         counts = (ids != _UNKNOWN).cumprod(1).sum(1)
         return Draft(ids.clamp_min(0), counts.minimum(state.limits - state.lengths).masked_fill(state.finished, 0))
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: None, verdict: Verdict) -> None:  # noqa: ARG002
         """Store the accepted tokens in the memory as continuations of the tokens before them."""
         accepted: Accepted = verdict.accepted
         tokens = torch.cat([*(column[:, None] for column in _two_last(state)), accepted.ids], dim=1)

@@ -9,11 +9,11 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 class NoDrafter:
     """Proposes empty drafts, so that each round yields one token."""
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
         return Draft(state.tokens[:, :0], state.lengths * 0)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: None, verdict: Verdict) -> None:
         pass

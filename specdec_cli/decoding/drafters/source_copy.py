@@ -51,7 +51,7 @@ class SourceCopy:
       token, the decoder start (the report's o0 = x0), so the suffix may be the whole output.
     - "unique-3", the rule of the report's published code: the same for suffixes of at most 3 tokens (LONGEST_SUFFIX)
       without the decoder start.
-    - "nearest", this toolkit's own: after the occurrence of the verifier's new token that is nearest to the end of
+    - "nearest", this toolkit's memory: after the occurrence of the verifier's new token that is nearest to the end of
       the last copy. It is searched up to 4 tokens (WINDOW) ahead; after n successive rounds that accepted no
       drafted token, up to 4 (1 + n) tokens ahead and behind. If there is none, the token was inserted or replaced a word;
       which of them follows from `word_starts` (V,), true for tokens that begin a word. The draft is empty only at
@@ -76,35 +76,33 @@ class SourceCopy:
         padded = [[*text[: width - 1], *[self._eos] * width][:width] for text in texts]
         return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), state.tokens.new_tensor(padded))
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: CopyState) -> Draft:
         """Return the rest of the source (B, k) from each row's `start`, without its EOS, which only the verifier
         predicts.
 
         A draft has at most `block_size` tokens, if that is not 0, and does not exceed the row's limit.
         """
-        own: CopyState = state.drafting
-        left = torch.where(own.start < 0, 0, own.ends - own.start).minimum(state.limits - state.lengths).clamp_min(0)
-        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or own.text.shape[1])
+        left = torch.where(memory.start < 0, 0, memory.ends - memory.start).minimum(state.limits - state.lengths).clamp_min(0)
+        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or memory.text.shape[1])
         steps = torch.arange(int(counts.max()), device=counts.device)
-        places = (own.start[:, None] + steps).clamp(0, own.text.shape[1] - 1)
-        return Draft(own.text.gather(1, places), counts)
+        places = (memory.start[:, None] + steps).clamp(0, memory.text.shape[1] - 1)
+        return Draft(memory.text.gather(1, places), counts)
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: CopyState, verdict: Verdict) -> None:
         """Find for each row the source position at which the next draft begins."""
-        own: CopyState = state.drafting
         accepted = verdict.accepted
         if self.match != "nearest":
-            own.start = self._after_unique_suffix(state, accepted, own)
+            memory.start = self._after_unique_suffix(state, accepted, memory)
         else:
-            self._realign(accepted, own)
+            self._realign(accepted, memory)
 
-    def _after_unique_suffix(self, state: State, accepted: Accepted, own: CopyState) -> Tensor:
+    def _after_unique_suffix(self, state: State, accepted: Accepted, memory: CopyState) -> Tensor:
         """The source position (B,) after a suffix of the output that occurs once in the source; -1 if there is none."""
         output, lengths = _with(state, accepted)
         bounded = self.match == "unique-3"
         first = 1 if bounded else 0
-        ends = own.ends
-        text = torch.cat([output[:, :1], own.text], dim=1)  # begins with the decoder start, as the output does
+        ends = memory.ends
+        text = torch.cat([output[:, :1], memory.text], dim=1)  # begins with the decoder start, as the output does
         places = torch.arange(text.shape[1], device=text.device)
         matching = (places >= first) & (places <= ends[:, None])
         start = torch.full_like(ends, -1)
@@ -120,17 +118,17 @@ class SourceCopy:
                 break
         return start
 
-    def _realign(self, accepted: Accepted, own: CopyState) -> None:
-        source, ends = own.text, own.ends
+    def _realign(self, accepted: Accepted, memory: CopyState) -> None:
+        source, ends = memory.text, memory.ends
         token = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])[:, 0]
-        here = (own.start + accepted.bifurcation).minimum(ends)
+        here = (memory.start + accepted.bifurcation).minimum(ends)
         expected = source.gather(1, here[:, None])[:, 0]
-        missed = torch.where(accepted.bifurcation == 0, own.misses + 1, 0)
+        missed = torch.where(accepted.bifurcation == 0, memory.misses + 1, 0)
         start = self._nearest(source, token, here, ends, WINDOW * (1 + missed), behind=missed > 0)
         start = torch.where(start < 0, self._after_edit(source, token, expected, here), start)
         on_track = token == expected
-        own.start = torch.where(on_track, here + 1, start).minimum(ends)
-        own.misses = missed.masked_fill(on_track, 0)
+        memory.start = torch.where(on_track, here + 1, start).minimum(ends)
+        memory.misses = missed.masked_fill(on_track, 0)
 
     def _nearest(self, source: Tensor, token: Tensor, here: Tensor, ends: Tensor, window: Tensor, behind: Tensor) -> Tensor:
         """The position after the `token` of the source nearest to `here`, ahead of it or also `behind` it; -1 if there is none."""

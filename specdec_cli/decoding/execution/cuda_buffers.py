@@ -3,14 +3,15 @@
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import Tensor
 
 from specdec_cli.decoding.execution.cuda_graphs import Capture, Graph
-from specdec_cli.decoding.state import State
+from specdec_cli.decoding.state import Batch, State
 from specdec_cli.model.rows import map_tensors, tensors
 
+R = TypeVar("R")
 WARM_UP_CALLS = 3
 """Calls of a step that run eagerly; the next call captures it as a CUDA graph."""
 MOST_STEPS = 32
@@ -39,7 +40,7 @@ class BatchBuffers:
     captured.
     """
 
-    def __init__(self, like: State, capture: Capture) -> None:
+    def __init__(self, like: Batch, capture: Capture) -> None:
         self._capture = capture
         self._batch = map_tensors(lambda tensor: tensor.new_empty(tensor.shape), like)
         self._calls: Counter[Hashable] = Counter()
@@ -48,25 +49,25 @@ class BatchBuffers:
 
     @property
     def key(self) -> int:
-        """Identifies a state whose tensors are these buffers: the `id()` of its `tokens`."""
-        return id(self._batch.tokens)
+        """Identifies a batch whose tensors are these buffers: the `id()` of its `tokens`."""
+        return id(self._batch.state.tokens)
 
     @property
     def bytes(self) -> int:
         """The size of the batch in bytes."""
         return sum(tensor.nbytes for tensor in tensors(self._batch))
 
-    def store(self, state: State) -> State:
-        """Copy `state` to these buffers and return a state of the buffers; tensors that are already in them are not
+    def store(self, batch: Batch) -> Batch:
+        """Copy `batch` to these buffers and return a batch of the buffers; tensors that are already in them are not
         copied.
         """
-        for here, new in zip(tensors(self._batch), tensors(state), strict=True):
+        for here, new in zip(tensors(self._batch), tensors(batch), strict=True):
             if here is not new:
                 here.copy_(new)
         return _new_records(self._batch)
 
-    def run(self, name: tuple[Hashable, ...], step: Callable[..., Any], state: State, inputs: Sequence[Tensor]) -> Any:
-        """Return the result of `step(state, *inputs)`. The first 3 calls (WARM_UP_CALLS) of a step with inputs of
+    def run(self, name: tuple[Hashable, ...], step: Callable[..., Any], rows: State | Batch, inputs: Sequence[Tensor]) -> Any:
+        """Return the result of `step(rows, *inputs)`. The first 3 calls (WARM_UP_CALLS) of a step with inputs of
         the same shapes and types call it; later ones replay a CUDA graph of it, captured when it is first needed.
 
         `name` identifies the step; `name[0]` is its kind, and graphs of one kind share their memory. So the result
@@ -75,10 +76,10 @@ class BatchBuffers:
         kind = (name, *((each.shape, each.dtype) for each in inputs))
         if self._calls[kind] < WARM_UP_CALLS:
             self._calls[kind] += 1
-            return self._capture.warm_up(lambda: step(_new_records(state), *inputs))
+            return self._capture.warm_up(lambda: step(_new_records(rows), *inputs))
         key = (kind, *(id(each) if id(each) in self._fixed else None for each in inputs))
         if key not in self._steps:
-            self._steps[key] = self._captured(str(name[0]), step, state, inputs)
+            self._steps[key] = self._captured(str(name[0]), step, rows, inputs)
         captured = self._steps[key]
         for here, new in zip(captured.inputs, inputs, strict=True):
             if here is not new:
@@ -87,12 +88,12 @@ class BatchBuffers:
         self._mark_used(key, captured)
         return captured.graph.outputs
 
-    def _captured(self, kind: str, step: Callable[..., Any], state: State, inputs: Sequence[Tensor]) -> _CapturedStep:
+    def _captured(self, kind: str, step: Callable[..., Any], rows: State | Batch, inputs: Sequence[Tensor]) -> _CapturedStep:
         placed = [each if id(each) in self._fixed else each.clone() for each in inputs]
-        batch = _new_records(state)
+        kept = _new_records(rows)
 
         def compute() -> Any:
-            return step(_new_records(batch), *placed)
+            return step(_new_records(kept), *placed)
 
         return _CapturedStep(self._capture.capture(kind, compute), placed, compute)
 
@@ -114,7 +115,7 @@ class BufferPool:
         self._capture = capture
         self._free: OrderedDict[Hashable, BatchBuffers] = OrderedDict()
 
-    def take(self, form: Hashable, like: State) -> BatchBuffers:
+    def take(self, form: Hashable, like: Batch) -> BatchBuffers:
         """Remove and return buffers for batches of the form `form`; new ones, made after the example `like`, if the
         pool has none.
         """
@@ -132,6 +133,6 @@ class BufferPool:
         return len(self._free)
 
 
-def _new_records(state: State) -> State:
-    """`state` in new dataclass instances around the same tensors: a mask caches what it computes from its tensors."""
-    return map_tensors(lambda tensor: tensor, state)
+def _new_records(rows: R) -> R:
+    """`rows` in new dataclass instances around the same tensors: a mask caches what it computes from its tensors."""
+    return map_tensors(lambda tensor: tensor, rows)

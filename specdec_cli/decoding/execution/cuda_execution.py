@@ -16,7 +16,7 @@ from specdec_cli.decoding.execution.prefetch import EncodeStream, PlainQueue, So
 from specdec_cli.decoding.execution.protocol import NO_SENTENCE, Rows, Score, SourceQueue
 from specdec_cli.decoding.execution.rows import exchange_compactly
 from specdec_cli.decoding.options import Rule
-from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.state import Batch, Draft, State, Verdict
 from specdec_cli.model.rows import form, select_rows
 
 R = TypeVar("R")
@@ -36,14 +36,15 @@ class GraphExecution:
         self.pool = BufferPool(capture)
         self._in_use: dict[int, BatchBuffers] = {}
 
-    def run(self, name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: torch.Tensor) -> R:
-        """Return the result of `step(state, *inputs)`, computed by a CUDA graph if the tensors of `state` are in
+    def run(self, name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: torch.Tensor) -> R:
+        """Return the result of `step(rows, *inputs)`, computed by a CUDA graph if the tensors of `rows` are in
         buffers.
         """
+        state = rows.state if isinstance(rows, Batch) else rows
         buffers = self._in_use.get(id(state.tokens))
         if buffers is None:
-            return step(state, *inputs)
-        result: R = buffers.run(name, step, state, inputs)
+            return step(rows, *inputs)
+        result: R = buffers.run(name, step, rows, inputs)
         return result
 
     def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
@@ -60,7 +61,7 @@ class GraphExecution:
         finally:
             rows.release()
 
-    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
+    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], Batch], ahead: int) -> SourceQueue:
         return SourcePrefetcher(PlainQueue(sentences, encode), self._encode_stream, ahead)
 
     def padded(self, drafter: SizedDrafter) -> SizedDrafter:
@@ -83,10 +84,10 @@ class BufferedRows:
         self._buffers: BatchBuffers | None = None
         self.empty = 0
 
-    def begin(self, state: State) -> State:
-        rows = len(state.lengths)
+    def begin(self, batch: Batch) -> Batch:
+        rows = len(batch.state.lengths)
         self.empty = min(1 << (rows - 1).bit_length(), self._most) - rows
-        filled = _with_empty_rows(state, self.empty) if self.empty else state
+        filled = _with_empty_rows(batch, self.empty) if self.empty else batch
         needed = form(filled)
         if self._buffers is None or self._form != needed:
             self.release()
@@ -94,8 +95,8 @@ class BufferedRows:
             self._in_use[self._buffers.key] = self._buffers
         return self._buffers.store(filled)
 
-    def exchange(self, state: State, entering: State | None) -> State:
-        return self.begin(exchange_compactly(state, entering))
+    def exchange(self, batch: Batch, entering: Batch | None) -> Batch:
+        return self.begin(exchange_compactly(batch, entering))
 
     def release(self) -> None:
         """Give the buffers back to the pool, if any are in use."""
@@ -105,10 +106,10 @@ class BufferedRows:
             self._buffers = None
 
 
-def _with_empty_rows(state: State, empty: int) -> State:
-    """`state` with `empty` empty rows after its own."""
-    rows = len(state.lengths)
-    filled = select_rows(state, torch.arange(rows + empty, device=state.lengths.device).clamp_max(rows - 1))
-    filled.finished[rows:] = True
-    filled.numbers[rows:] = NO_SENTENCE
+def _with_empty_rows(batch: Batch, empty: int) -> Batch:
+    """`batch` with `empty` empty rows after its own."""
+    rows = len(batch.state.lengths)
+    filled = select_rows(batch, torch.arange(rows + empty, device=batch.state.lengths.device).clamp_max(rows - 1))
+    filled.state.finished[rows:] = True
+    filled.state.numbers[rows:] = NO_SENTENCE
     return filled

@@ -4,6 +4,7 @@ longer.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from torch.nn import functional as F
 
@@ -35,25 +36,25 @@ class PaddedDrafter:
     def block_size(self, size: int) -> None:
         self._drafter.block_size = min(_padded_size(size), self._most or _padded_size(size))
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> object:
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self._drafter.begin(state, sentences)
 
-    def propose(self, state: State) -> Draft:
+    def propose(self, state: State, memory: Any) -> Draft:
         """Return the wrapped drafter's draft with its ids (B, k) padded with 0, so that k + 1 is a multiple of
         ROW_MULTIPLE. The counts do not change, so the padding cannot be accepted; a draft with k = 0 stays empty.
         """
-        draft = self._drafter.propose(state)
+        draft = self._drafter.propose(state, memory)
         self._size = draft.ids.shape[1]
         missing = _padded_size(self._size) - self._size
         return replace(draft, ids=F.pad(draft.ids, (0, missing))) if missing else draft
 
-    def observe(self, state: State, verdict: Verdict) -> None:
+    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         slots = self._size + 1
         accepted = verdict.accepted
         if slots < accepted.ids.shape[1]:
             accepted = replace(accepted, ids=accepted.ids[:, :slots], predictions=accepted.predictions[:, :slots])
             verdict = replace(verdict, accepted=accepted, states=verdict.states[:, :slots])
-        self._drafter.observe(state, verdict)
+        self._drafter.observe(state, memory, verdict)
 
 
 def _padded_size(tokens: int) -> int:

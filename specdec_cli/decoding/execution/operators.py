@@ -13,7 +13,7 @@ from specdec_cli.decoding.execution.prefetch import PlainQueue
 from specdec_cli.decoding.execution.protocol import Rows, Score, SourceQueue
 from specdec_cli.decoding.execution.rows import CompactRows
 from specdec_cli.decoding.options import Rule
-from specdec_cli.decoding.state import Accepted, Draft, State, StepRunner, Verdict, run_directly
+from specdec_cli.decoding.state import Accepted, Batch, Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices
 
@@ -56,7 +56,7 @@ class OperatorExecution:
         """Return a context manager that gives the Rows of a decoding, whose batches have no empty rows."""
         return nullcontext(CompactRows())
 
-    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:  # noqa: ARG002
+    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], Batch], ahead: int) -> SourceQueue:  # noqa: ARG002
         """Return a queue that encodes sentences when they are taken; `ahead` is ignored."""
         return PlainQueue(sentences, encode)
 

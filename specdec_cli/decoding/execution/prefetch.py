@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from specdec_cli.decoding.execution.protocol import SourceQueue
-from specdec_cli.decoding.state import State
+from specdec_cli.decoding.state import Batch
 from specdec_cli.model.cache import steps
 from specdec_cli.model.rows import join_rows, select_rows
 
@@ -25,10 +25,10 @@ class EncodeStream(Protocol):
 class PlainQueue(Generic[T]):
     """A queue of `sentences` that calls `encode` with them when they are taken."""
 
-    def __init__(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State]) -> None:
+    def __init__(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], Batch]) -> None:
         self._sentences, self._encode = iter(sentences), encode
 
-    def take(self, rows: int) -> State | None:
+    def take(self, rows: int) -> Batch | None:
         entering = list(islice(self._sentences, rows))
         return self._encode(entering) if entering else None
 
@@ -38,27 +38,27 @@ class SourcePrefetcher:
 
     def __init__(self, queue: SourceQueue, encode_stream: EncodeStream, ahead: int) -> None:
         self._queue, self._stream, self._most_ahead = queue, encode_stream, ahead
-        self._encoded: State | None = None
+        self._encoded: Batch | None = None
 
-    def take(self, rows: int) -> State | None:
-        """Return a state with the next `rows` sentences, fewer at the end, and start to encode further ones; None if
+    def take(self, rows: int) -> Batch | None:
+        """Return a batch with the next `rows` sentences, fewer at the end, and start to encode further ones; None if
         the queue is empty.
         """
-        state = self._take_encoded(rows)
-        missing = rows if state is None else rows - len(state.lengths)
+        batch = self._take_encoded(rows)
+        missing = rows if batch is None else rows - len(batch.state.lengths)
         more = self._queue.take(missing) if missing else None
         if self._encoded is None:
             self._encoded = self._stream.run(lambda: self._queue.take(self._most_ahead))
-        if state is None or more is None:
-            return more if state is None else state
-        return join_rows(state, more)
+        if batch is None or more is None:
+            return more if batch is None else batch
+        return join_rows(batch, more)
 
-    def _take_encoded(self, rows: int) -> State | None:
+    def _take_encoded(self, rows: int) -> Batch | None:
         encoded = self._encoded
         if encoded is None:
             return None
         self._stream.join(encoded)
-        places = steps(len(encoded.lengths), encoded.lengths.device)
+        places = steps(len(encoded.state.lengths), encoded.state.lengths.device)
         rest = places[rows:]
         self._encoded = select_rows(encoded, rest) if len(rest) else None
         return select_rows(encoded, places[:rows])

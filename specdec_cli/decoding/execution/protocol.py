@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 from specdec_cli.decoding.drafters import SizedDrafter
 from specdec_cli.decoding.options import Rule
-from specdec_cli.decoding.state import Draft, Scores, State, StepRunner, Verdict
+from specdec_cli.decoding.state import Batch, Draft, Scores, State, StepRunner, Verdict
 
 T = TypeVar("T")
 Score = Callable[[State, Draft], Scores]
@@ -22,11 +22,11 @@ class Rows(Protocol):
 
     empty: int
 
-    def begin(self, state: State) -> State:
-        """Return a batch of the rows of `state`, all of them new."""
+    def begin(self, batch: Batch) -> Batch:
+        """Return a batch of the rows of `batch`, all of them new."""
 
-    def exchange(self, state: State, entering: State | None) -> State:
-        """Replace finished rows of `state` by the rows of `entering`, and return the batch. `entering` has at most
+    def exchange(self, batch: Batch, entering: Batch | None) -> Batch:
+        """Replace finished rows of `batch` by the rows of `entering`, and return the batch. `entering` has at most
         as many rows as are finished, and is None if no sentence is left; what becomes of the other finished rows
         depends on the implementation.
         """
@@ -35,8 +35,8 @@ class Rows(Protocol):
 class SourceQueue(Protocol):
     """Sentences that wait to be decoded, and are encoded before or when they are taken."""
 
-    def take(self, rows: int) -> State | None:
-        """Return a state with the next `rows` sentences, fewer at the end of the queue; None if it is empty."""
+    def take(self, rows: int) -> Batch | None:
+        """Return a batch with the next `rows` sentences, fewer at the end of the queue; None if it is empty."""
 
 
 class Execution(Protocol):
@@ -66,7 +66,7 @@ class Execution(Protocol):
         the rows' memory.
         """
 
-    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], State], ahead: int) -> SourceQueue:
+    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], Batch], ahead: int) -> SourceQueue:
         """Return a queue of `sentences`, which `encode` turns into rows. If the execution prefetches, it encodes up
         to `ahead` of them before they are taken.
         """

@@ -1,20 +1,20 @@
 """Exchange of rows: new sentences take the places of finished ones."""
 
-from specdec_cli.decoding.state import State
+from specdec_cli.decoding.state import Batch
 from specdec_cli.model.rows import keep_rows, replace_rows
 
 
-def exchange_compactly(state: State, entering: State | None) -> State:
-    """Replace finished rows of `state` by the rows of `entering` (None: no rows), remove the other finished rows,
+def exchange_compactly(batch: Batch, entering: Batch | None) -> Batch:
+    """Replace finished rows of `batch` by the rows of `entering` (None: no rows), remove the other finished rows,
     and return the batch.
 
-    The tensors of `state` are overwritten in place.
+    The tensors of `batch` are overwritten in place.
     """
-    free = state.finished.nonzero()[:, 0]
-    taken = 0 if entering is None else len(entering.lengths)
+    free = batch.state.finished.nonzero()[:, 0]
+    taken = 0 if entering is None else len(entering.state.lengths)
     if entering is not None:
-        state = replace_rows(state, free[:taken], entering)
-    return state if taken == len(free) else keep_rows(state, ~state.finished)
+        batch = replace_rows(batch, free[:taken], entering)
+    return batch if taken == len(free) else keep_rows(batch, ~batch.state.finished)
 
 
 class CompactRows:
@@ -22,8 +22,8 @@ class CompactRows:
 
     empty = 0
 
-    def begin(self, state: State) -> State:
-        return state
+    def begin(self, batch: Batch) -> Batch:
+        return batch
 
-    def exchange(self, state: State, entering: State | None) -> State:
-        return exchange_compactly(state, entering)
+    def exchange(self, batch: Batch, entering: Batch | None) -> Batch:
+        return exchange_compactly(batch, entering)

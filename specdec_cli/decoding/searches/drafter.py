@@ -12,7 +12,7 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.loop import Onlooker, Round
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.decoding.state import Accepted, Batch, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter_config import Reads
 
@@ -35,31 +35,33 @@ def decode_by_drafter(
     """
     begin = partial(_begin, verifier, drafter, decoding.max_length, reads)
     with open_batch(verifier.execution, sentences, begin, decoding.batch_size, rule=None) as batch:
-        while (state := batch.state) is not None:
-            draft = drafter.propose(state)
+        while (rows := batch.rows) is not None:
+            state = rows.state
+            draft = drafter.propose(state, rows.memory)
             verdict = _accept_all(verifier, state, draft)
             if onlooker is not None:
                 onlooker(Round(state, draft, verdict.accepted))
-            _observe(verifier, drafter, state, verdict, reads)
-            yield from batch.advance(state, verdict)
+            _observe(verifier, drafter, rows, verdict, reads)
+            yield from batch.advance(rows, verdict)
 
 
-def _begin(verifier: Verifier, drafter: Drafter, max_length: int, reads: Reads, entering: Sequence[Sentence]) -> State:
+def _begin(verifier: Verifier, drafter: Drafter, max_length: int, reads: Reads, entering: Sequence[Sentence]) -> Batch:
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], max_length, reads=reads)
-    state.drafting = drafter.begin(state, entering)
+    rows = Batch(state, drafter.begin(state, entering))
     if verifier.forced is not None:
         ones = torch.ones_like(state.lengths)
         forced = _accept_all(verifier, state, Draft(ones[:, None] * verifier.forced, ones))
-        _observe(verifier, drafter, state, forced, reads)
+        _observe(verifier, drafter, rows, forced, reads)
         verifier.execution.advance(state, forced)
         state.rounds.zero_()  # no drafting pass yet
-    return state
+    return rows
 
 
-def _observe(verifier: Verifier, drafter: Drafter, state: State, verdict: Verdict, reads: Reads) -> None:
+def _observe(verifier: Verifier, drafter: Drafter, rows: Batch, verdict: Verdict, reads: Reads) -> None:
     """Let the drafter observe the verdict with the verifier's states, if it reads them and a row is not finished."""
+    state = rows.state
     if reads == "states" and not bool((verdict.ended | state.finished).all()):
-        drafter.observe(state, replace(verdict, states=verifier.read(state, verdict.accepted.ids)))
+        drafter.observe(state, rows.memory, replace(verdict, states=verifier.read(state, verdict.accepted.ids)))
 
 
 def _accept_all(verifier: Verifier, state: State, draft: Draft) -> Verdict:

@@ -1,6 +1,7 @@
 """Padded drafts have few sizes; the drafter does not see the padding."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -55,13 +56,13 @@ def test_drafts_have_few_sizes_and_hide_the_padding_from_the_drafter() -> None:
     widths, heard = set[int](), set[tuple[int, int]]()
 
     class Hearing(FakeDrafter):
-        def propose(self, state: State) -> Draft:
-            draft = super().propose(state)
+        def propose(self, state: State, memory: Any) -> Draft:
+            draft = super().propose(state, memory)
             self.width = draft.ids.shape[1]
             return draft
 
-        def observe(self, state: State, verdict: Verdict) -> None:
-            super().observe(state, verdict)
+        def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
+            super().observe(state, memory, verdict)
             accepted = verdict.accepted
             heard.add((self.width + 1, accepted.ids.shape[1]))
             assert accepted.predictions.shape == accepted.ids.shape == verdict.states.shape[:2]

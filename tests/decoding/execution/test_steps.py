@@ -15,7 +15,7 @@ from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.execution.operators import OperatorExecution
 from specdec_cli.decoding.loop import Round, decode
 from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Rule, Tolerant
-from specdec_cli.decoding.state import State
+from specdec_cli.decoding.state import Batch, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import tensors
 from tests.fakes import DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
@@ -42,11 +42,11 @@ def test_a_round_creates_no_tensor_on_another_device(kind: str, rule: Rule) -> N
     kinds: set[str] = set()
     number = torch.Tensor.__int__
 
-    def run(name: tuple[Hashable, ...], step: Callable[..., R], state: State, *inputs: Tensor) -> R:
+    def run(name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: Tensor) -> R:
         kinds.add(str(name[0]))
-        step(state, *inputs)  # fills caches
+        step(rows, *inputs)  # fills caches
         with mock.patch.object(torch.Tensor, "__int__", number), OnOneDevice():  # type: ignore[no-untyped-call]
-            return step(state, *inputs)
+            return step(rows, *inputs)
 
     verifier = Verifier(model.to("meta"), forced=7)
     verifier.execution = OperatorExecution(model.choices, model.config.eos, run)
