@@ -77,6 +77,26 @@ def test_a_long_request_does_not_delay_short_ones() -> None:
     assert [line for batch in batches for line in batch if len(line) > 1] == long
 
 
+def test_batches_of_slow_machines_are_smaller() -> None:
+    sizes: list[int] = []
+
+    def decode(lines: Sequence[str]) -> list[str]:
+        sizes.append(work_of(lines))
+        return list(lines)
+
+    pool = Pool(clock=lambda: 0.0)
+    slow, fast = BatchDecoder(decode, pool), BatchDecoder(decode, pool)
+    slow.learn(10_000, 5)
+
+    async def decode_all() -> None:
+        await slow.decode(["a" * 92] * 30)
+        await fast.decode(["a" * 92] * 30)
+
+    assert slow.rate == pytest.approx(10_900 / 5.09)
+    work_in(pool, decode_all)
+    assert sizes[0] == 600 and max(sizes) == 1500
+
+
 def test_long_requests_are_decoded_in_their_order_of_arrival() -> None:
     batches = recorded([[letter * 300, letter * 301] for letter in "abcdef"], 200)
     assert [line[0] for batch in batches for line in batch] == list("aabbccddeeff")
@@ -195,7 +215,7 @@ def test_the_backlog_is_the_text_that_waits() -> None:
 
 def test_requests_that_would_wait_too_long_are_refused_at_once() -> None:
     async def run() -> None:
-        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        decoder = BatchDecoder(capitals, Pool(limit=4 / 3))
         long = ["a" * 92] * 25  # a quarter of a second
         refused = await ended([*waiting(decoder, *[long] * 60), *await started(decoder, ["b"])])
         assert refused == [pytest.approx(1)] * 56
@@ -211,7 +231,7 @@ def test_requests_that_would_wait_too_long_are_refused_at_once() -> None:
 
 def test_a_request_is_admitted_if_nothing_waits() -> None:
     async def run() -> None:
-        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        decoder = BatchDecoder(capitals, Pool(limit=4 / 3))
         tasks = waiting(decoder, ["a" * 92] * 1000, ["a" * 92] * 10)
         for _ in range(3):
             await asyncio.sleep(0)
@@ -223,9 +243,34 @@ def test_a_request_is_admitted_if_nothing_waits() -> None:
     asyncio.run(run())
 
 
+def test_requests_that_turn_out_to_be_too_late_are_refused_before_they_are_begun() -> None:
+    now, decoded = 0.0, list[str]()
+
+    def decode(lines: Sequence[str]) -> list[str]:
+        nonlocal now
+        now += work_of(lines) / 2_000  # a fifth of what is expected
+        decoded.extend(lines)
+        return list(lines)
+
+    pool = Pool(limit=4, clock=lambda: now)
+    decoder = BatchDecoder(decode, pool)
+
+    async def run() -> None:
+        long = [[letter * 92] * 40 for letter in "abcdefg"]
+        found = await asyncio.gather(*(decoder.decode(lines) for lines in [*long, ["short"]]), return_exceptions=True)
+        done = [isinstance(each, list) for each in found]
+        assert 1 <= sum(done) < 4 and done == [*sorted(done[:-1], reverse=True), True]
+        assert {line[0] for line in decoded} == {line[0] for line, is_done in zip("abcdefgs", done, strict=True) if is_done}
+        refused = [each for each in found if isinstance(each, Overloaded)]
+        assert len(refused) + sum(done) == 8 and all(each.seconds > 0 for each in refused)
+
+    work_in(pool, run)
+    assert pool.backlog.requests == 0
+
+
 def test_there_is_room_for_short_requests_behind_long_ones() -> None:
     async def run() -> None:
-        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        decoder = BatchDecoder(capitals, Pool(limit=4 / 3))
         tasks = waiting(decoder, ["a" * 92] * 100, *[["b" * 92] * 4] * 20)
         for _ in range(3):
             await asyncio.sleep(0)
@@ -239,7 +284,7 @@ class Simulation:
 
     def __init__(self, rate: int, limit: float) -> None:
         self._now, self._rate = 0.0, rate
-        self._pool = Pool(most_seconds=0.75 * limit, clock=lambda: self._now)
+        self._pool = Pool(limit=limit, clock=lambda: self._now)
         self._decoders = [BatchDecoder(self._decode, self._pool) for _ in range(2)]
         for decoder in self._decoders:
             decoder.learn(20 * rate, 20)
