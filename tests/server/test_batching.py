@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.server import batching
 from specdec_cli.server.batching import BatchDecoder, Overloaded, Pool, work_of
 
 TEXTS = st.lists(st.lists(st.text("abc", max_size=12), max_size=6), min_size=1, max_size=6)
@@ -211,6 +212,23 @@ def test_the_backlog_is_the_text_that_waits() -> None:
         assert (pool.backlog.characters, pool.backlog.requests, pool.backlog.seconds) == (0, 0, 0)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(("longest", "samples"), [(60.0, 2), (-1.0, 1)])
+def test_the_speed_is_measured_in_all_threads(longest: float, samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    together, calls = threading.Barrier(3), list[int]()
+
+    def decode(lines: Sequence[str]) -> list[str]:
+        if len(lines) > 2:
+            together.wait(60)
+        calls.append(len(lines))
+        return list(lines)
+
+    monkeypatch.setattr(batching, "_LONG_SAMPLE", longest)
+    decoder = BatchDecoder(decode, Pool(3))
+    before = decoder.rate
+    decoder.measure()
+    assert calls == [2, *[6] * 3, *[24] * 3][: 1 + 3 * samples] and decoder.rate != before
 
 
 def test_requests_that_would_wait_too_long_are_refused_at_once() -> None:
