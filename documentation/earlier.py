@@ -27,6 +27,7 @@ from documentation.pages import DOCS
 from documentation.tables import markdown
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.files import write_json
 from specdec_cli.memories.found import DraftFinder
 from specdec_cli.memories.opening import open_memory
@@ -36,8 +37,6 @@ from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 
@@ -57,7 +56,7 @@ class Timed:
 
     def __init__(self, threads: int) -> None:
         self.bundle = describe_bundle(SHIPPED / "en-de", "", "")
-        settings = resolve(DecodingRequest(decoding="greedy", batch_size=1), self.bundle)
+        settings = resolve(DecodingOptions(decoding="greedy", batch_size=1), self.bundle)
         self._engine = NativeEngine(self.bundle, settings, threads)
 
     def translate(self, sources: Sequence[str], finder: DraftFinder | None = None) -> tuple[float, list[Translation]]:

@@ -23,12 +23,11 @@ from documentation.pages import DOCS
 from documentation.tables import markdown
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.files import write_json
 from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from specdec_cli.text.glossary import Glossary, Term, come_out
@@ -89,7 +88,7 @@ def reference_terms(pairs: Sequence[Pair]) -> list[Term]:
 def measure(data: Path) -> Iterator[dict[str, Any]]:
     """Measure each dev set with each kind of terms, and yield a record of the result."""
     bundle = describe_bundle(SHIPPED / "en-de", "", "")
-    engine = NativeEngine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=32), bundle), 1)
+    engine = NativeEngine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=32), bundle), 1)
     corpus = {path.stem.split(".")[1]: list(read_tsv(path)) for path in sorted((data / "en-de").glob("dev.*.tsv"))}
     nouns = sorted({word for pairs in corpus.values() for pair in pairs for word in words(pair.target) if word[0].isupper()})
     known = reference_terms([pair for pairs in corpus.values() for pair in pairs])

@@ -47,11 +47,11 @@ def keys(group: str) -> str:
 
 
 def descriptions(kind: type) -> dict[str, str]:
-    """The descriptions of the fields of the dataclass `kind`, by field name, from the bullet list in its docstring.
+    """The descriptions of the fields of the dataclass `kind`, by field name, from the bullet lists in its docstring and those of its bases.
 
     Fields that the list does not name are left out, and so are references to other parts of the code.
     """
-    found = _BULLET.finditer((kind.__doc__ or "") + "\n")
+    found = [each for base in reversed(kind.__mro__) for each in _BULLET.finditer((base.__doc__ or "") + "\n")]
     return {name.strip("`"): _without_references(each["text"]) for each in found for name in each["names"].split(", ")}
 
 

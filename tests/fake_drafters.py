@@ -7,10 +7,10 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.execution.protocol import NO_SENTENCE
-from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -138,6 +138,6 @@ def drafts(drafter: Drafter, source: list[int], target: list[int]) -> list[list[
         seen.append(round_.draft.ids[0, : int(round_.draft.counts[0])].tolist())
 
     sentence = Sentence(0, [*source, EOS])
-    (found,) = decode(TableVerifier(table), drafter, [sentence], LoopOptions(Exact()), look)
+    (found,) = decode(TableVerifier(table), drafter, [sentence], Decoding(), look)
     assert found.ids == [*target, EOS]
     return seen

@@ -22,18 +22,18 @@ from specdec_cli.commands.engines import open_engine
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.documents.document import Document, Purpose, Source
 from specdec_cli.documents.formats import READERS
 from specdec_cli.documents.names import format_of
 from specdec_cli.memories.opening import open_memory
+from specdec_cli.model.bundle_description import Described
 from specdec_cli.pipeline.corrector import Correction, Corrector
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import Described, Settings
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.glossary import Glossary, read_glossaries
@@ -77,9 +77,9 @@ class StoredEngine:
         self._stored: dict[tuple[object, ...], Hypothesis] = pickle.loads(file.read_bytes()) if file.exists() else {}
 
     @property
-    def settings(self) -> Settings:
-        """The settings of the engine."""
-        return self._engine.settings
+    def decoding(self) -> Decoding:
+        """The decoding of the engine."""
+        return self._engine.decoding
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._engine, name)
@@ -101,7 +101,7 @@ def _key(sentence: Sentence) -> tuple[object, ...]:
 
 def opened(bundle: str, cache: pytest.Cache, **changes: Any) -> tuple[Described, SentenceDecoder]:
     """A shipped bundle, and an engine that stores its hypotheses."""
-    found = open_engine(ModelChoice(bundle), MachineOptions(), DecodingRequest(batch_size=32, **changes), trace=False, quiet=True)
+    found = open_engine(ModelChoice(bundle), MachineOptions(), DecodingOptions(batch_size=32, **changes), trace=False, quiet=True)
     digest = sha256()
     library = Path(specdec_cli.__file__).with_name("native").glob("_engine*")
     for path in sorted([*library, *(SHIPPED / bundle).rglob("*")]):

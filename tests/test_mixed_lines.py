@@ -12,12 +12,11 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.commands.machine import move_to, resolve_machine
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 
 KEPT = re.compile("\u00ab(.*?)\u00bb|\u2039(.*?)\u203a")
@@ -51,7 +50,7 @@ def test_the_file_has_two_hundred_lines() -> None:
 
 def test_translation_keeps_all_protected_text() -> None:
     bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-de"))
-    engine = Engine(bundle, resolve(DecodingRequest(batch_size=32), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(batch_size=32), bundle))
     found = list(Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if "repetition" in line.warnings or "empty" in line.warnings] == []
@@ -61,7 +60,7 @@ def test_translation_keeps_all_protected_text() -> None:
 
 def test_correction_keeps_all_protected_text() -> None:
     bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-gec"))
-    engine = Engine(bundle, resolve(DecodingRequest(batch_size=32, with_scores=True), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(batch_size=32, with_scores=True), bundle))
     found = list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en")).correct(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if line.warnings] == []

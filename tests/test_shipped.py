@@ -5,13 +5,12 @@ import pytest
 from specdec_cli.benchmark.examples import read_sample
 from specdec_cli.commands.loading import SHIPPED, shipped_bundles
 from specdec_cli.commands.machine import move_to, resolve_machine
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 
 MEGABYTE = 1_000_000
@@ -42,7 +41,7 @@ def shipped(precision: str) -> Bundle:
 
 def translations(bundle: Bundle, lines: list[str], **request: object) -> list[tuple[tuple[int, ...], ...]]:
     """The ids of every sentence of every line."""
-    engine = Engine(bundle, resolve(DecodingRequest(**request), bundle))  # type: ignore[arg-type]
+    engine = Engine(bundle, resolve(DecodingOptions(**request), bundle))  # type: ignore[arg-type]
     return [translation.sentences for translation in Translator(engine, bundle.tokenizer).translate(lines)]
 
 
@@ -64,13 +63,13 @@ def test_specdec_has_greedy_output(shipped: Bundle, lines: list[str]) -> None:
 def test_source_copies_have_greedy_output(shipped: Bundle, lines: list[str]) -> None:
     greedy = translations(shipped, lines, decoding="greedy", batch_size=8)
     for match in ("unique", "unique-3", "nearest"):
-        assert translations(shipped, lines, decoding="input-guided", options={"match": match}, batch_size=8) == greedy
+        assert translations(shipped, lines, decoding="input-guided", match=match, batch_size=8) == greedy
 
 
 def test_the_translator_translates_simple_sentences(shipped: Bundle, lines: list[str]) -> None:
     references = read_sample().references
     assert references is not None
-    engine = Engine(shipped, resolve(DecodingRequest(batch_size=8, block_size=5), shipped))
+    engine = Engine(shipped, resolve(DecodingOptions(batch_size=8, block_size=5), shipped))
     texts = [translation.text for translation in Translator(engine, shipped.tokenizer).translate(lines)]
     assert score(texts, references[: len(lines)]).values["bleu"] > 15
 
@@ -80,7 +79,7 @@ def test_the_corrector_changes_only_wrong_lines(precision: str) -> None:
     edit_filter = EditFilter.of(bundle.info)
     found = {}
     for decoding in ("greedy", "input-guided"):
-        engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, batch_size=4, with_scores=True), bundle))
+        engine = Engine(bundle, resolve(DecodingOptions(decoding=decoding, batch_size=4, with_scores=True), bundle))
         found[decoding] = list(Corrector(engine, bundle.tokenizer, edit_filter).correct([*WRONG, *RIGHT]))
     texts = [correction.text for correction in found["input-guided"]]
     assert texts[:2] != list(WRONG) and texts[2:] == list(RIGHT)
@@ -93,7 +92,7 @@ def test_signs_that_the_vocabulary_lacks_are_translated_with_the_output_of_greed
     texts = ["The price is \u20ac5.", "It costs \u00a3 5.", "[door closes]", "It is > 5 and < 10."]
     outputs = []
     for decoding in ("greedy", "specdec"):
-        engine = Engine(shipped, resolve(DecodingRequest(decoding=decoding), shipped))
+        engine = Engine(shipped, resolve(DecodingOptions(decoding=decoding), shipped))
         outputs.append([each.text for each in Translator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)])
     assert outputs[0] == outputs[1]
     for signs, output in zip(("\u20ac5", "\u00a3", "[]", "><"), outputs[0], strict=True):
@@ -102,14 +101,14 @@ def test_signs_that_the_vocabulary_lacks_are_translated_with_the_output_of_greed
 
 def test_times_of_the_12_hour_clock_are_translated(shipped: Bundle) -> None:
     texts = ["No. For 9:00 p.m. tonight.", "Call me at 8pm.", "The train leaves at 6:15 a.m.", "Is 9am fine?"]
-    engine = Engine(shipped, resolve(DecodingRequest(), shipped))
+    engine = Engine(shipped, resolve(DecodingOptions(), shipped))
     found = [each.text for each in Translator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)]
     assert all(f" {time} Uhr" in text for time, text in zip(("21:00", "20", "6:15", "9"), found, strict=True)), found
 
 
 def test_errors_beside_emoji_and_quotation_marks_are_corrected() -> None:
     bundle = move_to(resolve_machine("cpu", "float32", 1), load_bundle(SHIPPED / "en-gec"))
-    engine = Engine(bundle, resolve(DecodingRequest(with_scores=True), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(with_scores=True), bundle))
     corrector = Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en"))
     lines = ["He don\u2019t like it.", "\U0001f600 He have a car. \U0001f600\U0001f600 She don't like it."]
     right = ["He doesn\u2019t like it.", "\U0001f600 He has a car. \U0001f600\U0001f600 She doesn't like it."]

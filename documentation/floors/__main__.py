@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,12 @@ from documentation.pages import ROOT
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.geometries import GEOMETRIES
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from specdec_cli.native.model import NativeModel, Resources
 from specdec_cli.processors import usable_processors
 
 SOURCE, DRAFT = 14, 3
@@ -97,20 +98,22 @@ def _milliseconds(model: NativeModel, drafts: bool, threads: int, seconds: float
     config = model.config
     first = min(8, config.source_size - 1)
     source = [*(first + 7 * place % (config.source_size - first) for place in range(SOURCE - 1)), config.eos]
-    sources, drafted = [source] * _SENTENCES, [[[first] * DRAFT]] * _SENTENCES
-    greedy = Request("greedy", threads=threads, max_length=_TOKENS)
-    verified = Request("lookup", block_size=DRAFT, threads=threads, max_length=_TOKENS, recorded=drafted)
+    sources = [Sentence(number, source) for number in range(_SENTENCES)]
+    alone = Resources(threads, shared_vocabulary=False)
+    recorded = replace(alone, recorded={tuple(source): [[first] * DRAFT]})
+    greedy = Decoding(max_length=_TOKENS)
+    verified, drafting = (replace(greedy, method=method, block_size=DRAFT) for method in ("lookup", "specdec"))
     least = dict.fromkeys(("step", "verification", "draft"), float("inf"))
     sentences = {1: float("inf"), _SENTENCES: float("inf")}
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        found = {"step": model.times(sources, greedy)[1], "verification": model.times(sources, verified)[1]}
+        found = {"step": model.times(sources, greedy, alone)[1], "verification": model.times(sources, verified, recorded)[1]}
         if drafts:
-            found["draft"] = model.times(sources, Request("specdec", block_size=DRAFT, threads=threads, max_length=_TOKENS))[0]
+            found["draft"] = model.times(sources, drafting, alone)[0]
         least = {name: min(value, found.get(name, value)) for name, value in least.items()}
         for count, value in sentences.items():
             started = time.perf_counter()
-            model.times([source] * count, Request("greedy", threads=threads, max_length=1))
+            model.times(sources[:count], replace(greedy, max_length=1), alone)
             sentences[count] = min(value, 1000 * (time.perf_counter() - started))
     each = (sentences[_SENTENCES] - sentences[1]) / (_SENTENCES - 1)
     return least | {"encoder": each - least["step"]}

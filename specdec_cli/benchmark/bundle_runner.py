@@ -11,13 +11,14 @@ from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.operation_counts import CountingEngine, countable
 from specdec_cli.benchmark.profile import Stopwatch, add_timers
 from specdec_cli.benchmark.records import Output, Run, timed
-from specdec_cli.benchmark.row_decoding import Decode, describe_settings, line_decoder, request_of
+from specdec_cli.benchmark.row_decoding import Decode, describe_settings, line_decoder, options_of
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters.lengths import Lengths, known
+from specdec_cli.decoding.names import OPTIONS
+from specdec_cli.decoding.options import resolve
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.building import bundle_verifier
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import resolve
 
 
 class BundleRunner:
@@ -31,7 +32,7 @@ class BundleRunner:
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings with which `row` is decoded, defaults resolved, by name. Raises UsageError if the bundle does not support `row`."""
         engine = self.engine(row)
-        return describe_settings(row, engine.settings, engine, self._bundle.info) | {"vocabulary": self._bundle.shape.vocabulary_size}
+        return describe_settings(row, engine.decoding, engine, self._bundle.info) | {"vocabulary": self._bundle.shape.vocabulary_size}
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` with the settings of `row`, and measure time and memory: on a GPU its memory, else that of the process.
@@ -40,7 +41,7 @@ class BundleRunner:
         """
         engine = self.engine(row, lines)
         self._wait()
-        run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
+        run = timed(self._decoder(engine, row), lines, row.options.batch_size == 1)
         drafted, block_size = engine.drafted or (None, None)
         return replace(run, peak_memory_mb=_peak_mb(self._on_gpu), drafted=drafted, block_size=block_size)
 
@@ -51,7 +52,7 @@ class BundleRunner:
         """
         engine, stopwatch = self.engine(row, lines), Stopwatch(self._on_gpu)
         add_timers(engine, stopwatch)
-        run = timed(self._decoder(engine, row), lines, row.batch_size == 1)
+        run = timed(self._decoder(engine, row), lines, row.options.batch_size == 1)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def count(self, row: Row, lines: Sequence[str]) -> dict[str, int] | None:
@@ -59,10 +60,10 @@ class BundleRunner:
 
         None if the operations of the decoding cannot be counted (see `countable`).
         """
-        settings = resolve(request_of(row, self._bundle.info), self._bundle)
-        if not countable(settings.decoding):
+        decoding = resolve(options_of(row, self._bundle.info), self._bundle)
+        if not countable(decoding.method):
             return None
-        engine = CountingEngine(self._bundle, settings, verifier=self._verifier, lengths=self._lengths(row, lines))
+        engine = CountingEngine(self._bundle, decoding, verifier=self._verifier, lengths=self._lengths(row, lines))
         self._decoder(engine, row)(lines)
         return engine.operations
 
@@ -71,8 +72,8 @@ class BundleRunner:
 
         Raises UsageError for a row that the bundle does not support.
         """
-        settings = resolve(request_of(row, self._bundle.info), self._bundle)
-        return Engine(self._bundle, settings, verifier=self._verifier, lengths=self._lengths(row, lines))
+        decoding = resolve(options_of(row, self._bundle.info), self._bundle)
+        return Engine(self._bundle, decoding, verifier=self._verifier, lengths=self._lengths(row, lines))
 
     def _lengths(self, row: Row, lines: Sequence[str]) -> Lengths | None:
         """The output lengths that `row` gets beforehand; None without `row.oracle_length`."""
@@ -81,8 +82,9 @@ class BundleRunner:
     def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
         """The lengths (tokens) of the greedy outputs of the sentences of `lines`, by source ids; cached for the last `lines`."""
         if self._known[0] != lines:
-            greedy = replace(row, decoding="greedy", variant=None, block_size=None, options=(), oracle_length=False)
-            engine = GreedyLengths(self._bundle, self.engine(greedy).settings, verifier=self._verifier)
+            own: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
+            greedy = row.changed(decoding="greedy", variant=None, oracle_length=False, **own)
+            engine = GreedyLengths(self._bundle, self.engine(greedy).decoding, verifier=self._verifier)
             self._decoder(engine, greedy)(lines)
             self._known = (lines, engine.lengths)
         return self._known[1]

@@ -67,8 +67,8 @@ def baseline(row: Row, measured: Iterable[RowRuns], decoding: str) -> RowRuns | 
     and the minimum score of `row` is preferred, because they decide which misspelt words are corrected before the model reads a text.
     """
     rows = [one for one in measured if (one.row.decoding, one.row.model, one.row.threads) == (decoding, row.model, row.threads)]
-    rows = [one for one in rows if row.variant == BEST or one.row.batch_size == row.batch_size]
-    alike = [one for one in rows if (one.row.mode, one.row.min_score) == (row.mode, row.min_score)]
+    rows = [one for one in rows if row.variant == BEST or one.row.options.batch_size == row.options.batch_size]
+    alike = [one for one in rows if (one.row.options.mode, one.row.min_score) == (row.options.mode, row.min_score)]
     return next(iter(alike or rows), None)
 
 

@@ -8,11 +8,10 @@ from statistics import median
 
 from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.names import DRAFTS_OF
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class _RoundTimer:
 
 def _engine(bundle: Bundle, block_size: int) -> tuple[Engine, _RoundTimer]:
     timer = _RoundTimer()
-    request = DecodingRequest(decoding="greedy")
+    request = DecodingOptions(decoding="greedy")
     if block_size and bundle.drafter is not None:
-        request = DecodingRequest(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=block_size)
+        request = DecodingOptions(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=block_size)
     return Engine(bundle, resolve(request, bundle), timer), timer

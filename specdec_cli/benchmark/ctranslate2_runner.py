@@ -11,6 +11,7 @@ from ctranslate2 import Translator  # type: ignore[attr-defined]
 from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.errors import ModelError
 from specdec_cli.text.segment.sentences import segment
 from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
@@ -46,9 +47,9 @@ class CTranslate2Runner:
         """The settings with which CTranslate2 decodes `row`, by name, for the report."""
         described: dict[str, Any] = {"compute_type": row.compute_type}
         if row.decoding == "ctranslate2-beam":
-            described |= {"beam_size": row.beam_size, "length_penalty": row.length_penalty}
+            described |= {"beam_size": row.options.beam_size, "length_penalty": row.options.length_penalty}
         split = {"workers": row.workers, "threads": row.worker_threads or row.threads}
-        return described | {"max_length": row.max_length, "batch_size": row.batch_size} | split
+        return described | {"max_length": row.options.max_length, "batch_size": row.options.batch_size} | split
 
     def run(self, row: Row, lines: Sequence[str]) -> Run:
         """Decode `lines` with the settings of `row`; return outputs, wall time and peak memory.
@@ -56,7 +57,7 @@ class CTranslate2Runner:
         The peak is that of this process's main memory since it started (see `peak_resident_mb`). On a GPU no memory is measured, and
         the peak is None.
         """
-        run = timed(lambda part: self._decode(row, part), lines, row.batch_size == 1)
+        run = timed(lambda part: self._decode(row, part), lines, row.options.batch_size == 1)
         return replace(run, peak_memory_mb=None if self._on_gpu else peak_resident_mb())
 
     def _decode(self, row: Row, lines: Sequence[str]) -> list[Output]:
@@ -80,9 +81,9 @@ class CTranslate2Runner:
             results = self._translator.translate_batch(
                 [self._text.source_pieces(sentences[number]) for number in numbers],
                 target_prefix=[self._text.target_prefix] * len(numbers) if self._text.target_prefix else None,
-                max_batch_size=row.batch_size,
+                max_batch_size=row.options.batch_size,
                 beam_size=_beam_size(row),
-                length_penalty=row.length_penalty,
+                length_penalty=row.options.length_penalty,
                 max_decoding_length=self._limits[width],
                 # 0 turns off two defaults of CTranslate2: outputs of at least one token, and sources cut at 1,024 tokens.
                 min_decoding_length=0,
@@ -95,4 +96,4 @@ class CTranslate2Runner:
 
 
 def _beam_size(row: Row) -> int:
-    return row.beam_size if row.decoding == "ctranslate2-beam" else 1
+    return (row.options.beam_size or BEAM_SIZE) if row.decoding == "ctranslate2-beam" else 1

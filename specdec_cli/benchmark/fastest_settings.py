@@ -1,7 +1,6 @@
 """Search for the number format, threads and batch size with which CTranslate2 is fastest on this machine."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from specdec_cli.benchmark.measure import Conditions, Pool, measure
 from specdec_cli.benchmark.rows import BEST, Row
@@ -41,10 +40,10 @@ def candidates(row: Row, conditions: Conditions) -> list[Row]:
     """
     splits = {(1, row.threads)}
     if conditions.device == "cpu":
-        splits.add((1, 1) if row.batch_size == 1 else (row.threads, 1))
-    batches = {row.batch_size} if row.batch_size == 1 else {row.batch_size, 2 * row.batch_size}
+        splits.add((1, 1) if row.options.batch_size == 1 else (row.threads, 1))
+    batches = {row.options.batch_size} if row.options.batch_size == 1 else {row.options.batch_size, 2 * row.options.batch_size}
     return [
-        replace(row, fastest_type=kind, workers=workers, worker_threads=each, batch_size=batch)
+        row.changed(fastest_type=kind, workers=workers, worker_threads=each, batch_size=batch)
         for kind in conditions.converted
         for workers, each in sorted(splits)
         for batch in sorted(batches)
@@ -53,7 +52,7 @@ def candidates(row: Row, conditions: Conditions) -> list[Row]:
 
 def _fastest(worker: str, row: Row, conditions: Conditions, lines: Sequence[str]) -> Row:
     tried = candidates(row, conditions)
-    trial_lines = lines[: _TRIAL_LINES if row.batch_size == 1 else _TRIAL_BATCHES * row.batch_size]
+    trial_lines = lines[: _TRIAL_LINES if row.options.batch_size == 1 else _TRIAL_BATCHES * row.options.batch_size]
     with Pool(worker, tried, {row.model: conditions}, shared=True) as pool:
         measured = measure(pool, tried, trial_lines, _TRIAL_RUNS, lambda: None)
     return min(measured, key=lambda one: min(run.seconds for run in one.runs)).row

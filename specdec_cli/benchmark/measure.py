@@ -86,7 +86,7 @@ def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: 
     """
     settings = [pool.call("prepare", row) for row in rows]
     for row in rows:
-        pool.call("run", row, lines[: max(_WARM_UP, row.batch_size)])
+        pool.call("run", row, lines[: max(_WARM_UP, row.options.batch_size)])
     runs: list[list[Run]] = [[] for _ in rows]
     for _ in range(repetitions):
         for row, of_row in zip(rows, runs, strict=True):

@@ -6,11 +6,11 @@ from typing import Any
 
 from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.records import Run, timed
-from specdec_cli.benchmark.row_decoding import describe_settings, line_decoder, request_of
+from specdec_cli.benchmark.row_decoding import describe_settings, line_decoder, options_of
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.decoding.options import Decoding, resolve
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
-from specdec_cli.pipeline.settings import Settings, resolve
 
 
 class NativeRunner:
@@ -35,13 +35,13 @@ class NativeRunner:
         engine = self._engine(row)
         if len(lines) >= WORTH_LOADING:
             engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
-        run = timed(line_decoder(engine, self._bundle, row, split=self._split), lines, row.batch_size == 1)
-        skipped = self._resolved(row).may_skip_drafting and engine.settings.decoding == "greedy"
+        run = timed(line_decoder(engine, self._bundle, row, split=self._split), lines, row.options.batch_size == 1)
+        skipped = self._resolved(row).may_skip and engine.decoding.method == "greedy"
         drafted, block_size = engine.drafted or ((0, 0.0) if skipped else (None, None))
         return replace(run, peak_memory_mb=peak_resident_mb(), drafted=drafted, block_size=block_size)
 
     def _engine(self, row: Row) -> NativeEngine:
         return NativeEngine(self._bundle, self._resolved(row), row.threads)
 
-    def _resolved(self, row: Row) -> Settings:
-        return resolve(request_of(row, self._bundle.info), self._bundle)
+    def _resolved(self, row: Row) -> Decoding:
+        return resolve(options_of(row, self._bundle.info), self._bundle)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdec_cli.decoding.loop import Round
-from specdec_cli.decoding.names import ITERATIONS, LENGTH_BEAM, SEARCHES, methods_of
+from specdec_cli.decoding.names import SEARCHES, methods_of
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Settings
 
 PARTS = ("encoder", "drafter", "verifier")
 """The parts of a model whose operations are counted; the drafter includes its own encoder, if it has one."""
@@ -33,13 +33,13 @@ class CountingEngine(Engine):
     The rounds of a sentence are counted one by one. In Mask-Predict, all candidates of a sentence count as long as its output.
     """
 
-    def __init__(self, bundle: Bundle, settings: Settings, **arguments: Any) -> None:
-        super().__init__(bundle, settings, self._add_round, **arguments)
+    def __init__(self, bundle: Bundle, decoding: Decoding, **arguments: Any) -> None:
+        super().__init__(bundle, decoding, self._add_round, **arguments)
         self.operations = dict.fromkeys(PARTS, 0)
         self._config = bundle.verifier.config
-        trained = any(method.trained for method in methods_of(settings.decoding))
+        trained = any(method.trained for method in methods_of(decoding.method))
         self._drafter = bundle.drafter_config if trained else None
-        self._alone = settings.decoding == "drafter"
+        self._alone = decoding.method == "drafter"
         self._open: dict[int, _Sentence] = {}
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
@@ -90,15 +90,15 @@ class CountingEngine(Engine):
     def _add_search(self, source: int, found: Hypothesis) -> None:
         """Count the decoder's passes of a decoding that has no rounds of draft and verification."""
         config, step = self._config, self._config.step
-        if self.settings.decoding in SEARCHES:
+        if self.decoding.method in SEARCHES:
             passes = (flops.decode(config, source, step, step * (number + 1)) for number in range(found.rounds))
-            self.operations["verifier"] += self.settings.beam_size * (sum(passes) + found.rounds * flops.project(config, step))
-        elif self.settings.decoding == "mask-predict":
-            count, length = int(self.settings.options[ITERATIONS.name]), len(found.ids)
+            self.operations["verifier"] += self.decoding.search.beam_size * (sum(passes) + found.rounds * flops.project(config, step))
+        elif self.decoding.method == "mask-predict":
+            count, length = self.decoding.iterations, len(found.ids)
             predicted = (max((length - 1) * (count - number) // count, 1) for number in range(count))
             a_candidate = count * flops.decode(config, source, length, length) + flops.project(config, sum(predicted))
             lengths = 2 * config.width * (2 * config.length_reach + 1)
-            self.operations["verifier"] += int(self.settings.options[LENGTH_BEAM.name]) * a_candidate + lengths
+            self.operations["verifier"] += self.decoding.length_beam * a_candidate + lengths
 
 
 def countable(decoding: str) -> bool:

@@ -7,8 +7,8 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
+from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -47,9 +47,7 @@ class TimedVerifier(Verifier):
         self.execution = verifier.execution
         self._stopwatch = stopwatch
 
-    def begin(
-        self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None, *, reads: Reads = "states"
-    ) -> State:
+    def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, *, reads: Reads = "states") -> State:
         """`Verifier.begin`, timed as "encoder"."""
         with self._stopwatch.measure("encoder"):
             return super().begin(numbers, sources, max_length, reads=reads)

@@ -1,20 +1,21 @@
 """The rows of a benchmark table: decodings with their settings, and the parser of their names."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 from specdec_cli.decoding.names import (
+    BEAM_SIZE,
     DRAFTING,
     METHODS,
+    OPTIONS,
     SEARCHES,
     TOLERANT,
-    DecodingOption,
     DrafterKind,
-    OptionValue,
     methods_of,
     parts,
 )
+from specdec_cli.decoding.options import DecodingOptions, ranges, words
 from specdec_cli.errors import UsageError
 
 DEFAULT_ROWS = (
@@ -53,24 +54,21 @@ LENGTH_AWARE = ("jacobi", "gs-jacobi")
 """The decodings that can be given the length of the output beforehand."""
 
 
+USUAL = DecodingOptions(beam_size=BEAM_SIZE, length_penalty=1.0)
+"""The options of rows of which nothing is known of the bundle."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A row of the benchmark's table: a decoding and its settings.
 
-    A setting of None has the default of the preset or the bundle; settings that the decoding does not have are ignored.
-
     - `decoding`: the name of a decoding of specdec, several joined by commas, `auto`, or a name in CTRANSLATE2.
     - `variant`: the part of the row's name after the colon: a preset, a value of the decoding's own option, or a number format
       of CTranslate2; None without a colon.
-    - `block_size`: the largest number of tokens in a draft; "auto" adapts it during decoding.
-    - `top_beta`, `tolerance`: the tolerant acceptance rule (top-β and τ).
+    - `options`: the options of the decoding but its name and preset, the value of the variant included. Those that the decoding does
+      not have are ignored. With a batch size of 1, lines are decoded, and timed, one by one.
     - `min_score`: edits with a lower score are rejected; searches and CTranslate2 ignore it.
-    - `mode`: the bundle's mode of accepting edits; "" for its default.
-    - `options`: pairs of name and value of the decoding's own options, that of the variant included.
     - `oracle_length`: whether the decoding gets the lengths of the greedy outputs beforehand.
-    - `beam_size`, `length_penalty`: the settings of beam search.
-    - `max_length`: the length limit of outputs in tokens.
-    - `batch_size`: the number of sentences in a batch; 1 also means that lines are decoded, and timed, one by one.
     - `threads`: the number of threads of the row.
     - `fastest_type`: for the variant "best", the number format that is fastest; None before it is chosen, and for other variants.
     - `workers`, `worker_threads`: the workers of CTranslate2, and the threads of each (0: `threads`).
@@ -79,17 +77,9 @@ class Row:
 
     decoding: str
     variant: str | None = None
-    block_size: int | Literal["auto"] | None = None
-    top_beta: int | None = None
-    tolerance: float | None = None
+    options: DecodingOptions = USUAL
     min_score: float | None = None
-    mode: str = ""
-    options: tuple[tuple[str, OptionValue], ...] = ()
     oracle_length: bool = False
-    beam_size: int = 5
-    length_penalty: float = 1.0
-    max_length: int | None = None
-    batch_size: int = 1
     threads: int = 1
     fastest_type: str | None = None
     workers: int = 1
@@ -98,8 +88,14 @@ class Row:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `dataclasses.asdict`; accepts lists for tuples, as JSON has them."""
-        return cls(**{**values, "options": tuple((name, value) for name, value in values["options"])})
+        """The inverse of `dataclasses.asdict`."""
+        return cls(**{**values, "options": DecodingOptions(**values["options"])})
+
+    def changed(self, **values: Any) -> Self:
+        """A copy with other values of fields of the row or of its options."""
+        own = {field.name for field in fields(self)}
+        options = replace(self.options, **{name: value for name, value in values.items() if name not in own})
+        return replace(self, **{"options": options} | {name: value for name, value in values.items() if name in own})
 
     @property
     def name(self) -> str:
@@ -137,7 +133,7 @@ class Row:
         methods = methods_of(self.decoding)
         exact = bool(methods) and all(method.exact for method in methods)
         preset = self.decoding == "blockwise" and self.variant not in (None, "exact")
-        return exact and not preset and self.top_beta is None and self.tolerance is None
+        return exact and not preset and self.options.top_beta is None and self.options.tolerance is None
 
     @property
     def drafters(self) -> set[DrafterKind]:
@@ -159,34 +155,29 @@ def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[
         if colon:
             _check_variant(text, decoding, variant, presets)
     own = METHODS[decoding].options if decoding in METHODS else ()
-    options = {name: value for name, value in base.options if name in [option.name for option in own]}
+    changes: dict[str, Any] = {name: None for name in OPTIONS if name not in own}
     if variant and (named := variant_option(decoding)) is not None:
-        options[named.name] = int(variant) if named.numeric else variant
-    return replace(
-        base,
-        decoding=decoding,
-        variant=variant or None,
-        options=tuple(options.items()),
-        oracle_length=base.oracle_length and decoding in LENGTH_AWARE,
-    )
+        changes[named] = int(variant) if named in ranges() else variant
+    oracle_length = base.oracle_length and decoding in LENGTH_AWARE
+    return base.changed(decoding=decoding, variant=variant or None, oracle_length=oracle_length, **changes)
 
 
-def variant_option(decoding: str) -> DecodingOption | None:
+def variant_option(decoding: str) -> str | None:
     """The option of `decoding` whose values can follow the colon in a row's name, such as `match` of input-guided.
 
     It is the decoding's first option whose values are words, else its first option. None for a decoding without options, whose
     variants are presets.
     """
     own = METHODS[decoding].options if decoding in METHODS else ()
-    return next((option for option in own if not option.numeric), own[0] if own else None)
+    return next((name for name in own if name not in ranges()), own[0] if own else None)
 
 
 def _check_variant(text: str, decoding: str, variant: str, presets: Sequence[str]) -> None:
     """Raise UsageError for a variant that the decoding does not have."""
     own = variant_option(decoding)
-    if own is not None and own.numeric:
+    if own is not None and own in ranges():
         if not (variant.isascii() and variant.isdigit() and int(variant) > 0):
-            raise UsageError(f"row {text}: after the colon a number of {own.name} is expected")
+            raise UsageError(f"row {text}: after the colon a number of {own} is expected")
         return
     known = _variants(decoding, presets)
     if variant not in known:
@@ -197,5 +188,5 @@ def _check_variant(text: str, decoding: str, variant: str, presets: Sequence[str
 def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:
     """The variants of a decoding: values of its own option, or presets if it is a trained drafter's or a chain."""
     if (own := variant_option(decoding)) is not None:
-        return own.choices
+        return words(own)
     return presets if "," in decoding or decoding in ("specdec", *TOLERANT) else ()

@@ -51,7 +51,7 @@ def summarise(measured: Sequence[RowRuns], score: Scorer) -> list[Result]:
 def exactness_violations(results: Iterable[Result]) -> list[str]:
     """A message for each row that should be exact but whose output differs from greedy decoding; empty if there is none.
 
-    A row whose mode has a margin (see `Reluctant`) is not expected to give greedy's output.
+    A row whose mode has a margin (see `Margin`) is not expected to give greedy's output.
     """
     broken = []
     for result in results:

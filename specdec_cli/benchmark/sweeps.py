@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
 from itertools import product
 
 from specdec_cli.benchmark.rows import SWEEP_ROWS, Row, variant_option
 from specdec_cli.decoding.names import DRAFTING, MODES, OPTIONS, SEARCHES, TOLERANT, having, parts
+from specdec_cli.decoding.options import ranges, words
 from specdec_cli.errors import UsageError
 
 Value = int | float | str
@@ -14,7 +14,7 @@ Sweep = Mapping[str, Sequence[Value]]
 """The values to try for each setting that is varied, by the key of the setting (such as "block-size")."""
 BASELINES = ("greedy", "beam")
 """The rows that speedups are relative to: greedy decoding, and beam search (as in Xia et al. 2022 and Ge et al. 2022)."""
-_SWEPT_OPTIONS = {option.name.replace("_", "-"): option for option in OPTIONS if option.numeric and not option.choices}
+_SWEPT_OPTIONS = {name.replace("_", "-"): name for name in OPTIONS if name in ranges() and not words(name)}
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", "mode", *_SWEPT_OPTIONS)
 _SWEEP_VALUES = {
     "tolerance": (float, 0, math.inf, "numbers from 0"),
@@ -27,7 +27,7 @@ _ONLY_FOR = {
     "tolerance": TOLERANT,
     "min-score": ("greedy", "auto", *DRAFTING),
     "mode": ("greedy", "auto", *DRAFTING),
-    **{key: having(option) for key, option in _SWEPT_OPTIONS.items()},
+    **{key: having(name) for key, name in _SWEPT_OPTIONS.items()},
 }
 _TOLERANCE_KEYS = ("top-beta", "tolerance")
 
@@ -81,15 +81,15 @@ def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]
 def swept_label(row: Row, sweep: Sweep) -> str:
     """The label of `row`, followed by its values of those keys of `sweep` that apply to it, such as "beam, beam size 4"."""
     own = variant_option(row.decoding) if row.variant else None
-    keys = [key for key in sweep if _has(key, row) and (own is None or _SWEPT_OPTIONS.get(key) is not own)]
-    values = asdict(row) | dict(row.options)
+    keys = [key for key in sweep if _has(key, row) and (own is None or _SWEPT_OPTIONS.get(key) != own)]
+    values = vars(row) | vars(row.options)
     named = ((key.replace("-", " "), values.get(key.replace("-", "_"))) for key in keys)
     return ", ".join([row.label, *(f"{name} {value}" for name, value in named if value not in (None, ""))])
 
 
 def _applies(key: str, row: Row) -> bool:
     """Whether values of `key` are tried for `row`: its decoding has the setting, and its name does not give the value."""
-    return _has(key, row) and not (key in _SWEPT_OPTIONS and _SWEPT_OPTIONS[key].name in dict(row.options))
+    return _has(key, row) and not (key in _SWEPT_OPTIONS and getattr(row.options, _SWEPT_OPTIONS[key]) is not None)
 
 
 def _has(key: str, row: Row) -> bool:
@@ -103,13 +103,4 @@ def _has(key: str, row: Row) -> bool:
 def _combinations(row: Row, sweep: Sweep) -> list[Row]:
     keys = [key for key in sweep if _applies(key, row)]
     changes = [dict(zip(keys, values, strict=True)) for values in product(*(sweep[key] for key in keys))]
-    return [_with_values(row, change) for change in changes]
-
-
-def _with_values(row: Row, change: Mapping[str, Value]) -> Row:
-    for key, value in change.items():
-        if key in _SWEPT_OPTIONS:
-            row = replace(row, options=(*row.options, (_SWEPT_OPTIONS[key].name, int(value))))
-        else:
-            row = replace(row, **{key.replace("-", "_"): value})  # type: ignore[arg-type]
-    return row
+    return [row.changed(**{key.replace("-", "_"): value for key, value in change.items()}) for change in changes]

@@ -81,7 +81,7 @@ class RecordedRunner(BundleRunner):
 
     def __init__(self, bundle: Bundle, geometry: Geometry, sources: Sequence[str]) -> None:
         super().__init__(bundle, split=False)
-        outputs = self.run(Row("greedy", max_length=geometry.length), sources).outputs
+        outputs = self.run(Row("greedy").changed(max_length=geometry.length), sources).outputs
         self._drafts = prepare_drafts(bundle.tokenizer, geometry, sources, [output.sentences[0] for output in outputs])
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> Engine:

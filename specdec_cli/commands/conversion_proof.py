@@ -19,14 +19,13 @@ def proof_sentence(info: "BundleInfo") -> str:
 
 def translated_by_bundle(folder: Path, sentence: str) -> str:
     """The output of the bundle in `folder` for `sentence`, decoded greedily."""
+    from specdec_cli.decoding.options import DecodingOptions, resolve
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.request import DecodingRequest
-    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.pipeline.translator import Translator
 
     bundle = load_bundle(folder)
-    translator = Translator(Engine(bundle, resolve(DecodingRequest(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)
+    translator = Translator(Engine(bundle, resolve(DecodingOptions(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)
     (translation,) = translator.translate([sentence])
     return translation.text
 

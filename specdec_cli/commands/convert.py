@@ -177,10 +177,9 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
     """Carry out --average, --ngrams, --lexicon and --set on `bundle`, in this order. Raises UsageError and InputError."""
     from dataclasses import asdict
 
+    from specdec_cli.decoding.options import DecodingOptions, resolve
     from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo
-    from specdec_cli.pipeline.request import DecodingRequest
-    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.recipe import build_changed
     from specdec_cli.text.spelling.speller import Lexicon
 
@@ -193,7 +192,7 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
         bundle.lexicon = Lexicon.of_lists(listed)
         bundle.info = replace(bundle.info, lexicon=True)
     bundle.info = build_changed(BundleInfo, asdict(bundle.info), changes)
-    resolve(DecodingRequest(bundle.info.decoding), bundle)  # raises UsageError for a decoding that the bundle does not support
+    resolve(DecodingOptions(decoding=bundle.info.decoding), bundle)  # raises UsageError for a decoding that the bundle does not support
     if bundle.info.ngrams and bundle.ngrams is None:
         raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
     if bundle.info.lexicon and bundle.lexicon is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
 from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.decoding import DecodingOptions
+from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import MachineOptions
@@ -40,7 +40,7 @@ class Correcting:
     """
 
     model: ModelChoice
-    decoding: DecodingOptions
+    decoding: DecodingFlags
     machine: MachineOptions
     text: TextOptions
     edits: EditOptions
@@ -72,7 +72,7 @@ class Correcting:
         from specdec_cli.pipeline.edit_filter import EditFilter
 
         mode = "" if self.edits.min_score is not None else self.edits.mode or DEFAULT_MODE
-        request = self.decoding.request(machine, with_scores=True, trace=self.text.trace, mode=mode)
+        request = self.decoding.options(machine, with_scores=True, trace=self.text.trace, mode=mode)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         bundle, info = stream.bundle, stream.bundle.info
         self._check_task(info)
@@ -90,7 +90,7 @@ class Correcting:
             ngrams=bundle.ngrams,
             lexicon=bundle.lexicon,
         )
-        written, parts = self._written(stream.settings.decoding), partial(corrector.correct, separate=True)
+        written, parts = self._written(stream.decoding.method), partial(corrector.correct, separate=True)
         return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts, fitted=fitted)
 
     def _check_task(self, info: "BundleInfo") -> None:
@@ -119,7 +119,7 @@ def correct(
     model: ModelOption = "en-gec",
     *,
     edits: EditOptions,
-    decoding: DecodingOptions,
+    decoding: DecodingFlags,
     machine: MachineOptions,
     format: CorrectFormatOption = None,
     text: TextOptions,
@@ -178,7 +178,7 @@ def correct(
     _end_of_check(edits.check, changed, stream.totals.lines)
 
 
-def _check_options(edits: EditOptions, decoding: DecodingOptions, text: TextOptions, report: ReportFormat, *, on_cluster: bool) -> None:
+def _check_options(edits: EditOptions, decoding: DecodingFlags, text: TextOptions, report: ReportFormat, *, on_cluster: bool) -> None:
     """Raise UsageError for options that exclude each other."""
     if edits.mode and edits.min_score is not None:
         raise UsageError("--mode and --min-score are alternatives; give one")

@@ -8,7 +8,7 @@ import typer
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.distillation_run import SHARD_LINES, distill_files, plan_distillation
 from specdec_cli.commands.durations import duration
-from specdec_cli.commands.options.decoding import BeamSizeOption, LengthPenaltyOption, TeacherLengthOption
+from specdec_cli.commands.options.decoding import option
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
@@ -74,9 +74,9 @@ def distill(
         typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is used.", show_default="stdin"),
     ] = None,
     others: WithOption = None,
-    beam_size: BeamSizeOption = None,
-    length_penalty: LengthPenaltyOption = None,
-    max_length: TeacherLengthOption = None,
+    beam_size: Annotated[int | None, option("beam_size")] = None,
+    length_penalty: Annotated[float | None, option("length_penalty")] = None,
+    max_length: Annotated[int | None, option("max_length", default="the teacher's longest")] = None,
     max_source_length: MaxSourceLengthOption = None,
     quantization: QuantizationOption = "float32",
     keep_copies: KeepCopiesOption = False,

@@ -10,14 +10,13 @@ from specdec_cli.commands.machine import Machine, computes_natively, native_mach
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.decoding.names import methods_of
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_description import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.native_decoding import Unsupported, UnsupportedOrder
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import Described, resolve
 
 if TYPE_CHECKING:
     from specdec_cli.commands.trace import Tracer
@@ -33,7 +32,7 @@ class Opened:
     machine: Machine
 
 
-def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool) -> Opened:
+def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingOptions, *, trace: bool, quiet: bool) -> Opened:
     """Load the bundle of `model`, and make the engine for `request`; with `trace`, the engine prints its rounds on stderr.
 
     Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do. Unless `quiet`,
@@ -58,21 +57,21 @@ def open_engine(model: ModelChoice, options: MachineOptions, request: DecodingRe
     return _open_reference(model, options, request, trace=trace)
 
 
-def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool) -> Opened:
+def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingOptions, *, trace: bool) -> Opened:
     machine = native_machine(options.device, options.precision, options.threads)
     described = describe_bundle(Path(model.name), model.source_language, model.target_language)
     return Opened(described, NativeEngine(described, resolve(request, described), machine.threads, shows_rounds=trace), machine)
 
 
-def _open_reference(model: ModelChoice, options: MachineOptions, request: DecodingRequest, *, trace: bool) -> Opened:
+def _open_reference(model: ModelChoice, options: MachineOptions, request: DecodingOptions, *, trace: bool) -> Opened:
     from specdec_cli.pipeline.engine import Engine
 
     machine = options.resolve()
     bundle = open_bundle(model, machine)
-    settings = resolve(request, bundle)
-    if trace and any(not method.rounds for method in methods_of(settings.decoding)):
-        raise UsageError(f"--trace: decoding {settings.decoding} has no rounds to show")
-    return Opened(bundle, Engine(bundle, settings, _tracer(bundle) if trace else None), machine)
+    decoding = resolve(request, bundle)
+    if trace and any(not method.rounds for method in methods_of(decoding.method)):
+        raise UsageError(f"--trace: decoding {decoding.method} has no rounds to show")
+    return Opened(bundle, Engine(bundle, decoding, _tracer(bundle) if trace else None), machine)
 
 
 def _tracer(bundle: "Bundle") -> "Tracer":

@@ -11,7 +11,7 @@ import typer
 
 from specdec_cli.commands.loading import bundle_order, bundle_task
 from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.decoding import DecodingOptions
+from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.ignoring import IgnoreOptions
@@ -19,8 +19,8 @@ from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.values import decoding_option
 from specdec_cli.decoding.names import DEFAULT_MODE
+from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
-from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.locale.languages import short_code
 
@@ -77,7 +77,7 @@ def serve(
     *,
     glossary: GlossaryOptions,
     ignoring: IgnoreOptions,
-    decoding: DecodingOptions,
+    decoding: DecodingFlags,
     machine: MachineOptions,
 ) -> None:
     """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and for browsers.
@@ -123,21 +123,21 @@ def serve(
 
 
 def _load(
-    service: "Service", choice: ModelChoice, options: MachineOptions, decoding: DecodingOptions, words: "Words"
+    service: "Service", choice: ModelChoice, options: MachineOptions, decoding: DecodingFlags, words: "Words"
 ) -> dict[str, "Showing"]:
     """Load a model of `service`. Returns what the page shows of it.
 
     Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
     from specdec_cli.commands.engines import open_engine
+    from specdec_cli.decoding.options import resolve
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
-    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
     from specdec_cli.server.models import add_alternatives, add_model
     from specdec_cli.server.showing import Showing
 
     threads = usable_processors() if options.threads is None else options.threads
-    request = decoding.request(options, with_scores=bundle_task(choice) == "correct", trace=False, mode=DEFAULT_MODE)
+    request = decoding.options(options, with_scores=bundle_task(choice) == "correct", trace=False, mode=DEFAULT_MODE)
     opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
     engine = opened.engine
     if isinstance(engine, NativeEngine):
@@ -146,11 +146,11 @@ def _load(
     if not shared and threads > 1:
         engine = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=True).engine
     add_model(service, opened.bundle, engine, threads if shared else 1, words)
-    service.log.write("loaded", model=choice.name, engine=engine.description, decoding=engine.settings.decoding, threads=threads)
-    drafting = replace(request, decoding=resolve(request, opened.bundle).decoding, batch_size=1)
+    service.log.write("loaded", model=choice.name, engine=engine.description, decoding=engine.decoding.method, threads=threads)
+    drafting = replace(request, decoding=resolve(request, opened.bundle).method, batch_size=1)
     if request.block_size is None and opened.bundle.drafter_config is not None:
         drafting = replace(drafting, block_size="auto")
-    plain = DecodingRequest(decoding="greedy", max_length=request.max_length, with_scores=request.with_scores)
+    plain = DecodingOptions(decoding="greedy", max_length=request.max_length, with_scores=request.with_scores)
 
     beam = replace(plain, decoding="beam", beam_size=MOST_ALTERNATIVES + 1, n_best=MOST_ALTERNATIVES + 1)
     if bundle_task(choice) == "translate" and words.glossary is None and bundle_order(choice) == "left-to-right":

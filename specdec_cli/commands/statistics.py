@@ -6,8 +6,8 @@ from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.commands.earlier_translations import DraftTotals
 from specdec_cli.commands.glossary_terms import TermTotals
 from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.settings import Settings
 
 
 @dataclass
@@ -40,7 +40,7 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
     translated = totals.sentences + copied
     sentences, tokens, rounds = max(translated, 1), totals.tokens, max(totals.rounds, 1)
     rows = [
-        ("decoding", f"{decoding_in_words(engine.settings, engine.drafted, totals.rounds)}, batch size {engine.settings.batch_size}"),
+        ("decoding", f"{decoding_in_words(engine.decoding, engine.drafted, totals.rounds)}, batch size {engine.decoding.batch_size}"),
         ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {engine.description}"),
         ("lines, sentences", f"{totals.lines:,}, {translated:,}"),
         ("protected spans", "none" if not totals.spans else f"{totals.spans:,}, of which the output has {totals.kept:,} exactly as often"),
@@ -59,14 +59,14 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
     Console(stderr=True).print(table)
 
 
-def decoding_in_words(settings: Settings, drafted: tuple[int, float] | None, rounds: int) -> str:
+def decoding_in_words(decoding: Decoding, drafted: tuple[int, float] | None, rounds: int) -> str:
     """One line with the decoding of a run and its block size; with an adaptive block size, also the number of rounds with a draft.
 
     `drafted` is the number of rounds with a draft and their mean block size, of `rounds` rounds; None if every round drafts.
     """
     if drafted is None:
-        return f"{settings.decoding}, block size {settings.block_size}" if settings.block_size else settings.decoding
+        return f"{decoding.method}, block size {decoding.block_size}" if decoding.block_size else decoding.method
     drafting, size = drafted
     if drafting == 0:
-        return f"greedy ({settings.decoding} would be slower here)"
-    return f"{settings.decoding}, drafts in {drafting:,} of {rounds:,} rounds, block size {size:.1f} on average"
+        return f"greedy ({decoding.method} would be slower here)"
+    return f"{decoding.method}, drafts in {drafting:,} of {rounds:,} rounds, block size {size:.1f} on average"

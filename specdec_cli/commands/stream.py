@@ -9,9 +9,9 @@ from specdec_cli.commands.engines import open_engine
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.statistics import Totals, print_statistics
+from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
 from specdec_cli.text.io.lines import Line, LineTooLong
 from specdec_cli.text.io.windows import windows
@@ -91,12 +91,12 @@ class Stream:
     """
 
     def __init__(
-        self, model: ModelChoice, machine: MachineOptions, request: DecodingRequest, *, trace: bool, quiet: bool, counts_spans: bool = False
+        self, model: ModelChoice, machine: MachineOptions, request: DecodingOptions, *, trace: bool, quiet: bool, counts_spans: bool = False
     ) -> None:
         held = request.memory // _SHARE
         opened = open_engine(model, machine, replace(request, memory=request.memory - held), trace=trace, quiet=quiet)
         self.bundle, self.engine, self.machine = opened.bundle, opened.engine, opened.machine
-        self.settings = self.engine.settings
+        self.decoding = self.engine.decoding
         self.totals = Totals()
         self._quiet, self._counts_spans = quiet, counts_spans
         self._held = held or _HELD
@@ -114,7 +114,7 @@ class Stream:
         then may continue in the next line, both are decoded in the same window if the next one arrives soon. Raises InputError for
         lines that cannot be read.
         """
-        size = 1 if self.settings.batch_size == 1 else WINDOW * self.settings.batch_size * self.engine.workers
+        size = 1 if self.decoding.batch_size == 1 else WINDOW * self.decoding.batch_size * self.engine.workers
         try:
             for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)):
                 self._window = window

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
 from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.decoding import DecodingOptions
+from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.drafts import DraftOptions
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
@@ -40,7 +40,7 @@ class Translating:
     """
 
     model: ModelChoice
-    decoding: DecodingOptions
+    decoding: DecodingFlags
     machine: MachineOptions
     text: TextOptions
     n_best: int
@@ -54,21 +54,20 @@ class Translating:
         from specdec_cli.commands.glossary_terms import TermTotals, open_glossary, term_fields, term_warnings
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream, record
-        from specdec_cli.pipeline.rules import takes_drafts
         from specdec_cli.pipeline.translator import Translator
 
-        request = self.decoding.request(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
+        request = self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
         summarises = info.task == "summarise"
         languages = None if summarises else (info.source_language, info.target_language)
         split = not (self.text.no_split or summarises)
         translator = Translator(stream.engine, tokenizer, split=split, warn=stream.warn, languages=languages)
-        self.earlier.check_decoding(stream.settings.decoding, stream.settings.rule)
+        self.earlier.check_decoding(stream.decoding)
         if self.earlier.given:
             stream.totals.drafts = DraftTotals()
             sentences = translator.sentences(self.whole)
-            translator.use_drafts(open_drafts(self.earlier, info, stream.settings.batch_size, sentences, self.text.format, split=split))
+            translator.use_drafts(open_drafts(self.earlier, info, stream.decoding.batch_size, sentences, self.text.format, split=split))
         if self.terms is not None:
             stream.totals.terms = TermTotals()
             translator.use_glossary(open_glossary(self.terms, stream.bundle.shape.order))
@@ -82,17 +81,17 @@ class Translating:
                     stream.warn_of(line, message)
             if not self.text.as_json:
                 return rewrapped(line, translation.text)
-            values = record(line, translation, stream.settings.decoding) | (_hypotheses(translation) if self.n_best > 1 else {})
+            values = record(line, translation, stream.decoding.method) | (_hypotheses(translation) if self.n_best > 1 else {})
             values |= draft_fields(translation.draft) | ({} if self.terms is None else term_fields(translation.terms))
             return iter([(json_text(values), "\n")])
 
         def begin(document: "Document") -> None:
-            found = drafts_of_document(document, translator.sentences, stream.settings.batch_size, split=split)
+            found = drafts_of_document(document, translator.sentences, stream.decoding.batch_size, split=split)
             translator.use_drafts(found)
             if found is not None and stream.totals.drafts is None:
                 stream.totals.drafts = DraftTotals()
 
-        own_drafts = not self.earlier.given and takes_drafts(stream.settings.decoding, stream.settings.rule)
+        own_drafts = not self.earlier.given and stream.decoding.takes_drafts
         parts = partial(translator.translate, separate=True)
         return OpenedDecoding(stream, translator.translate, written, decode_parts=parts, begin=begin if own_drafts else None)
 
@@ -114,7 +113,7 @@ def translate(
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
     *,
-    decoding: DecodingOptions,
+    decoding: DecodingFlags,
     n_best: NBestOption = 1,
     earlier: DraftOptions,
     glossary: GlossaryOptions,

@@ -4,11 +4,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import typer
 
-from specdec_cli.commands.options.decoding import BlockSizeOption, DecodingName
+from specdec_cli.commands.options.decoding import DecodingName, option
 from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption, batch_rows
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.values import decoding_option, number_or_auto, output_option
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from specdec_cli.decoding.sentence import Hypothesis
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.pipeline.request import Number
     from specdec_cli.visualization.corpus import Corpus
     from specdec_cli.visualization.picture import Picture
 
@@ -65,7 +64,7 @@ def visualize(
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
     decoding: ShownOption = None,
-    block_size: BlockSizeOption = None,
+    block_size: Annotated[str | None, option("block_size")] = None,
     file: FileOption = None,
     limit: LimitOption = None,
     output: OutputOption = None,
@@ -173,12 +172,11 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     return corpus
 
 
-def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, block_size: "Number") -> "Picture":
+def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, block_size: int | Literal["auto"] | None) -> "Picture":
     """Decode `sentence`, and make its picture. Raises UsageError for a sentence that is too long, and for options that do not fit."""
+    from specdec_cli.decoding.options import DecodingOptions, resolve
     from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.pipeline.engine import Engine
-    from specdec_cli.pipeline.request import DecodingRequest
-    from specdec_cli.pipeline.settings import resolve
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
     from specdec_cli.visualization.mask_predict_passes import mask_predict_passes
     from specdec_cli.visualization.rounds import Recorder
@@ -192,15 +190,19 @@ def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, blo
     graph = left_to_right and (decoding == "jacobi" or (decoding is None and not drafts))
     if graph and block_size is not None:
         raise UsageError(_NO_BLOCKS)
-    request = DecodingRequest(
-        "greedy" if graph else decoding or "auto", block_size=block_size, max_length=LONGEST, with_scores=True, always_draft=True
+    options = DecodingOptions(
+        decoding="greedy" if graph else decoding or "auto",
+        block_size=block_size,
+        max_length=LONGEST,
+        with_scores=True,
+        always_draft=True,
     )
     recorder = Recorder()
-    engine = Engine(bundle, resolve(request, bundle), recorder)
+    engine = Engine(bundle, resolve(options, bundle), recorder)
     if len(source) > min(engine.verifier.longest_source, LONGEST):
         raise UsageError(f"SENTENCE: {len(source)} tokens; a picture holds {LONGEST}")
     (found,) = engine.decode([Sentence(0, source)])
-    name = engine.settings.decoding
+    name = engine.decoding.method
     if name == "mask-predict":
         return mask_predict_passes(engine.verifier, tokenizer, source, len(found.ids) - 1, found.rounds)
     if name in SEARCHES:

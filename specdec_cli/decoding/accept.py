@@ -3,11 +3,7 @@
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.acceptance_rules import Exact as Exact
-from specdec_cli.decoding.acceptance_rules import FixedPoint as FixedPoint
-from specdec_cli.decoding.acceptance_rules import Reluctant as Reluctant
-from specdec_cli.decoding.acceptance_rules import Rule as Rule
-from specdec_cli.decoding.acceptance_rules import Tolerant as Tolerant
+from specdec_cli.decoding.options import FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices
@@ -17,16 +13,16 @@ _BY_OPERATORS = Choices()
 
 def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPERATORS) -> Accepted:
     """Accept the longest prefix of `draft` (B, k) that passes `rule`, and one more token, the verifier's choice by
-    `logits` (B, k + 1, V): the one with the largest logit, with Reluctant the best one that was not drafted.
+    `logits` (B, k + 1, V): the one with the largest logit, with Margin the best one that was not drafted.
 
     The ids of a prefix count as the verifier's choices. With FixedPoint, a draft that does not pass as a whole adds
     nothing. `choices` computes the highest logits.
     """
     drafted = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
     predictions = choices.first(logits)
-    if isinstance(rule, Reluctant):
-        reluctant = _reluctant(draft.ids, logits[:, :-1], rule, choices)
-        predictions = torch.cat([torch.where(drafted, reluctant, predictions[:, :-1]), predictions[:, -1:]], dim=1)
+    if isinstance(rule, Margin):
+        chosen = _with_margin(draft.ids, logits[:, :-1], rule, choices)
+        predictions = torch.cat([torch.where(drafted, chosen, predictions[:, :-1]), predictions[:, -1:]], dim=1)
     if draft.prefix is not None:
         own = steps(draft.ids.shape[1], logits.device) < draft.prefix[:, None]
         predictions = torch.cat([torch.where(own, draft.ids, predictions[:, :-1]), predictions[:, -1:]], dim=1)
@@ -58,7 +54,7 @@ def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:
     return bifurcation + 1
 
 
-def _reluctant(ids: Tensor, logits: Tensor, rule: Reluctant, choices: Choices) -> Tensor:
+def _with_margin(ids: Tensor, logits: Tensor, rule: Margin, choices: Choices) -> Tensor:
     """The verifier's choices (B, k): the drafted token of `ids` (B, k) where its logit in `logits` (B, k, V) is larger than all others by
     at least the margin, and elsewhere the best of the other tokens.
     """

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.execution.protocol import NO_SENTENCE, Execution, Rows, SourceQueue
+from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import State, Verdict
 

@@ -7,6 +7,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.state import State
 from specdec_cli.model.cache import steps
 
@@ -38,80 +39,54 @@ class Prefixes:
         return cls(state.tokens.scatter(1, places, drafted), lengths, state.limits, state.source)
 
 
-@dataclass(frozen=True)
-class Constraints:
-    """Constraints on the next token. The default values constrain nothing.
+def apply_constraints(
+    constraints: Constraints, scores: Tensor, prefixes: Prefixes, eos: int, padding: int, *, keep_forced: bool = False
+) -> Tensor:
+    """Return `scores` (B, Q, V), logits or log probabilities, with the constraints applied; the input may be changed in place.
 
-    - `forced`: the first token of every output, after the decoder start.
-    - `min_length`: number of tokens before the first EOS that is allowed, `forced` included, decoder start excluded.
-    - `no_repeat_ngram_size`: no n-gram of this size occurs twice in the output, decoder start included; 0 for no constraint.
-    - `source_ngram_size`: no n-gram of this size occurs in both source and output (transformers' encoder_no_repeat_ngram_size).
-    - `repetition_penalty`: divides positive scores and multiplies negative scores of tokens that are in the output, decoder
-      start included (Keskar et al. 2019); 1.0 for none.
-    - `forced_end`: an output that reaches its largest length ends with EOS there.
-    - `most_copies`: no n-gram of up to 10 tokens (LONGEST_COPY) occurs more often than this in immediate succession; 0 for no
-      constraint. It ends the loops of greedy decoding ("very very very ..."). A copy begins and ends with a token that has a
-      letter, and what stands between two copies is part of the n-gram: "Picasso, Picasso, Picasso" is 3 copies of "Picasso,", and
-      repeated digits or dashes are none. The constraint does not apply if the source itself repeats some n-gram more often.
-      Tokens count as equal if their texts are equal without case and without the space before a word: `forms` has the forms of target
-      and source tokens, as `text.forms.forms_of` returns them.
+    Tokens that are not allowed get -inf. The order is that of transformers' processors: penalty, n-grams, minimal length, first and
+    last token. A forced token gets the score 0, or keeps its own score if `keep_forced`, as in fairseq.
     """
+    rules = constraints
+    unchanged = scores.clone() if keep_forced and (rules.forced is not None or rules.forced_end) else None
+    if rules.repetition_penalty != 1:
+        penalised = torch.where(scores < 0, scores * rules.repetition_penalty, scores / rules.repetition_penalty)
+        scores = torch.where(_seen(prefixes, scores.shape[2]), penalised, scores)
+    if rules.no_repeat_ngram_size:
+        ends = steps(prefixes.tokens.shape[1], scores.device) < prefixes.lengths[:, :, None]
+        _exclude(scores, prefixes, rules.no_repeat_ngram_size, prefixes.tokens, ends)
+    if rules.source_ngram_size:
+        ends = (prefixes.source != padding)[:, None].expand(-1, scores.shape[1], -1)
+        _exclude(scores, prefixes, rules.source_ngram_size, prefixes.source, ends)
+    if rules.most_copies:
+        _limit_copies(rules, scores, prefixes, padding)
+    if rules.min_length:
+        scores[..., eos].masked_fill_(prefixes.lengths <= rules.min_length, EXCLUDED)
+    if rules.forced is not None:
+        _force(scores, prefixes.lengths == 1, rules.forced, unchanged)
+    if rules.forced_end:
+        _force(scores, prefixes.lengths >= prefixes.limits[:, None] - 1, eos, unchanged)
+    return scores
 
-    forced: int | None = None
-    min_length: int = 0
-    no_repeat_ngram_size: int = 0
-    source_ngram_size: int = 0
-    repetition_penalty: float = 1.0
-    forced_end: bool = False
-    most_copies: int = 0
-    forms: tuple[bytes, bytes] = (b"", b"")
 
-    def apply(self, scores: Tensor, prefixes: Prefixes, eos: int, padding: int, *, keep_forced: bool = False) -> Tensor:
-        """Return `scores` (B, Q, V), logits or log probabilities, with the constraints applied; the input may be
-        changed in place.
-
-        Tokens that are not allowed get -inf. The order is that of transformers' processors: penalty, n-grams,
-        minimal length, first and last token. A forced token gets the score 0, or keeps its own score if
-        `keep_forced`, as in fairseq.
-        """
-        own = scores.clone() if keep_forced and (self.forced is not None or self.forced_end) else None
-        if self.repetition_penalty != 1:
-            penalised = torch.where(scores < 0, scores * self.repetition_penalty, scores / self.repetition_penalty)
-            scores = torch.where(_seen(prefixes, scores.shape[2]), penalised, scores)
-        if self.no_repeat_ngram_size:
-            ends = steps(prefixes.tokens.shape[1], scores.device) < prefixes.lengths[:, :, None]
-            _exclude(scores, prefixes, self.no_repeat_ngram_size, prefixes.tokens, ends)
-        if self.source_ngram_size:
-            ends = (prefixes.source != padding)[:, None].expand(-1, scores.shape[1], -1)
-            _exclude(scores, prefixes, self.source_ngram_size, prefixes.source, ends)
-        if self.most_copies:
-            self._limit_copies(scores, prefixes, padding)
-        if self.min_length:
-            scores[..., eos].masked_fill_(prefixes.lengths <= self.min_length, EXCLUDED)
-        if self.forced is not None:
-            _force(scores, prefixes.lengths == 1, self.forced, own)
-        if self.forced_end:
-            _force(scores, prefixes.lengths >= prefixes.limits[:, None] - 1, eos, own)
-        return scores
-
-    def _limit_copies(self, scores: Tensor, prefixes: Prefixes, padding: int) -> None:
-        """Set the scores of those tokens to -inf that would complete one copy more than `most_copies` of an n-gram in succession."""
-        device = scores.device
-        forms, source_forms = (_tensor(each, device) for each in self.forms)
-        width = (self.most_copies + 1) * LONGEST_COPY
-        back = width - 1 - steps(LONGEST_COPY, device)
-        before = _windows(forms[prefixes.tokens], prefixes.lengths, width)
-        completes = _completes_copy(before, self.most_copies)
-        if device.type == "cpu" and not completes.any():  # a CUDA graph cannot branch
-            return
-        source = source_forms[prefixes.source].masked_fill_(prefixes.source == padding, 0)
-        before_source = _windows(source, steps(source.shape[1], device).expand_as(source), width)
-        copied = _completes_copy(before_source, self.most_copies) & (before_source[..., back] == source[..., None])
-        allowed = copied.flatten(1).any(1)  # rows whose source repeats an n-gram more often
-        found = torch.where(completes & ~allowed[:, None, None], before[..., back], 0)
-        excluded = torch.zeros(*scores.shape[:2], len(forms) + 1, dtype=torch.bool, device=device).scatter_(2, found, value=True)
-        excluded[..., 0] = False
-        scores.masked_fill_(excluded[..., forms.clamp_min(0)], EXCLUDED)
+def _limit_copies(rules: Constraints, scores: Tensor, prefixes: Prefixes, padding: int) -> None:
+    """Set the scores of those tokens to -inf that would complete one copy more than `most_copies` of an n-gram in succession."""
+    device = scores.device
+    forms, source_forms = (_tensor(each, device) for each in rules.forms)
+    width = (rules.most_copies + 1) * LONGEST_COPY
+    back = width - 1 - steps(LONGEST_COPY, device)
+    before = _windows(forms[prefixes.tokens], prefixes.lengths, width)
+    completes = _completes_copy(before, rules.most_copies)
+    if device.type == "cpu" and not completes.any():  # a CUDA graph cannot branch
+        return
+    source = source_forms[prefixes.source].masked_fill_(prefixes.source == padding, 0)
+    before_source = _windows(source, steps(source.shape[1], device).expand_as(source), width)
+    copied = _completes_copy(before_source, rules.most_copies) & (before_source[..., back] == source[..., None])
+    allowed = copied.flatten(1).any(1)  # rows whose source repeats an n-gram more often
+    repeated = torch.where(completes & ~allowed[:, None, None], before[..., back], 0)
+    excluded = torch.zeros(*scores.shape[:2], len(forms) + 1, dtype=torch.bool, device=device).scatter_(2, repeated, value=True)
+    excluded[..., 0] = False
+    scores.masked_fill_(excluded[..., forms.clamp_min(0)], EXCLUDED)
 
 
 def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:

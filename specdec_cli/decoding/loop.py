@@ -6,9 +6,9 @@ from functools import partial
 
 import torch
 
-from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.batch import open_batch
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.decoding.verifier import Verifier
@@ -25,45 +25,33 @@ class Round:
     accepted: Accepted
 
 
-@dataclass(frozen=True)
-class LoopOptions:
-    """Options of the decoding loop: the acceptance rule, sentences in a batch, and tokens in an output (None: what
-    fits the cache).
-
-    `with_scores`: hypotheses get log probabilities.
-    """
-
-    rule: Rule
-    batch_size: int = 1
-    max_length: int | None = None
-    with_scores: bool = False
-
-
 Onlooker = Callable[[Round], None]
 
 
 @torch.inference_mode()
 def decode(
-    verifier: Verifier, drafter: Drafter, sentences: Iterable[Sentence], options: LoopOptions, onlooker: Onlooker | None = None
+    verifier: Verifier, drafter: Drafter, sentences: Iterable[Sentence], decoding: Decoding, onlooker: Onlooker | None = None
 ) -> Iterator[Hypothesis]:
     """Decode `sentences` and yield a hypothesis for each, in the order in which they finish.
 
-    All sources must have the same `Verifier.source_width`. `onlooker` is called with each Round, after the
+    Of `decoding` count the acceptance rule, the batch size, the largest number of tokens and whether there are scores. All sources
+    must have the same `Verifier.source_width`. `onlooker` is called with each Round, after the
     verification. This is generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2; Algorithm 1
     for a round).
     """
-    begin = partial(_begin, verifier, drafter, options.max_length)
-    with open_batch(verifier.execution, sentences, begin, options.batch_size, options.rule, with_scores=options.with_scores) as batch:
+    begin = partial(_begin, verifier, drafter, decoding.max_length)
+    rule, with_scores = decoding.acceptance, decoding.with_scores
+    with open_batch(verifier.execution, sentences, begin, decoding.batch_size, rule, with_scores=with_scores) as batch:
         while (state := batch.state) is not None:
             draft = drafter.propose(state)
-            verdict = verifier.verify(state, draft, options.rule, with_scores=options.with_scores)
+            verdict = verifier.verify(state, draft, rule, with_scores=with_scores)
             if onlooker is not None:
                 onlooker(Round(state, draft, verdict.accepted))
             drafter.observe(state, verdict)
             yield from batch.advance(state, verdict)
 
 
-def _begin(verifier: Verifier, drafter: Drafter, max_length: int | None, entering: Sequence[Sentence]) -> State:
+def _begin(verifier: Verifier, drafter: Drafter, max_length: int, entering: Sequence[Sentence]) -> State:
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], max_length)
     state.drafting = drafter.begin(state, entering)
     return state

@@ -7,73 +7,8 @@ from typing import Literal
 from specdec_cli.text.folding import Order
 
 DrafterKind = Literal["block", "heads"]
-OptionValue = int | str
 LONGEST_DRAFT = 15
 """The longest draft if no block size is given, for drafters that have no limit of their own."""
-
-
-@dataclass(frozen=True)
-class DecodingOption:
-    """An option that only some decodings have: its value is one of `choices`, or an integer of at least 1 if
-    `numeric`.
-
-    `default` is the value if none is given; None leaves the value to the drafter. `help`, `shown_default` and
-    `metavar` (the placeholder of the value) are texts for a command line.
-    """
-
-    name: str
-    help: str
-    choices: tuple[str, ...] = ()
-    numeric: bool = False
-    default: OptionValue | None = None
-    shown_default: str = ""
-    metavar: str = ""
-
-
-MATCH = DecodingOption(
-    "match",
-    "Where input-guided continues to copy after a change: after the only occurrence of the output's end in the source, of any length "
-    "(unique: Algorithm 1 of Ge et al. 2022) or of up to 3 tokens (unique-3: its code); or at the nearest occurrence of the new "
-    "token (nearest).",
-    choices=("unique", "unique-3", "nearest"),
-    default="nearest",
-    shown_default="nearest",
-    metavar="RULE",
-)
-STOP = DecodingOption(
-    "stop",
-    "Which tokens Jacobi decodings accept: in each round, all that are correct so far (prefix), or a block when it no longer "
-    "changes, as published (fixed-point).",
-    choices=("prefix", "fixed-point"),
-    default="prefix",
-    shown_default="prefix",
-    metavar="RULE",
-)
-JACOBI_LENGTH = DecodingOption(
-    "jacobi_length",
-    "Length of the output, in tokens, up to which jacobi and hybrid-jacobi draft; after it, hybrid-jacobi decodes token by token "
-    "(the h of HGJ, Santilli et al. 2023, which is max there).",
-    choices=("max",),
-    numeric=True,
-    shown_default="the expected length and a tenth",
-    metavar="N|max",
-)
-ITERATIONS = DecodingOption(
-    "iterations",
-    "Decoder passes of mask-predict; the papers take 4 or 10.",
-    numeric=True,
-    default=10,
-    shown_default="10",
-    metavar="N",
-)
-LENGTH_BEAM = DecodingOption(
-    "length_beam",
-    "Output lengths that mask-predict tries for a sentence.",
-    numeric=True,
-    default=5,
-    shown_default="5",
-    metavar="N",
-)
 
 
 @dataclass(frozen=True)
@@ -90,7 +25,7 @@ class Method:
     - `search`: the decoding has a beam size.
     - `order`: the generation order of the models that it decodes.
     - `unbounded`: the drafter chooses the length of its drafts if no block size is given.
-    - `options`: the options that the decoding has beyond the common ones.
+    - `options`: the options that the decoding has beyond the common ones: names of fields of DecodingOptions.
     - `longest`: the largest block size that an adaptive block size chooses.
     """
 
@@ -104,7 +39,7 @@ class Method:
     search: bool = False
     order: Order = "left-to-right"
     unbounded: bool = False
-    options: tuple[DecodingOption, ...] = ()
+    options: tuple[str, ...] = ()
     longest: int = LONGEST_DRAFT
 
     @property
@@ -119,22 +54,24 @@ METHODS: Mapping[str, Method] = {
         Method("greedy", exact=True),
         Method("beam", search=True),
         Method("bidirectional", search=True, order="bidirectional"),
-        Method("mask-predict", unverified=True, order="masked", options=(ITERATIONS, LENGTH_BEAM)),
+        Method("mask-predict", unverified=True, order="masked", options=("iterations", "length_beam")),
         Method("specdec", "block:make", trained="block", exact=True, chainable=True),
         Method("specdec++", "block:make", trained="block", tolerant=True),
         Method("drafter", "block:make", trained="block", unverified=True),
         Method("blockwise", "blockwise:make", trained="heads", exact=True, tolerant=True, chainable=True),
-        Method("input-guided", "source_copy:make", exact=True, tolerant=True, chainable=True, unbounded=True, options=(MATCH,), longest=48),
-        Method("jacobi", "jacobi:make_jacobi", exact=True, chainable=True, unbounded=True, options=(STOP, JACOBI_LENGTH)),
-        Method("gs-jacobi", "jacobi:make_gauss_seidel", exact=True, chainable=True, unbounded=True, options=(STOP,)),
-        Method("hybrid-jacobi", "jacobi:make_hybrid", exact=True, chainable=True, unbounded=True, options=(STOP, JACOBI_LENGTH)),
+        Method(
+            "input-guided", "source_copy:make", exact=True, tolerant=True, chainable=True, unbounded=True, options=("match",), longest=48
+        ),
+        Method("jacobi", "jacobi:make_jacobi", exact=True, chainable=True, unbounded=True, options=("stop", "jacobi_length")),
+        Method("gs-jacobi", "jacobi:make_gauss_seidel", exact=True, chainable=True, unbounded=True, options=("stop",)),
+        Method("hybrid-jacobi", "jacobi:make_hybrid", exact=True, chainable=True, unbounded=True, options=("stop", "jacobi_length")),
         Method("lookup", "lookup:make", exact=True, chainable=True),
         Method("ngram-memory", "ngram_memory:make", exact=True, chainable=True),
     )
 }
 """All decodings by name, in the order in which the help lists them."""
 DECODINGS = tuple(METHODS)
-OPTIONS: tuple[DecodingOption, ...] = tuple(dict.fromkeys(option for method in METHODS.values() for option in method.options))
+OPTIONS: tuple[str, ...] = tuple(dict.fromkeys(option for method in METHODS.values() for option in method.options))
 """The options that only some decodings have."""
 SEARCHES = tuple(method.name for method in METHODS.values() if method.search)
 """Decodings with a beam size."""
@@ -184,8 +121,8 @@ def methods_of(decoding: str) -> list[Method]:
     return [METHODS[part] for part in parts(decoding) if part in METHODS]
 
 
-def having(option: DecodingOption) -> Sequence[str]:
-    """The names of the decodings that have `option`."""
+def having(option: str) -> Sequence[str]:
+    """The names of the decodings that have `option`, one of OPTIONS."""
     return [method.name for method in METHODS.values() if option in method.options]
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Rule
-from specdec_cli.decoding.constraints import Constraints, Prefixes
+from specdec_cli.decoding.constraints import Prefixes, apply_constraints
 from specdec_cli.decoding.execution.choose import choose_execution
 from specdec_cli.decoding.execution.protocol import Execution
+from specdec_cli.decoding.options import Constraints, Rule
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
@@ -85,12 +85,10 @@ class Verifier:
         return size * (keys_values + working)
 
     @torch.inference_mode()
-    def begin(
-        self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int | None = None, *, reads: Reads = "states"
-    ) -> State:
+    def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, *, reads: Reads = "states") -> State:
         """Encode `sources` (ids ending with EOS, all of one source width) and return a state with empty outputs.
 
-        `numbers` are the numbers of the sentences. Outputs have at most `max_length` tokens (None: what fits the
+        `numbers` are the numbers of the sentences. Outputs have at most `max_length` tokens (0: what fits the
         cache). `reads` says what is used later: the decoder ("states"), only the encoder's states ("encoder"), or
         "nothing", which encodes nothing. For a model that writes two tokens per step, `max_length` is rounded down
         to a multiple of 2, and 1 means 2. Raises ValueError for an id outside the source vocabulary.
@@ -165,12 +163,12 @@ class Verifier:
     def constrain(self, scores: Tensor, state: State, drafted: Tensor, *, keep_forced: bool = False) -> Tensor:
         """Return `scores` (B, k + 1, V) with the constraints applied; the input may be changed in place.
 
-        Slot i is the one after the first i of the `drafted` ids (B, k). `keep_forced` is as in Constraints.apply.
+        Slot i is the one after the first i of the `drafted` ids (B, k). `keep_forced` is as in apply_constraints.
         """
         if self.constraints == _NONE:
             return scores
         config, prefixes = self.model.config, Prefixes.of(state, drafted)
-        return self.constraints.apply(scores, prefixes, config.eos, config.padding, keep_forced=keep_forced)
+        return apply_constraints(self.constraints, scores, prefixes, config.eos, config.padding, keep_forced=keep_forced)
 
     @torch.inference_mode()
     def read(self, state: State, drafted: Tensor) -> Tensor:

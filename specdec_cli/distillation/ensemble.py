@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.distillation.teacher import Search, Translation
 from specdec_cli.errors import ModelError
@@ -45,8 +46,9 @@ class Ensemble:
     def _search_width(self, width: int, sentences: Sequence[Sentence]) -> Iterator[tuple[int, Translation]]:
         lengths = {sentence.number: len(sentence.source) for sentence in sentences}
         rows = max(1, self._batch_tokens // width)
-        options = BeamOptions(self._search.beam_size, self._search.length_penalty, self._search.n_best, rows, self._search.max_length)
-        for found in beam_search(self._verifiers, sentences, options):
+        search = BeamSearch(self._search.beam_size, self._search.length_penalty, self._search.n_best)
+        decoding = Decoding(method="beam", search=search, batch_size=rows, max_length=self._search.max_length)
+        for found in beam_search(self._verifiers, sentences, decoding):
             for ids in (hypothesis.ids for hypothesis in found.alternatives):
                 text = self._tokenizer.decode(ids)
                 yield found.number, Translation(text, lengths[found.number], len(ids), finished=ids[-1] == self._eos)

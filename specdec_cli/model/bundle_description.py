@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
@@ -15,6 +16,38 @@ from specdec_cli.text.spelling.speller import FILE as LEXICON
 from specdec_cli.text.spelling.speller import Lexicon
 from specdec_cli.text.tokenize.loading import load_tokenizer, tokenizer_digest
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
+
+
+class Described(Protocol):
+    """Protocol of the parts of a bundle on which decoding depends; Bundle and BundleDescription implement it."""
+
+    @property
+    def info(self) -> BundleInfo:
+        """The bundle's task, languages and defaults of decoding."""
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """The bundle's tokenizer."""
+
+    @property
+    def shape(self) -> TransformerConfig:
+        """The configuration of the verifier."""
+
+    @property
+    def drafter_config(self) -> AnyDrafterConfig | None:
+        """The configuration of the drafter; None for a bundle without a drafter."""
+
+    @property
+    def ngrams(self) -> NgramModel | None:
+        """The counts of word n-grams with which edits are scored; None for a bundle without them."""
+
+    @property
+    def lexicon(self) -> Lexicon | None:
+        """The words with which spelling is corrected; None for a bundle without them."""
+
+    @property
+    def path(self) -> Path | None:
+        """The bundle's file bundle.json; None for a bundle in memory."""
 
 
 @dataclass(frozen=True)

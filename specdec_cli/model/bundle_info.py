@@ -24,14 +24,14 @@ EditScores = tuple[Score, Score]
 """The least score of an accepted edit, and of one in a sentence where another edit is accepted."""
 Margin = Annotated[float, Between(0, 100)]
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
-"""When beam search ends a sentence; `BeamOptions` says what each means."""
+"""When beam search ends a sentence; `BeamSearch` says what each means."""
 DIGEST = "tokenizer_digest"
 """The key of bundle.json for the digest of the tokenizer that belongs to the weights."""
 
 
 @dataclass(frozen=True)
-class BundleInfo:
-    """The content of `bundle.json`: task, languages, default decoding, and origin of the weights.
+class ModelInfo:
+    """What the model of a bundle is for, and what it can decode.
 
     - `task`: what the model does.
     - `source_language`: the code of the source language.
@@ -42,31 +42,6 @@ class BundleInfo:
     - `longest_sentence`: sentences of more tokens are cut into pieces between clauses, because the model omits parts of longer ones
       (0: only those that do not fit the model).
     - `max_length`: the most tokens of an output (0: only the model's limit).
-    - `min_length`: the fewest tokens before an output's EOS (see `Constraints`).
-    - `no_repeat_ngram_size`: n-grams of this size occur at most once in an output (0: no rule).
-    - `source_ngram_size`: n-grams of this size that the source has do not occur in the output (0: no rule).
-    - `repetition_penalty`: factor by which the logits of emitted tokens are reduced (1.0: not at all).
-    - `most_copies`: no n-gram of up to 10 tokens occurs more often than this in immediate succession, unless the source itself repeats
-      some n-gram more often (see `Constraints`; 0: no rule).
-    - `forced_end`: an output that reaches `max_length` ends with EOS.
-    - `beam_size`: hypotheses of beam search (0: not given).
-    - `length_penalty`: beam search divides a score by the length to this power.
-    - `beam_stop`: with enough finished hypotheses, beam search ends a sentence at once ("first"), or when no other hypothesis is better
-      at its present length ("heuristic") or at its most favourable length ("never"); "fairseq" is "first" with the ranks of fairseq (see
-      `BeamOptions`).
-    - `presets`: top-beta and tolerance, in nats, of each preset of `specdec++`.
-    - `training_data`: the text that the model was trained on.
-    - `licence`: the licence of the model.
-    - `modes`: in rewriting tasks, the least scores of accepted edits in each mode: careful, balanced, thorough (not given: all edits
-      are accepted).
-    - `margins`: in these modes, a token of the source is kept only if the verifier's logit for it is at least this much above all others
-      (see `Reluctant`; not given: 0).
-    - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
-    - `lexicon`: with `ngrams` and the bundle's list of words, misspelt and confused words are corrected before the model reads them (see
-      `Speller`).
-    - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
-      language (not given: no sentence is).
-    - `meant_for`: the device that the model was made for.
     """
 
     task: Task = "translate"
@@ -77,12 +52,60 @@ class BundleInfo:
     length_ratio: Annotated[float, Between(0.01, 100)] = 1.0
     longest_sentence: Annotated[int, Between(0, LONGEST)] = 0
     max_length: Annotated[int, Between(0, LONGEST)] = 0
+
+
+@dataclass(frozen=True)
+class GenerationRules:
+    """Rules on outputs, which change scores before a token is chosen, as in transformers and fairseq. The default values rule nothing.
+
+    N-grams and the penalty count the decoder start as a part of the output. `no_repeat_ngram_size` and `source_ngram_size` are
+    transformers' no_repeat_ngram_size and encoder_no_repeat_ngram_size, `repetition_penalty` is that of Keskar et al. 2019: it divides
+    positive scores and multiplies negative ones. `most_copies` ends the loops of greedy decoding ("very very very ..."). A copy begins
+    and ends with a token that has a letter, and what stands between two copies is part of the n-gram: "Picasso, Picasso, Picasso" is 3
+    copies of "Picasso,", and repeated digits or dashes are none. Tokens count as equal if their texts are equal without case and
+    without the space before a word.
+
+    - `min_length`: the fewest tokens before an output's EOS (see `Constraints`).
+    - `no_repeat_ngram_size`: n-grams of this size occur at most once in an output (0: no rule).
+    - `source_ngram_size`: n-grams of this size that the source has do not occur in the output (0: no rule).
+    - `repetition_penalty`: factor by which the logits of emitted tokens are reduced (1.0: not at all).
+    - `most_copies`: no n-gram of up to 10 tokens occurs more often than this in immediate succession, unless the source itself repeats
+      some n-gram more often (see `Constraints`; 0: no rule).
+    - `forced_end`: an output that reaches `max_length` ends with EOS.
+    """
+
     min_length: Annotated[int, Between(0, LONGEST)] = 0
     no_repeat_ngram_size: Annotated[int, Between(0, 256)] = 0
     source_ngram_size: Annotated[int, Between(0, 256)] = 0
     repetition_penalty: Annotated[float, Between(0.01, 100)] = 1.0
     most_copies: Annotated[int, Between(0, 256)] = 0
     forced_end: bool = False
+
+
+@dataclass(frozen=True)
+class BundleInfo(GenerationRules, ModelInfo):
+    """The content of `bundle.json`: ModelInfo, then GenerationRules, then these.
+
+    - `beam_size`: hypotheses of beam search (0: not given).
+    - `length_penalty`: beam search divides a score by the length to this power.
+    - `beam_stop`: with enough finished hypotheses, beam search ends a sentence at once ("first"), or when no other hypothesis is better
+      at its present length ("heuristic") or at its most favourable length ("never"); "fairseq" is "first" with the ranks of fairseq (see
+      `BeamSearch`).
+    - `presets`: top-beta and tolerance, in nats, of each preset of `specdec++`.
+    - `training_data`: the text that the model was trained on.
+    - `licence`: the licence of the model.
+    - `modes`: in rewriting tasks, the least scores of accepted edits in each mode: careful, balanced, thorough (not given: all edits
+      are accepted).
+    - `margins`: in these modes, a token of the source is kept only if the verifier's logit for it is at least this much above all others
+      (see `Margin`; not given: 0).
+    - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
+    - `lexicon`: with `ngrams` and the bundle's list of words, misspelt and confused words are corrected before the model reads them (see
+      `Speller`).
+    - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
+      language (not given: no sentence is).
+    - `meant_for`: the device that the model was made for.
+    """
+
     beam_size: Annotated[int, Between(0, 1024)] = 0
     length_penalty: Annotated[float, Between(-10, 10)] = 1.0
     beam_stop: BeamStop = "heuristic"

@@ -72,16 +72,16 @@ void begin_search(const struct specdec_session *session, struct row *row) {
 }
 
 static double scored(const struct specdec_session *session, float log_probability, int64_t length) {
-    return (double)log_probability / pow((double)length, session->options.length_penalty);
+    return (double)log_probability / pow((double)length, session->options.search.length_penalty);
 }
 
 // Keeps a hypothesis that has ended, with the candidate's token as its last, if it is among the best ones.
 static void finish(const struct specdec_session *session, struct row *row, const struct candidate *last) {
     struct search *search = &row->search;
-    const int64_t beam = session->options.beam_size, length = row->length;
+    const int64_t beam = session->options.search.beam_size, length = row->length;
     const double score = scored(session, last->log_probability, length);
     const int full = search->ended == beam;
-    if (full && (session->options.stop == SPECDEC_STOP_FAIRSEQ || !(score > search->finished[beam - 1].score))) return;
+    if (full && (session->options.search.stop == SPECDEC_STOP_FAIRSEQ || !(score > search->finished[beam - 1].score))) return;
     int64_t at = full ? beam - 1 : search->ended++;
     int32_t *ids = search->finished[at].ids;
     for (; at > 0 && score > search->finished[at - 1].score; at--) search->finished[at] = search->finished[at - 1];
@@ -95,11 +95,11 @@ static int is_done(const struct specdec_session *session, const struct row *row,
     const struct specdec_options *options = &session->options;
     const struct search *search = &row->search;
     int64_t length = row->length;
-    if (search->ended < options->beam_size) return 0;
-    if (options->stop == SPECDEC_STOP_FIRST || options->stop == SPECDEC_STOP_FAIRSEQ) return 1;
-    if (options->stop == SPECDEC_STOP_NEVER && options->length_penalty > 0)
+    if (search->ended < options->search.beam_size) return 0;
+    if (options->search.stop == SPECDEC_STOP_FIRST || options->search.stop == SPECDEC_STOP_FAIRSEQ) return 1;
+    if (options->search.stop == SPECDEC_STOP_NEVER && options->search.length_penalty > 0)
         length = options->max_length ? options->max_length : row->limit - 1;
-    return scored(session, running, length) <= search->finished[options->beam_size - 1].score;
+    return scored(session, running, length) <= search->finished[options->search.beam_size - 1].score;
 }
 
 // Makes the candidate the next step's hypothesis `number`.
@@ -121,7 +121,7 @@ static void exchange(int32_t **a, int32_t **b) {
 // The next step of a row's search, by what merge_candidates() gave. Returns whether the search is done.
 static int continue_search(const struct specdec_session *session, struct row *row, const struct candidate *candidates, int64_t count) {
     struct search *search = &row->search;
-    const int64_t beam = session->options.beam_size, eos = session->model->shape.eos;
+    const int64_t beam = session->options.search.beam_size, eos = session->model->shape.eos;
     const int full = row->length + 1 >= row->limit;
     row->rounds++;
     for (int64_t i = 0; i < smaller(beam, count); i++)
@@ -149,7 +149,7 @@ static void constrain_probabilities(const struct worker *worker, const struct lo
         }
     }
     const struct context context = context_of(position);
-    constrain(&worker->session->options, &worker->session->model->shape, &context, worker->logits, worker->tops, logits, i);
+    constrain(&worker->session->options.constraints, &worker->session->model->shape, &context, worker->logits, worker->tops, logits, i);
     *distribution = (struct distribution){distribution->score, 0.0f, 0.0f, -FLT_MAX};
 }
 
@@ -158,7 +158,7 @@ static void find_candidates(const struct decoder_pass *pass, const struct logits
     const struct specdec_session *session = pass->worker->session;
     const struct beam_workspace *beam = &pass->worker->beam;
     const struct position *position = pass->worker->positions + first + i;
-    const int64_t wanted = 2 * session->options.beam_size;
+    const int64_t wanted = 2 * session->options.search.beam_size;
     const int32_t parent = (int32_t)(first + i - position->first), forced = position->forced;
     const float *values = logits->values + i * logits->size;
     struct candidate *to = beam->candidates + (first + i) * wanted;
@@ -170,9 +170,9 @@ static void find_candidates(const struct decoder_pass *pass, const struct logits
         return;
     }
     beam->counts[first + i] = 0;
-    if (session->options.stop == SPECDEC_STOP_FAIRSEQ && values[forced] < SUPPRESSED / 2) return;
+    if (session->options.search.stop == SPECDEC_STOP_FAIRSEQ && values[forced] < SUPPRESSED / 2) return;
     const float probable = values[forced] - distribution.top - distribution.log_total;
-    *to = (struct candidate){distribution.score + (session->options.stop == SPECDEC_STOP_FAIRSEQ ? probable : 0.0f), parent, forced};
+    *to = (struct candidate){distribution.score + (session->options.search.stop == SPECDEC_STOP_FAIRSEQ ? probable : 0.0f), parent, forced};
     beam->counts[first + i] = 1;
 }
 
@@ -190,8 +190,8 @@ static void run(struct member *member, const void *argument) {
 // Puts the hypotheses of a row at positions from `first` on; the position after them.
 static int64_t lay_out_hypotheses(struct worker *worker, struct row *row, int64_t first) {
     const struct specdec_options *options = &worker->session->options;
-    const int64_t beam = options->beam_size, index = row->length - 1;
-    const int32_t forced = forced_token(options, worker->session->model->shape.eos, row->length, row->limit);
+    const int64_t beam = options->search.beam_size, index = row->length - 1;
+    const int32_t forced = forced_token(&options->constraints, worker->session->model->shape.eos, row->length, row->limit);
     for (int64_t k = 0; k < row->search.running; k++) {
         const int64_t at = first + k, start = k * worker->session->longest_capacity;
         row->search.orders[start + index] = (int32_t)(index * beam + k);
@@ -214,7 +214,7 @@ static int64_t lay_out_hypotheses(struct worker *worker, struct row *row, int64_
 static int32_t search_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_session *session = worker->session;
     const struct decoder_pass pass = decoder_pass_of(worker, positions, positions, worker->beam.orders);
-    const int64_t wanted = 2 * session->options.beam_size;
+    const int64_t wanted = 2 * session->options.search.beam_size;
     run_with_team(&pass, run);
     int32_t status = SPECDEC_OK;
     for (int64_t i = 0, first = 0; i < rows; i++) {
@@ -233,11 +233,11 @@ static int32_t search_chosen(struct worker *worker, int64_t rows, int64_t positi
 }
 
 int32_t search_rows(struct worker *worker) {
-    const int64_t beam = worker->session->options.beam_size;
+    const int64_t beam = worker->session->options.search.beam_size;
     int64_t rows = 0, positions = 0;
     int32_t status = SPECDEC_OK;
     worker->starts[0] = 0;
-    for (int64_t i = 0; i < worker->session->options.batch && !status; i++) {
+    for (int64_t i = 0; i < worker->session->options.batch_size && !status; i++) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT) continue;
         if (rows && positions + beam > CHUNK) {

@@ -33,7 +33,7 @@ int row_reserve(const struct specdec_session *session, struct row *row) {
     const struct stack *stack = &session->model->decoder, *drafter = &session->model->drafter.stack;
     const int64_t length = session->longest_source, capacity = session->longest_capacity;
     // A single row has the memory of the row old it, whose pages are in use.
-    struct arena *arena = session->options.batch == 1 ? &session->workers->arena : 0;
+    struct arena *arena = session->options.batch_size == 1 ? &session->workers->arena : 0;
     row->allocated = arena ? row->capacity : smaller(row->capacity, padded_length(row->source_length + row->source_length / 4 + 1));
     if (row->has_drafter && !(reserve(arena, &row->draft_cache, keys_size(drafter, capacity)) &&
                               reserve(arena, &row->draft_memory, keys_size(drafter, length))))
@@ -74,7 +74,7 @@ static void *allocate_unset(struct worker *worker, int64_t count, int64_t size) 
 }
 
 static int open_rows(struct worker *worker, const struct specdec_session *session) {
-    const int64_t batch = session->options.batch, hypotheses = product_of(batch, session->beam);
+    const int64_t batch = session->options.batch_size, hypotheses = product_of(batch, session->beam);
     worker->rows = allocate(worker, batch, sizeof *worker->rows);
     worker->chosen = allocate(worker, batch, sizeof *worker->chosen);
     worker->starts = allocate(worker, sum_of(hypotheses, 1), sizeof *worker->starts);
@@ -121,7 +121,7 @@ static int open_beam(struct worker *worker, const struct specdec_session *sessio
     workspace->scores = allocate(worker, positions, sizeof *workspace->scores);
     workspace->candidates = allocate(worker, product_of(positions, 2 * session->beam), sizeof *workspace->candidates);
     workspace->counts = allocate(worker, positions, sizeof *workspace->counts);
-    for (int64_t i = 0; i < session->options.batch; i++)
+    for (int64_t i = 0; i < session->options.batch_size; i++)
         if (!open_search(worker, session, &worker->rows[i].search)) return 0;
     return workspace->orders && workspace->scores && workspace->candidates && workspace->counts;
 }
@@ -130,7 +130,7 @@ static int has_drafter(const struct specdec_session *session) { return session->
 
 static int open_drafting(struct worker *worker, const struct specdec_session *session) {
     const struct link *link = &session->model->drafter.link;
-    const int64_t batch = session->options.batch, width = session->model->decoder.width, positions = session->most_positions;
+    const int64_t batch = session->options.batch_size, width = session->model->decoder.width, positions = session->most_positions;
     struct drafting_workspace *workspace = &worker->drafting;
     worker->least_drafting = worker->least_verifying = INFINITY;
     if (!has_drafter(session)) return 1;
@@ -188,11 +188,12 @@ static void give_back_arena(struct worker *worker) {
 int worker_open(struct worker *worker, struct specdec_session *session) {
     const struct specdec_model *model = session->model;
     const int64_t positions = session->most_positions, width = model->decoder.width, size = model->shape.vocabulary;
-    const int64_t of_row = larger(session->longest_draft + 1, session->beam), rows = smaller(session->count, session->options.batch);
+    const int64_t rows = smaller(session->queue.count, session->options.batch_size);
+    const int64_t of_row = larger(session->longest_draft + 1, session->beam);
     const int64_t at_once = smaller(LOGITS_AT_ONCE, product_of(rows, of_row));
     worker->session = session;
     worker->team = session->team;
-    if (session->options.batch == 1) borrow_arena(worker);
+    if (session->options.batch_size == 1) borrow_arena(worker);
     const int64_t threads = session->team ? session->options.threads : 1;
     if (!open_rows(worker, session) || !open_drafting(worker, session)) return 0;
     if (!open_beam(worker, session) || !open_workspace(worker, session, threads)) return 0;
@@ -209,7 +210,7 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
 }
 
 void worker_close(struct worker *worker) {
-    const int64_t batch = worker->session->options.batch;
+    const int64_t batch = worker->session->options.batch_size;
     for (int64_t i = 0; worker->rows && batch > 1 && i < batch; i++) row_free(worker->rows + i);
     if (worker->lent_arena) give_back_arena(worker);
     else arena_free(&worker->arena);

@@ -60,7 +60,7 @@ int is_tolerated(const struct logits *logits, int64_t i, int32_t id, int32_t top
     return larger < top_beta;
 }
 
-int32_t reluctant_choice(const struct logits *logits, int64_t i, int32_t id, float margin) {
+int32_t choice_with_margin(const struct logits *logits, int64_t i, int32_t id, float margin) {
     const float *values = logits->values + i * logits->size;
     int64_t best = -1;
     for (int64_t tile = 0; tile < tiles_of(logits); tile++) {

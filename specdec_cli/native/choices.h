@@ -23,4 +23,4 @@ void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_
 int is_tolerated(const struct logits *logits, int64_t i, int32_t id, int32_t top_beta, float tolerance);
 
 // The token `id` if its logit at position i is at least `margin` above all others, else the first of the largest others.
-int32_t reluctant_choice(const struct logits *logits, int64_t i, int32_t id, float margin);
+int32_t choice_with_margin(const struct logits *logits, int64_t i, int32_t id, float margin);

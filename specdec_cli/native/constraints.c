@@ -10,14 +10,14 @@ struct scored {
     int64_t size, stride;
 };
 
-int has_constraints(const struct specdec_options *options) {
-    return options->min_length || options->no_repeat_ngram_size || options->source_ngram_size || options->repetition_penalty != 1.0f ||
-           options->most_copies;
+int has_constraints(const struct specdec_constraints *rules) {
+    return rules->min_length || rules->no_repeat_ngram_size || rules->source_ngram_size || rules->repetition_penalty != 1.0f ||
+           rules->most_copies;
 }
 
-int32_t forced_token(const struct specdec_options *options, int32_t eos, int64_t length, int64_t limit) {
-    if (options->forced_end && length >= limit - 1) return eos;
-    return length == 1 ? options->forced : -1;
+int32_t forced_token(const struct specdec_constraints *rules, int32_t eos, int64_t length, int64_t limit) {
+    if (rules->forced_end && length >= limit - 1) return eos;
+    return length == 1 ? rules->forced : -1;
 }
 
 static void set_score(const struct scored *scored, int32_t token, float score) {
@@ -90,24 +90,24 @@ static int has_more_copies(const struct counted *counted, int64_t length, int64_
     return 0;
 }
 
-static void limit_copies(const struct scored *scored, const struct context *context, const struct specdec_options *options) {
-    const struct counted output = {context->tokens, options->forms}, source = {context->source, options->source_forms};
+static void limit_copies(const struct scored *scored, const struct context *context, const struct specdec_constraints *rules) {
+    const struct counted output = {context->tokens, rules->forms}, source = {context->source, rules->source_forms};
     for (int64_t size = 1; size <= LONGEST_COPY; size++) {
-        if (!completes_copy(&output, context->length, size, options->most_copies)) continue;
-        if (has_more_copies(&source, context->source_length, options->most_copies)) return;
+        if (!completes_copy(&output, context->length, size, rules->most_copies)) continue;
+        if (has_more_copies(&source, context->source_length, rules->most_copies)) return;
         const int32_t excluded = form_at(&output, context->length - size);
         for (int32_t token = 0; token < scored->size; token++)
-            if (options->forms[token] == excluded) set_score(scored, token, -INFINITY);
+            if (rules->forms[token] == excluded) set_score(scored, token, -INFINITY);
     }
 }
 
-void constrain(const struct specdec_options *options, const struct specdec_shape *shape, const struct context *context, float *values,
+void constrain(const struct specdec_constraints *rules, const struct specdec_shape *shape, const struct context *context, float *values,
                float *tops, const struct logits *logits, int64_t i) {
     const struct scored scored = {values + i * logits->size, tops + i, logits->size, logits->count};
-    if (options->repetition_penalty != 1.0f) penalise(&scored, context, options->repetition_penalty);
-    if (options->no_repeat_ngram_size) exclude(&scored, context, context->tokens, context->length, options->no_repeat_ngram_size, -1);
-    if (options->source_ngram_size)
-        exclude(&scored, context, context->source, context->source_length, options->source_ngram_size, shape->padding);
-    if (options->most_copies) limit_copies(&scored, context, options);
-    if (context->length <= options->min_length) set_score(&scored, shape->eos, -INFINITY);
+    if (rules->repetition_penalty != 1.0f) penalise(&scored, context, rules->repetition_penalty);
+    if (rules->no_repeat_ngram_size) exclude(&scored, context, context->tokens, context->length, rules->no_repeat_ngram_size, -1);
+    if (rules->source_ngram_size)
+        exclude(&scored, context, context->source, context->source_length, rules->source_ngram_size, shape->padding);
+    if (rules->most_copies) limit_copies(&scored, context, rules);
+    if (context->length <= rules->min_length) set_score(&scored, shape->eos, -INFINITY);
 }

@@ -129,21 +129,22 @@ static void look_up(const struct specdec_session *session, struct row *row) {
     }
 }
 
-// A given text has at most as many tokens as the row, its EOS included.
+// A text has at most as many tokens as the row, its EOS included.
 void begin_draft(const struct specdec_session *session, struct row *row) {
+    const struct specdec_queue *queue = &session->queue;
     row->copy_from = row->misses = row->prefix = 0;
     row->longest = row->capacity;
     row->text = row->source;
     row->text_length = row->source_length;
-    const int64_t bound = session->first_drafts ? session->first_drafts[row->number] : 0;
+    const int64_t bound = queue->first_drafts ? queue->first_drafts[row->number] : 0;
     if (bound) row->longest = smaller(bound, row->capacity);
-    if (!has_texts(&session->options)) return;
-    const int64_t *starts = session->draft_starts + row->number;
+    if (!queue->texts) return;
+    const int64_t *starts = queue->text_starts + row->number;
     row->text_length = smaller(starts[1] - starts[0], row->capacity);
-    row->text = session->drafts + starts[0];
-    session->drafts[starts[0] + row->text_length - 1] = session->model->shape.eos;
-    if (!session->prefix_lengths) return;
-    row->prefix = smaller(session->prefix_lengths[row->number], row->text_length - 1);
+    row->text = session->texts + starts[0];
+    session->texts[starts[0] + row->text_length - 1] = session->model->shape.eos;
+    if (!queue->prefix_lengths) return;
+    row->prefix = smaller(queue->prefix_lengths[row->number], row->text_length - 1);
     if (row->longest < row->prefix) row->longest = row->prefix;
 }
 
@@ -174,5 +175,5 @@ void observe_round(const struct specdec_session *session, struct row *row, int64
     if (!copies_text(session)) return;
     if (session->options.match == SPECDEC_MATCH_NEAREST) realign(session, row, passed);
     else row->copy_from = after_unique_suffix(row, session->options.match == SPECDEC_MATCH_UNIQUE_3);
-    if (session->first_drafts) bound_draft(row, passed);
+    if (session->queue.first_drafts) bound_draft(row, passed);
 }

@@ -269,7 +269,7 @@ void draft_rows(struct worker *worker) {
     const int64_t most = positions_of_row(worker->session);
     int64_t rows = 0, fresh = 0;
     worker->starts[0] = 0;
-    for (int64_t i = 0; i < worker->session->options.batch; i++) {
+    for (int64_t i = 0; i < worker->session->options.batch_size; i++) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT || !row->has_drafter) continue;
         if (rows && (rows + 1) * most > CHUNK) {

@@ -64,10 +64,10 @@ static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions
 // A new sentence in a free row. Returns a status.
 static int32_t begin_row(const struct specdec_session *session, struct row *row, int64_t number) {
     const struct specdec_model *model = session->model;
-    const int64_t length = session->starts[number + 1] - session->starts[number];
-    row->source = session->ids + session->starts[number];
+    const int64_t length = session->queue.starts[number + 1] - session->queue.starts[number];
+    row->source = session->queue.ids + session->queue.starts[number];
     row->source_length = length;
-    row->capacity = specdec_capacity(model, length, session->options.min_length);
+    row->capacity = specdec_capacity(model, length, session->options.constraints.min_length);
     if (!row_reserve(session, row)) return SPECDEC_NO_MEMORY;
     row->tokens[0] = model->shape.start;
     row->length = 1;
@@ -91,7 +91,7 @@ static int32_t enter_row(struct worker *worker, struct row *row, int64_t number,
 
 int32_t enter_rows(struct worker *worker) {
     struct specdec_session *session = worker->session;
-    const int64_t batch = session->options.batch, free_rows = batch - worker->running;
+    const int64_t batch = session->options.batch_size, free_rows = batch - worker->running;
     if (worker->running && LEAVING * free_rows < batch && !worker->entering) return SPECDEC_OK;
     int64_t rows = 0, positions = 0;
     int drafts = -1; // not known yet; the same for all rows that enter together
@@ -99,9 +99,9 @@ int32_t enter_rows(struct worker *worker) {
     for (int64_t i = 0; i < batch && positions < CHUNK; i++) {
         struct row *row = worker->rows + i;
         if (row->number != VACANT) continue;
-        if (atomic_load(&session->entered) >= session->count) break;
+        if (atomic_load(&session->entered) >= session->queue.count) break;
         const int64_t number = atomic_fetch_add(&session->entered, 1);
-        if (number >= session->count) break;
+        if (number >= session->queue.count) break;
         const int may_draft = session->options.method != SPECDEC_METHOD_GREEDY;
         if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch) : may_draft;
         row->has_drafter = drafts && session->options.method == SPECDEC_METHOD_SPECDEC;

@@ -54,6 +54,24 @@ def read_header(path: Path) -> Header:
     return Header(crc32(content), constants, enums, structs, functions)
 
 
+def fill(struct: Any, record: Any, enums: Mapping[str, Mapping[str, int]]) -> Any:
+    """Set the fields of `struct` that `record` has as attributes of the same names, nested ones too, and return it.
+
+    Text is a name of the enumeration that the field is called after. Addresses and None are not set.
+    """
+    for name, kind in struct._fields_:
+        value = getattr(record, name, None)
+        if kind is ctypes.c_void_p:
+            continue
+        if hasattr(kind, "_fields_"):
+            fill(getattr(struct, name), value, enums)
+        elif isinstance(value, str):
+            setattr(struct, name, enums[name][value])
+        elif isinstance(value, int | float):
+            setattr(struct, name, value)
+    return struct
+
+
 def _values(enum: str, body: str) -> dict[str, int]:
     values, value = {}, -1
     for constant in filter(None, map(str.strip, body.split(","))):
@@ -81,5 +99,5 @@ def _field_type(kind: str, structs: Mapping[str, type[Any]]) -> type[Any]:
 def _type(declaration: str) -> type:
     """The type of an argument or a result: text for `char *`, an address for any other pointer."""
     if "*" in declaration:
-        return ctypes.c_char_p if re.search(r"\bchar \*", declaration) else ctypes.c_void_p
+        return ctypes.c_char_p if re.search(r"\bchar \*(?!\*)", declaration) else ctypes.c_void_p
     return _TYPES[declaration.split()[0]]

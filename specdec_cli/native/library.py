@@ -41,11 +41,10 @@ class UnsupportedModel(ModelError):
 
 
 class NativeError(Exception):
-    """An error that a function of the library returned; `status` is its number, and the message says what it means."""
+    """An error that a function of the library returned; the message says what it means, and names the option at fault, if one is."""
 
-    def __init__(self, status: int) -> None:
-        super().__init__(_message(status))
-        self.status = status
+    def __init__(self, status: int, fault: bytes | None = None) -> None:
+        super().__init__(_message(status) if fault is None else f"option {fault.decode()}: out of its range, or it contradicts others")
 
 
 @cache
@@ -101,14 +100,14 @@ def library_path() -> Path | None:
     return next(iter(sorted(Path(__file__).parent.glob("_engine*.so"))), None)
 
 
-def check(status: int) -> int:
+def check(status: int, fault: bytes | None = None) -> int:
     """Return `status`, the result of a function of the library, if it is not negative. Raises MemoryError if there is not enough
-    memory, and NativeError for any other negative number.
+    memory, and NativeError for any other negative number. `fault` is the name of the option that is out of its range, if one is.
     """
     if status == _NO_MEMORY:
         raise MemoryError(_message(status))
     if status < 0:
-        raise NativeError(status)
+        raise NativeError(status, fault)
     return status
 
 

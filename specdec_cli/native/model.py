@@ -3,21 +3,65 @@
 import ctypes
 import time
 from array import array
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
+from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.native.header import fill
 from specdec_cli.native.library import FINISHED, HEADER, ROUND, WAITING, check, instruction_set, load_library, model_error
-from specdec_cli.native.records import Decoded, DecodedRound, Request, decoded_of, options_of, round_of
 from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
+FIRST_COPY = 11
+"""Tokens of the first draft of input-guided decoding at most, where the length of drafts adapts. A rejected token costs about a
+fourth of a round here, so that a sentence with errors takes less time if it is not copied as a whole.
+"""
 PATIENCE = 20
 """Milliseconds after which a call of the library returns to Python, so that signals are handled."""
+_MOST_TOKENS = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a decoding needs besides its options.
+
+    - `threads`: the number of threads; each decodes a batch, or all share one sentence if the batch size is 1.
+    - `shared_vocabulary`: whether ids of source and output mean the same tokens.
+    - `word_starts`: the byte 1 for each token that begins a word, else 0; for copies by the rule "nearest".
+    - `adaptive`: the address of statistics that choose the number of drafted tokens (`tuning.native_block_size`).
+    - `memory`: the address of an NgramMemory, for the method "ngram-memory".
+    - `recorded`: for measurements, drafts by source, one for each round and as many for each source, which replace those of the drafter.
+
+    What has an address must outlive the decoding.
+    """
+
+    threads: int = 1
+    shared_vocabulary: bool = True
+    word_starts: bytes = b""
+    adaptive: ctypes.c_void_p | None = None
+    memory: ctypes.c_void_p | None = None
+    recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DecodedRound:
+    """A round of a sentence: the index of the sentence among those that are decoded together, the ids that the round took, and
+    those that had been drafted.
+
+    All ids that it took but the last are accepted drafts, unless a limit cut the output; with the tolerant rule too.
+    """
+
+    number: int
+    taken: list[int]
+    drafted: list[int]
 
 
 class NativeModel:
@@ -68,39 +112,39 @@ class NativeModel:
 
     def decode(
         self,
-        sources: Sequence[Sequence[int]],
-        request: Request,
+        sentences: Sequence[Sentence],
+        decoding: Decoding,
+        resources: Resources,
         meanwhile: Callable[[], None] = lambda: None,
         onlooker: Callable[[DecodedRound], None] | None = None,
-    ) -> Generator[Decoded]:
-        """Decode sources (ids ending with EOS), and yield each sentence as soon as it is done, in any order.
+    ) -> Generator[Hypothesis]:
+        """Decode sentences, and yield a hypothesis for each as soon as it is done, in any order.
 
-        `onlooker` is called with each round of each sentence, before the sentence is yielded. `meanwhile` is called
-        about every 20 milliseconds (PATIENCE); an exception that it raises ends the decoding.
-        Raises NativeError for a source that is empty, too long or has unknown ids, and for options out of range;
-        ValueError if `request.word_starts` is neither empty nor has one byte for each token, and with `request.most_copies` if
-        `request.forms` does not have four bytes for each token of both vocabularies.
+        The method is one of the library's (`enum specdec_method`). `onlooker` is called with each round of each sentence, before its
+        hypothesis is yielded; a round has the index of its sentence in `sentences`. `meanwhile` is called about every 20 milliseconds
+        (PATIENCE); an exception that it raises ends the decoding. Raises NativeError for a source that is empty, too long or has
+        unknown ids, and for an option that is out of its range.
         """
-        with self._session(sources, request, with_rounds=onlooker is not None) as session:
+        with self._session(sentences, decoding, resources, with_rounds=onlooker is not None) as session:
             output, due = HEADER.structs["output"](), time.monotonic()
             while (status := check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output)))) != FINISHED:
                 if time.monotonic() >= due:
                     meanwhile()
                     due = time.monotonic() + PATIENCE / 1000
                 if status == ROUND and onlooker is not None:
-                    onlooker(round_of(output))
+                    onlooker(_round_of(output))
                 elif status != WAITING:
-                    yield decoded_of(output)
+                    yield _hypothesis_of(output, sentences[output.number].number, decoding)
 
-    def times(self, sources: Sequence[Sequence[int]], request: Request) -> tuple[float, float]:
-        """Decode sources and return the least milliseconds of the draft of a round and of the rest of a round, over
+    def times(self, sentences: Sequence[Sentence], decoding: Decoding, resources: Resources) -> tuple[float, float]:
+        """Decode sentences and return the least milliseconds of the draft of a round and of the rest of a round, over
         all rounds.
 
-        Only rounds of `request.batch` sentences count; 0 if there was no such round. Raises NativeError as `decode`
+        Only rounds of `decoding.batch_size` sentences count; 0 if there was no such round. Raises NativeError as `decode`
         does.
         """
         drafting, verifying = ctypes.c_double(), ctypes.c_double()
-        with self._session(sources, request) as session:
+        with self._session(sentences, decoding, resources) as session:
             output = HEADER.structs["output"]()
             while check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output))) != FINISHED:
                 pass
@@ -108,39 +152,16 @@ class NativeModel:
         return drafting.value, verifying.value
 
     @contextmanager
-    def _session(self, sources: Sequence[Sequence[int]], request: Request, *, with_rounds: bool = False) -> Generator[ctypes.c_void_p]:
-        flat, places = _flattened(sources)
-        if request.word_starts and len(request.word_starts) != self.config.vocabulary_size:
-            raise ValueError(f"{len(request.word_starts)} word starts for {self.config.vocabulary_size} tokens")
-        if request.most_copies and [*map(len, request.forms)] != [4 * self.config.vocabulary_size, 4 * self.config.source_size]:
-            raise ValueError(f"forms of {len(request.forms[0])} and {len(request.forms[1])} bytes")
-        if request.decoding == "given-drafts" and not len(request.drafts) == len(request.first_drafts) == len(sources):
-            raise ValueError(f"{len(request.drafts)} drafts and {len(request.first_drafts)} bounds for {len(sources)} sources")
-        if len(request.prefix_lengths) not in (0, len(sources)):
-            raise ValueError(f"{len(request.prefix_lengths)} prefixes for {len(sources)} sources")
-        if request.decoding == "input-guided":
-            for name, given in (("bounds", request.first_drafts), ("texts", request.drafts)):
-                if len(given) not in (0, len(sources)):
-                    raise ValueError(f"{len(given)} {name} for {len(sources)} sources")
-        if request.recorded and [len(rounds) for rounds in request.recorded] != [len(request.recorded[0])] * len(sources):
-            raise ValueError(f"recorded drafts of {len(request.recorded)} sentences for {len(sources)}, or of different numbers of rounds")
-        options, session = options_of(request), ctypes.c_void_p()
+    def _session(
+        self, sentences: Sequence[Sentence], decoding: Decoding, resources: Resources, *, with_rounds: bool = False
+    ) -> Generator[ctypes.c_void_p]:
+        options, session, fault = options_of(decoding, resources), ctypes.c_void_p(), ctypes.c_char_p()
         options.with_rounds = with_rounds
-        if request.decoding == "given-drafts":
-            numbers = (array("i", each) for each in (request.first_drafts, request.prefix_lengths or [0] * len(sources)))
-            arrays = *_flattened(request.drafts), *numbers
-            options.drafts, options.draft_starts, options.first_drafts, options.prefix_lengths = map(_address, arrays)
-        elif request.recorded:
-            recorded = _flattened([draft for rounds in request.recorded for draft in rounds])
-            options.drafts, options.draft_starts = map(_address, recorded)
-        elif request.decoding == "input-guided" and request.drafts:
-            texts = _flattened(request.drafts)
-            options.drafts, options.draft_starts = map(_address, texts)
-        if request.decoding == "input-guided" and request.first_drafts:
-            bounds = array("i", request.first_drafts)
-            options.first_drafts = _address(bounds)
-        queue = _address(flat), _address(places), len(sources)
-        check(self._library.specdec_session_create(self._model, ctypes.byref(options), *queue, ctypes.byref(session)))
+        queue, _arrays = queue_of(sentences, decoding, resources)
+        status = self._library.specdec_session_create(
+            self._model, ctypes.byref(options), ctypes.byref(queue), ctypes.byref(session), ctypes.byref(fault)
+        )
+        check(status, fault.value)
         try:
             yield session
         finally:
@@ -151,15 +172,76 @@ class NativeModel:
             self._library.specdec_model_destroy(self._model)
 
 
-def _flattened(texts: Sequence[Sequence[int]]) -> tuple["array[int]", "array[int]"]:
-    """The ids of all texts one after the other (int32), and where each text begins and the last one ends (int64). A 0 is
-    behind the ids, as an empty array has no address.
-    """
-    return array("i", chain(*texts, (0,))), array("q", accumulate(map(len, texts), initial=0))
+def options_of(decoding: Decoding, resources: Resources) -> Any:
+    """The C structure of the options of a decoding; what it points to belongs to `decoding` and `resources`."""
+    options = fill(HEADER.structs["options"](), decoding, HEADER.enums)
+    options.max_length = min(decoding.max_length, _MOST_TOKENS)
+    options.threads, options.shared_vocabulary = resources.threads, resources.shared_vocabulary
+    options.adaptive, options.memory = resources.adaptive, resources.memory
+    options.word_starts = _bytes(resources.word_starts)
+    if decoding.constraints.forced is None:
+        options.constraints.forced = -1
+    options.constraints.forms, options.constraints.source_forms = map(_bytes, decoding.constraints.forms)
+    return options
 
 
-def _address(values: "array[int]") -> int:
-    return values.buffer_info()[0]
+def queue_of(sentences: Sequence[Sentence], decoding: Decoding, resources: Resources) -> tuple[Any, Sequence[Any]]:
+    """The C structure of the queue of sentences, and the arrays to which it points."""
+    queue, arrays = HEADER.structs["queue"](count=len(sentences)), []
+
+    def add(name: str, values: "array[int]") -> None:
+        arrays.append(values)
+        setattr(queue, name, values.buffer_info()[0])
+
+    def add_texts(name: str, starts: str, texts: Sequence[Sequence[int]]) -> None:
+        add(name, array("i", chain(*texts, (0,))))  # a 0 is behind the ids, as an empty array has no address
+        add(starts, array("q", accumulate(map(len, texts), initial=0)))
+
+    add_texts("ids", "starts", [sentence.source for sentence in sentences])
+    if decoding.method == GIVEN:
+        add_texts("texts", "text_starts", [sentence.draft for sentence in sentences])
+        add("first_drafts", array("i", [*(sentence.first for sentence in sentences), 0]))
+        add("prefix_lengths", array("i", [*(sentence.prefix for sentence in sentences), 0]))
+    elif decoding.method == "input-guided":
+        if any(sentence.copy for sentence in sentences):
+            add_texts("texts", "text_starts", [sentence.copy or sentence.source for sentence in sentences])
+        if decoding.tidies_copies:
+            add("first_drafts", array("i", [FIRST_COPY] * (len(sentences) + 1)))
+    if resources.recorded:
+        recorded = [resources.recorded.get(tuple(sentence.source), ()) for sentence in sentences]
+        numbers = {len(rounds) for rounds in recorded}
+        if len(numbers) != 1:
+            raise ValueError(f"recorded drafts of different numbers of rounds: {sorted(numbers)}")
+        (queue.recorded_rounds,) = numbers
+        add_texts("recorded", "recorded_starts", [draft for rounds in recorded for draft in rounds])
+    return queue, arrays
+
+
+def _hypothesis_of(output: Any, number: int, decoding: Decoding) -> Hypothesis:
+    """The hypothesis for the sentence `number` in the C structure `output`."""
+    ids, method = _values(ctypes.c_int32, output.ids, output.length), decoding.method if output.drafted else "greedy"
+    if output.count:
+        hypotheses = _values(HEADER.structs["hypothesis"], output.hypotheses, output.count)
+        found = tuple(Alternative(_values(ctypes.c_int32, each.ids, each.length), each.log_probability, each.score) for each in hypotheses)
+        return Hypothesis(number, ids, output.rounds, found[0].log_probability, found, (), method)
+    scores = tuple(_values(ctypes.c_float, output.log_probabilities, output.length)) if output.log_probabilities else ()
+    return Hypothesis(number, ids, output.rounds, sum(scores) if decoding.with_scores else None, (), scores, method)
+
+
+def _round_of(output: Any) -> DecodedRound:
+    """The round in the C structure `output`."""
+    ids = _values(ctypes.c_int32, output.ids, output.length + output.drafted)
+    return DecodedRound(output.number, ids[: output.length], ids[output.length :])
+
+
+def _values(kind: Any, address: int | None, count: int) -> list[Any]:
+    """The `count` values of the type `kind` that begin at `address`, copied unless they are structures."""
+    return list((kind * count).from_address(address)) if count else []
+
+
+def _bytes(values: bytes) -> int | None:
+    """The address of bytes; None for none."""
+    return ctypes.cast(ctypes.c_char_p(values), ctypes.c_void_p).value if values else None
 
 
 def shape_of(config: TransformerConfig, drafter: DrafterConfig | None = None) -> Any:

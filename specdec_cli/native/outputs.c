@@ -9,7 +9,7 @@
 // The best hypotheses of a search.
 static struct done *found_by_search(const struct specdec_session *session, const struct row *row) {
     const struct finished *finished = row->search.finished;
-    const int64_t count = smaller(row->search.ended, session->options.n_best);
+    const int64_t count = smaller(row->search.ended, session->options.search.n_best);
     int64_t total = 0;
     for (int64_t i = 0; i < count; i++) total += finished[i].length;
     struct specdec_hypothesis *hypotheses;

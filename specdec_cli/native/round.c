@@ -39,28 +39,28 @@ static void accept_tokens(struct worker *worker, const struct verdict *verdict) 
 // The time of a round's parts. Where a thread decodes several rows alone, the time that it waits for a processor does not count:
 // such rounds are so long that all of them may be interrupted while other programs run.
 static double milliseconds(const struct worker *worker) {
-    const int alone = !worker->team && worker->session->options.batch > 1;
+    const int alone = !worker->team && worker->session->options.batch_size > 1;
     return 1e-6 * (double)nanoseconds_of(alone ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
 // Replaces the drafts of all rows by those that were given for their rounds.
 static void replay_drafts(struct worker *worker) {
     struct specdec_session *session = worker->session;
-    const int64_t rounds = session->options.recorded;
-    for (int64_t i = 0; i < session->options.batch; i++) {
+    const int64_t rounds = session->queue.recorded_rounds;
+    for (int64_t i = 0; i < session->options.batch_size; i++) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT) continue;
         const int64_t number = row->number * rounds + (row->rounds < rounds ? row->rounds : rounds - 1);
-        const int64_t start = session->draft_starts[number], count = session->draft_starts[number + 1] - start;
+        const int64_t start = session->queue.recorded_starts[number], count = session->queue.recorded_starts[number + 1] - start;
         const int64_t left = row->limit - row->length, most = left < session->longest_draft ? left : session->longest_draft;
         row->drafted = count < most ? count : most;
-        for (int64_t k = 0; k < row->drafted; k++) row->draft[k] = session->drafts[start + k];
+        for (int64_t k = 0; k < row->drafted; k++) row->draft[k] = session->queue.recorded[start + k];
     }
 }
 
 // Room for the keys and values of a row's round.
 static void extend_row(const struct specdec_session *session, struct row *row) {
-    const int64_t drafted = row->has_drafter || session->options.recorded ? session->longest_draft : row->drafted;
+    const int64_t drafted = row->has_drafter || session->queue.recorded_rounds ? session->longest_draft : row->drafted;
     row_extend(session, row, row->length + drafted);
 }
 
@@ -68,7 +68,7 @@ static void extend_row(const struct specdec_session *session, struct row *row) {
 static int64_t propose_drafts(struct worker *worker) {
     struct specdec_session *session = worker->session;
     int64_t drafting = 0;
-    for (int64_t i = 0; i < session->options.batch; i++) {
+    for (int64_t i = 0; i < session->options.batch_size; i++) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT) continue;
         propose_draft(worker, row);
@@ -79,15 +79,15 @@ static int64_t propose_drafts(struct worker *worker) {
         worker->block_size = worker->adaptive ? adaptive_size(worker->adaptive, drafting) : session->options.block_size;
         draft_rows(worker);
     }
-    if (session->options.recorded) replay_drafts(worker);
+    if (session->queue.recorded_rounds) replay_drafts(worker);
     return drafting;
 }
 
 // Whether all rows of the batch run, with drafts of the full size if these are a drafter's or recorded.
 static int is_full(const struct worker *worker) {
     const struct specdec_options *options = &worker->session->options;
-    const int drafts = options->method == SPECDEC_METHOD_SPECDEC || options->recorded;
-    for (int64_t i = 0; i < options->batch; i++) {
+    const int drafts = options->method == SPECDEC_METHOD_SPECDEC || worker->session->queue.recorded_rounds;
+    for (int64_t i = 0; i < options->batch_size; i++) {
         const struct row *row = worker->rows + i;
         if (row->number == VACANT || (drafts && row->drafted < options->block_size)) return 0;
     }

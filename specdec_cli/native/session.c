@@ -13,109 +13,134 @@
 #define MOST_THREADS 1024
 #define MOST_BATCH (1 << 16)
 
-static int beam_fits(const struct specdec_options *options) {
-    return between(options->beam_size, 1, SPECDEC_MOST_BEAM) && between(options->n_best, 1, options->beam_size) &&
-           between(options->stop, SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FAIRSEQ) && isfinite(options->length_penalty);
+static int copies_texts(const struct specdec_options *options) {
+    return options->method == SPECDEC_METHOD_GIVEN_DRAFTS || options->method == SPECDEC_METHOD_INPUT_GUIDED;
 }
 
-static int constraints_fit(const struct specdec_options *options) {
-    return options->min_length >= 0 && options->no_repeat_ngram_size >= 0 && options->source_ngram_size >= 0 &&
-           options->repetition_penalty > 0.0f && isfinite(options->repetition_penalty) && between(options->most_copies, 0, 256) &&
-           !(options->most_copies && !(options->forms && options->source_forms));
+// The name of an option, and whether its value is in its range and goes with the others.
+struct check {
+    const char *name;
+    int fits;
+};
+
+// The name of the first option that does not fit; NULL if all do.
+static const char *first_fault(const struct check *checks, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (!checks[i].fits) return checks[i].name;
+    return 0;
 }
 
-static int memory_fits(const struct specdec_options *options, const struct specdec_shape *shape) {
-    const struct specdec_memory *memory = options->memory;
-    if (options->method != SPECDEC_METHOD_NGRAM_MEMORY) return !memory;
-    return memory && memory->vocabulary == shape->vocabulary && memory->workers >= (options->batch > 1 ? options->threads : 1);
+static const char *fault_of_constraints(const struct specdec_constraints *constraints, const struct specdec_shape *shape) {
+    const struct check checks[] = {
+        {"min_length", constraints->min_length >= 0},
+        {"no_repeat_ngram_size", constraints->no_repeat_ngram_size >= 0},
+        {"source_ngram_size", constraints->source_ngram_size >= 0},
+        {"repetition_penalty", constraints->repetition_penalty > 0.0f && isfinite(constraints->repetition_penalty)},
+        {"most_copies", between(constraints->most_copies, 0, 256)},
+        {"forced", between(constraints->forced, -1, shape->vocabulary - 1)},
+        {"forms", !constraints->most_copies || (constraints->forms && constraints->source_forms)},
+    };
+    return first_fault(checks, sizeof checks / sizeof *checks);
 }
 
-static int options_fit(const struct specdec_options *options, const struct specdec_shape *shape) {
-    const int copies = options->method == SPECDEC_METHOD_INPUT_GUIDED, drafts = options->method == SPECDEC_METHOD_SPECDEC;
-    const int given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
+static const char *fault_of_search(const struct specdec_search *search) {
+    const struct check checks[] = {
+        {"beam_size", between(search->beam_size, 1, SPECDEC_MOST_BEAM)},
+        {"n_best", between(search->n_best, 1, search->beam_size)},
+        {"length_penalty", isfinite(search->length_penalty)},
+        {"stop", between(search->stop, SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FAIRSEQ)},
+    };
+    return first_fault(checks, sizeof checks / sizeof *checks);
+}
+
+// Only what protects memory, and what would have no meaning: the caller knows better what is wanted.
+static const char *fault_of_options(const struct specdec_options *options, const struct specdec_shape *shape) {
+    const int copies = options->method == SPECDEC_METHOD_INPUT_GUIDED, given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
+    const int drafts = options->method == SPECDEC_METHOD_SPECDEC, remembers = options->method == SPECDEC_METHOD_NGRAM_MEMORY;
+    const int alike = shape->source_vocabulary == shape->vocabulary;
+    const int64_t workers = options->batch_size > 1 ? options->threads : 1;
+    const struct specdec_acceptance *acceptance = &options->acceptance;
     const struct specdec_adaptive *adaptive = options->adaptive;
-    return between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_NGRAM_MEMORY) &&
-           between(options->match, SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_NEAREST) &&
-           between(options->block_size, 0, 1 << 16) && between(options->batch, 1, MOST_BATCH) &&
-           between(options->threads, 1, MOST_THREADS) && options->max_length >= 0 && between(options->forced, -1, shape->vocabulary - 1) &&
-           constraints_fit(options) && memory_fits(options, shape) && between(options->top_beta, 0, shape->vocabulary) &&
-           !isnan(options->tolerance) &&
-           !(options->method == SPECDEC_METHOD_BEAM && !beam_fits(options)) &&
-           !(drafts && !(shape->drafter_layers && between(options->block_size, 1, shape->max_block))) &&
-           !(adaptive && !(drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch &&
-                           adaptive->workers >= (options->batch > 1 ? options->threads : 1))) &&
-           !((copies || given) && options->match == SPECDEC_MATCH_NEAREST && !options->word_starts) &&
-           options->recorded >= 0 && !(options->recorded && (given || adaptive || !options->drafts || !options->draft_starts)) &&
-           !(copies && options->drafts && !options->draft_starts) &&
-           !(given && !(options->drafts && options->draft_starts && options->first_drafts && options->prefix_lengths)) &&
-           !(given && options->top_beta) &&
-           options->margin >= 0 && !(options->margin > 0 && !copies) &&
-           !(copies && (!options->shared_vocabulary || shape->source_vocabulary != shape->vocabulary)) &&
-           !(options->shared_vocabulary && shape->source_vocabulary != shape->vocabulary);
+    const struct specdec_memory *memory = options->memory;
+    const struct check checks[] = {
+        {"method", between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_NGRAM_MEMORY) && (!drafts || shape->drafter_layers)},
+        {"block_size", drafts ? between(options->block_size, 1, shape->max_block) : between(options->block_size, 0, 1 << 16)},
+        {"batch_size", between(options->batch_size, 1, MOST_BATCH)},
+        {"threads", between(options->threads, 1, MOST_THREADS)},
+        {"max_length", options->max_length >= 0},
+        {"match", between(options->match, SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_NEAREST)},
+        {"shared_vocabulary", options->shared_vocabulary ? alike : !copies},
+        {"top_beta", between(acceptance->top_beta, 0, given ? 0 : shape->vocabulary)},
+        {"tolerance", !isnan(acceptance->tolerance)},
+        {"margin", acceptance->margin >= 0 && (copies || !(acceptance->margin > 0))},
+        {"word_starts", options->word_starts || !copies_texts(options) || options->match != SPECDEC_MATCH_NEAREST},
+        {"adaptive", !adaptive || (drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch_size &&
+                                   adaptive->workers >= workers)},
+        {"memory", remembers ? memory && memory->vocabulary == shape->vocabulary && memory->workers >= workers : !memory},
+    };
+    const char *fault = first_fault(checks, sizeof checks / sizeof *checks);
+    if (!fault) fault = fault_of_constraints(&options->constraints, shape);
+    return fault || options->method != SPECDEC_METHOD_BEAM ? fault : fault_of_search(&options->search);
 }
 
-static int32_t check_queue(const struct specdec_shape *shape, const int32_t *ids, const int64_t *starts, int64_t count) {
-    const int64_t most = shape->max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
+// Checks that texts begin at `starts` and have at least `least` tokens, and at most `most`, of `vocabulary`.
+static int32_t check_texts(const int32_t *ids, const int64_t *starts, int64_t count, int64_t least, int64_t most, int32_t vocabulary) {
     if (starts[0] != 0) return SPECDEC_BAD_LENGTH;
     for (int64_t i = 0; i < count; i++) {
-        if (starts[i + 1] <= starts[i] || starts[i + 1] - starts[i] > most) return SPECDEC_BAD_LENGTH;
-        if (ids[starts[i + 1] - 1] == shape->padding) return SPECDEC_BAD_ID;
+        if (starts[i + 1] < starts[i] || !between(starts[i + 1] - starts[i], least, most)) return SPECDEC_BAD_LENGTH;
         for (int64_t k = starts[i]; k < starts[i + 1]; k++)
-            if (!between(ids[k], 0, shape->source_vocabulary - 1)) return SPECDEC_BAD_ID;
+            if (!between(ids[k], 0, vocabulary - 1)) return SPECDEC_BAD_ID;
     }
     return SPECDEC_OK;
 }
 
-int has_texts(const struct specdec_options *options) {
-    return options->method == SPECDEC_METHOD_GIVEN_DRAFTS ||
-           (options->method == SPECDEC_METHOD_INPUT_GUIDED && options->drafts && !options->recorded);
-}
-
-static int64_t drafts_of(const struct specdec_session *session) {
-    return has_texts(&session->options) ? session->count : product_of(session->options.recorded, session->count);
-}
-
-static int has_bounds(const struct specdec_options *options) {
-    return options->first_drafts && (options->method == SPECDEC_METHOD_GIVEN_DRAFTS || options->method == SPECDEC_METHOD_INPUT_GUIDED);
-}
-
-static int32_t check_drafts(const struct specdec_session *session) {
-    const int32_t *ids = session->options.drafts;
-    const int64_t *starts = session->options.draft_starts, count = drafts_of(session);
-    const int given = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS, texts = has_texts(&session->options);
-    for (int64_t i = 0; has_bounds(&session->options) && i < session->count; i++)
-        if (session->options.first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
-    if (count < 0) return SPECDEC_BAD_LENGTH;
-    if (count && starts[0] != 0) return SPECDEC_BAD_LENGTH;
-    for (int64_t i = 0; i < count; i++) {
-        if (starts[i + 1] < starts[i] + texts) return SPECDEC_BAD_LENGTH;
-        if (given && !between(session->options.prefix_lengths[i], 0, starts[i + 1] - starts[i] - 1)) return SPECDEC_BAD_LENGTH;
-        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
-            if (!between(ids[k], 0, session->model->shape.vocabulary - 1)) return SPECDEC_BAD_ID;
-    }
+static int32_t check_numbers(const struct specdec_queue *queue) {
+    for (int64_t i = 0; queue->first_drafts && i < queue->count; i++)
+        if (queue->first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
+    for (int64_t i = 0; queue->prefix_lengths && i < queue->count; i++)
+        if (!queue->texts || !between(queue->prefix_lengths[i], 0, queue->text_starts[i + 1] - queue->text_starts[i] - 1))
+            return SPECDEC_BAD_LENGTH;
     return SPECDEC_OK;
+}
+
+static int32_t check_queue(const struct specdec_queue *queue, const struct specdec_options *options, const struct specdec_shape *shape) {
+    const int64_t most = shape->max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
+    const int given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
+    if (queue->count < 0 || queue->recorded_rounds < 0 || (given && !queue->texts)) return SPECDEC_BAD_LENGTH;
+    int32_t status = check_texts(queue->ids, queue->starts, queue->count, 1, most, shape->source_vocabulary);
+    for (int64_t i = 0; !status && i < queue->count; i++)
+        if (queue->ids[queue->starts[i + 1] - 1] == shape->padding) status = SPECDEC_BAD_ID;
+    if (!status && queue->texts) status = check_texts(queue->texts, queue->text_starts, queue->count, 1, INT64_MAX, shape->vocabulary);
+    if (!status) status = check_numbers(queue);
+    if (status || !queue->recorded_rounds) return status;
+    const int64_t recorded = product_of(queue->recorded_rounds, queue->count);
+    if (recorded < 0 || given || options->adaptive) return SPECDEC_BAD_LENGTH;
+    return check_texts(queue->recorded, queue->recorded_starts, recorded, 0, INT64_MAX, shape->vocabulary);
 }
 
 static int64_t longest_draft(const struct specdec_session *session) {
-    const int32_t decoding = session->options.method;
-    if (decoding == SPECDEC_METHOD_GREEDY || decoding == SPECDEC_METHOD_BEAM) return 0;
-    return decoding == SPECDEC_METHOD_SPECDEC ? session->options.block_size : session->longest_capacity;
+    const int32_t method = session->options.method;
+    if (method == SPECDEC_METHOD_GREEDY || method == SPECDEC_METHOD_BEAM) return 0;
+    return method == SPECDEC_METHOD_SPECDEC ? session->options.block_size : session->longest_capacity;
 }
 
 // Computes the sizes that the queue needs, which is checked.
-static void measure(struct specdec_session *session, const int64_t *starts) {
-    for (int64_t i = 0; i < session->count; i++) session->longest_source = larger(session->longest_source, starts[i + 1] - starts[i]);
-    session->longest_capacity = specdec_capacity(session->model, session->longest_source, session->options.min_length);
+static void measure(struct specdec_session *session) {
+    const struct specdec_queue *queue = &session->queue;
+    const struct specdec_options *options = &session->options;
+    for (int64_t i = 0; i < queue->count; i++)
+        session->longest_source = larger(session->longest_source, queue->starts[i + 1] - queue->starts[i]);
+    session->longest_capacity = specdec_capacity(session->model, session->longest_source, options->constraints.min_length);
     session->longest_draft = longest_draft(session);
-    session->beam = session->options.method == SPECDEC_METHOD_BEAM ? session->options.beam_size : 1;
+    session->beam = options->method == SPECDEC_METHOD_BEAM ? options->search.beam_size : 1;
     const int64_t positions = larger(larger(session->longest_source, positions_of_row(session)), session->beam);
     // Rows that enter or run together: as many as there are, up to CHUNK positions and those of one more.
-    const int64_t of_all = product_of(positions, session->count < session->options.batch ? session->count : session->options.batch);
+    const int64_t of_all = product_of(positions, smaller(queue->count, options->batch_size));
     session->most_positions = of_all < CHUNK + positions ? of_all : CHUNK + positions;
 }
 
 static int32_t open_workers(struct specdec_session *session) {
-    const int64_t threads = session->options.threads, apart = session->options.batch > 1;
+    const int64_t threads = session->options.threads, apart = session->options.batch_size > 1;
     session->worker_count = apart ? threads : 1;
     session->workers = arena_allocate(&session->arena, session->worker_count, sizeof *session->workers);
     if (!session->workers) return SPECDEC_NO_MEMORY;
@@ -129,52 +154,58 @@ static int32_t open_workers(struct specdec_session *session) {
     return SPECDEC_OK;
 }
 
-static int32_t copy_texts(struct specdec_session *session, const int32_t *ids, const int64_t *starts, int64_t count, int32_t **copied_ids,
-                          int64_t **copied_starts) {
-    *copied_ids = arena_allocate(&session->arena, starts[count], sizeof *ids);
-    *copied_starts = arena_allocate(&session->arena, count + 1, sizeof *starts);
-    if (!*copied_ids || !*copied_starts) return SPECDEC_NO_MEMORY;
-    memcpy(*copied_ids, ids, (size_t)starts[count] * sizeof *ids);
-    memcpy(*copied_starts, starts, (size_t)(count + 1) * sizeof *starts);
-    return SPECDEC_OK;
-}
-
-// A copy of a number for each sentence; NULL without memory.
-static int32_t *copy_numbers(struct specdec_session *session, const int32_t *numbers) {
-    int32_t *copy = arena_allocate(&session->arena, session->count + 1, sizeof *copy);
-    if (copy) memcpy(copy, numbers, (size_t)session->count * sizeof *copy);
+// A copy of `count` numbers of `size` bytes each; NULL without memory.
+static void *copy_of(struct specdec_session *session, const void *numbers, int64_t count, size_t size) {
+    void *copy = arena_allocate(&session->arena, count + 1, (int64_t)size);
+    if (copy) memcpy(copy, numbers, (size_t)count * size);
     return copy;
 }
 
-static int32_t copy_queue(struct specdec_session *session, const int32_t *ids, const int64_t *starts) {
-    const struct specdec_options *options = &session->options;
-    const int32_t status = copy_texts(session, ids, starts, session->count, &session->ids, &session->starts);
-    if (status) return status;
-    if (has_bounds(options) && !(session->first_drafts = copy_numbers(session, options->first_drafts))) return SPECDEC_NO_MEMORY;
-    if (!drafts_of(session)) return SPECDEC_OK;
-    if (options->method == SPECDEC_METHOD_GIVEN_DRAFTS && !(session->prefix_lengths = copy_numbers(session, options->prefix_lengths)))
-        return SPECDEC_NO_MEMORY;
-    return copy_texts(session, options->drafts, options->draft_starts, drafts_of(session), &session->drafts, &session->draft_starts);
+static int copy_texts(struct specdec_session *session, const int32_t **ids, const int64_t **starts, int64_t count) {
+    *ids = copy_of(session, *ids, (*starts)[count], sizeof **ids);
+    *starts = copy_of(session, *starts, count + 1, sizeof **starts);
+    return *ids && *starts;
 }
 
-int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const int32_t *ids,
-                               const int64_t *starts, int64_t count, struct specdec_session **created) {
+static int copy_numbers(struct specdec_session *session, const int32_t **numbers) {
+    *numbers = copy_of(session, *numbers, session->queue.count, sizeof **numbers);
+    return *numbers != 0;
+}
+
+// Takes copies of all that the method reads of the queue.
+static int32_t copy_queue(struct specdec_session *session) {
+    struct specdec_queue *queue = &session->queue;
+    const int texts = copies_texts(&session->options), given = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS;
+    if (!texts) queue->texts = queue->first_drafts = 0;
+    if (!given) queue->prefix_lengths = 0;
+    int fits = copy_texts(session, &queue->ids, &queue->starts, queue->count);
+    if (queue->texts) fits = fits && copy_texts(session, &queue->texts, &queue->text_starts, queue->count);
+    session->texts = (int32_t *)queue->texts;
+    if (queue->first_drafts) fits = fits && copy_numbers(session, &queue->first_drafts);
+    if (queue->prefix_lengths) fits = fits && copy_numbers(session, &queue->prefix_lengths);
+    const int64_t recorded = queue->recorded_rounds * queue->count;
+    if (recorded) fits = fits && copy_texts(session, &queue->recorded, &queue->recorded_starts, recorded);
+    return fits ? SPECDEC_OK : SPECDEC_NO_MEMORY;
+}
+
+int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const struct specdec_queue *queue,
+                               struct specdec_session **created, const char **fault) {
     *created = 0;
-    if (!options_fit(options, &model->shape)) return SPECDEC_BAD_OPTION;
-    if (count < 0) return SPECDEC_BAD_LENGTH;
+    *fault = fault_of_options(options, &model->shape);
+    if (*fault) return SPECDEC_BAD_OPTION;
+    int32_t status = check_queue(queue, options, &model->shape);
+    if (status) return status;
     struct specdec_session *session = calloc(1, sizeof *session);
     if (!session) return SPECDEC_NO_MEMORY;
     session->model = model;
     session->options = *options;
-    session->count = count;
+    session->queue = *queue;
     session->last = &session->first;
     session->owner = getpid();
     pthread_mutex_init(&session->lock, 0);
     pthread_cond_init(&session->progress, 0);
-    int32_t status = check_queue(&model->shape, ids, starts, count);
-    if (!status) measure(session, starts);
-    if (!status) status = check_drafts(session);
-    if (!status) status = copy_queue(session, ids, starts);
+    measure(session);
+    status = copy_queue(session);
     if (!status) status = open_workers(session);
     if (status) specdec_session_destroy(session);
     else *created = session;
@@ -243,7 +274,7 @@ int32_t specdec_session_next(struct specdec_session *session, int32_t millisecon
     for (;;) {
         const int32_t handed = hand_out(session, output);
         if (handed != SPECDEC_WAITING) return handed;
-        if (session->handed_out == session->count) return SPECDEC_FINISHED;
+        if (session->handed_out == session->queue.count) return SPECDEC_FINISHED;
         int32_t status = atomic_load(&session->status);
         if (!status) status = work_once(session->workers);
         if (status < 0) return status;

@@ -20,11 +20,9 @@ struct specdec_session {
     struct specdec_options options;
     struct arena arena;
 
-    // The queue, copied. `drafts` and `draft_starts` are texts that are copied, or recorded drafts.
-    int64_t count;
-    int32_t *ids, *drafts, *first_drafts, *prefix_lengths;
-    int64_t *starts, *draft_starts;
-    atomic_llong entered; // sentences that were taken from it
+    struct specdec_queue queue; // its arrays are copies
+    int32_t *texts;             // its texts, of which those that are longer than their row are cut
+    atomic_llong entered;       // sentences that were taken from it
 
     // Sizes that the queue needs.
     int64_t longest_source, longest_capacity, longest_draft;
@@ -43,9 +41,6 @@ struct specdec_session {
     struct done *first, **last, *handed;
     int64_t handed_out;
 };
-
-// session.c: whether a text is given for each sentence, which is copied.
-int has_texts(const struct specdec_options *options);
 
 // buffers.c: the length of a source with its padding.
 int64_t padded_length(int64_t source_length);

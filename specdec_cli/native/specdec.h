@@ -91,45 +91,67 @@ struct specdec_tensor {
     int32_t type, mapped;
 };
 
-// `forced`: the token that every output begins with, or -1. `max_length`: tokens of an output at most, 0: the model's bound.
-// `block_size`: tokens of a draft at most, 0: no bound; a drafter's own is that, or less if `adaptive` chooses the number.
-// `top_beta` 0: a token is accepted if it is the first choice; else if it is among the `top_beta` best, and at most `tolerance`
-// nats below the best. `margin` above 0: a drafted token is accepted only if its logit is at least this much above all others; else the
-// best of these is taken. `shared_vocabulary`: whether ids of source and output mean the same
-// tokens. `word_starts` (vocabulary): which tokens begin a word, for SPECDEC_MATCH_NEAREST; it must outlive the session. Beam search keeps
-// `beam_size` hypotheses, 1 to 32, and gives the `n_best` best ones by their log probabilities over their lengths to the power of
-// `length_penalty`; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ.
-// `drafts`, for SPECDEC_METHOD_GIVEN_DRAFTS: for each sentence, a text ending with EOS from which its tokens are drafted. The texts stand
-// one after the other, and begin at `draft_starts`, as sources do. SPECDEC_METHOD_INPUT_GUIDED copies these texts in place of the sources
-// if `drafts` is not NULL and `recorded` is 0.
-// `prefix_lengths`, for SPECDEC_METHOD_GIVEN_DRAFTS: tokens at the start of each draft that are taken without being verified.
-// `first_drafts`, for SPECDEC_METHOD_GIVEN_DRAFTS, and for SPECDEC_METHOD_INPUT_GUIDED if it is not NULL: tokens of the first draft of
-// each sentence at most, 0: no bound; later drafts grow or shrink with what was accepted. All four are read by specdec_session_create only.
-// `with_rounds`: rounds of sentences are handed out too.
-// `recorded` is for measurements of time: the number of rounds of each sentence whose drafts are given in `drafts` (0: no drafts are
-// given), sentence after sentence. The drafter still drafts in every round, but the given draft is verified in place of its draft.
-// Rounds after these are given the last draft of their sentence.
-// Constraints, as in decoding/constraints.py: EOS has at least `min_length` tokens before it; no n-gram of `no_repeat_ngram_size`
-// tokens (0: any) occurs twice in an output, none of `source_ngram_size` in output and source; scores of tokens that an output has
-// are divided or multiplied by `repetition_penalty` (1: they stay); with `forced_end`, an output that is full ends with EOS; no
-// n-gram occurs more than `most_copies` times (0: any number) in immediate succession, unless the source repeats one more often; for this,
-// `forms` and `source_forms` (vocabulary, source vocabulary) are numbers of the texts of tokens, positive for those with a letter.
-struct specdec_options {
-    int32_t method, match, block_size, batch, threads, max_length, forced, with_scores, shared_vocabulary, top_beta;
-    float tolerance, margin;
-    int32_t with_rounds, beam_size, n_best, stop;
-    int32_t min_length, no_repeat_ngram_size, source_ngram_size, forced_end, most_copies;
-    float repetition_penalty;
-    int32_t recorded;
+// By which rule drafted tokens are accepted. Zeros are the exact rule: a token is accepted if it is the first choice.
+struct specdec_acceptance {
+    int32_t top_beta; // else it is accepted if it is among so many best ones,
+    float tolerance;  // and at most so many nats below the best
+    float margin;     // above 0: only if its logit is at least this much above all others; else the best of these is taken
+};
+
+// Rules on outputs, as in GenerationRules of model/bundle_info.py.
+struct specdec_constraints {
+    int32_t min_length;           // tokens before EOS at least
+    int32_t no_repeat_ngram_size; // no n-gram of so many tokens occurs twice in an output (0: any may)
+    int32_t source_ngram_size;    // nor in output and source
+    float repetition_penalty;     // scores of tokens that an output has are divided or multiplied by it (1: they stay)
+    int32_t most_copies;          // of an n-gram in immediate succession (0: any number)
+    int32_t forced_end;           // whether an output that is full ends with EOS
+    int32_t forced;               // the token that every output begins with, or -1
+    const int32_t *forms;         // (vocabulary), for most_copies: numbers of the texts of tokens, positive for those with a letter
+    const int32_t *source_forms;  // (source vocabulary)
+};
+
+// Beam search.
+struct specdec_search {
+    int32_t beam_size; // hypotheses that are kept, 1 to SPECDEC_MOST_BEAM
+    int32_t n_best;    // those that are given, by their log probabilities over their lengths to the power of
     double length_penalty;
-    const uint8_t *word_starts;
-    const int32_t *forms, *source_forms;
+    int32_t stop; // enum specdec_stop; a forced token counts with probability 1, except for SPECDEC_STOP_FAIRSEQ
+};
+
+struct specdec_options {
+    int32_t method;            // enum specdec_method
+    int32_t block_size;        // tokens of a draft at most (0: no bound); fewer if `adaptive` chooses the number
+    int32_t batch_size;        // sentences that a thread decodes together
+    int32_t threads;
+    int32_t max_length;        // tokens of an output at most (0: the model's bound)
+    int32_t match;             // enum specdec_match: where a copy goes on
+    int32_t with_scores;       // whether tokens get log probabilities
+    int32_t with_rounds;       // whether rounds of sentences are handed out too
+    int32_t shared_vocabulary; // whether ids of source and output mean the same tokens
+    struct specdec_acceptance acceptance;
+    struct specdec_constraints constraints;
+    struct specdec_search search;
+    const uint8_t *word_starts;        // (vocabulary), for SPECDEC_MATCH_NEAREST: which tokens begin a word
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
-    const int32_t *drafts;
-    const int64_t *draft_starts;
-    const int32_t *first_drafts;
-    const int32_t *prefix_lengths;
-    struct specdec_memory *memory; // for SPECDEC_METHOD_NGRAM_MEMORY; it must outlive the session
+    struct specdec_memory *memory;     // for SPECDEC_METHOD_NGRAM_MEMORY
+};
+
+// The sentences of a session. Texts stand one after the other: number i is ids[starts[i]] .. ids[starts[i + 1] - 1].
+struct specdec_queue {
+    int64_t count;
+    const int32_t *ids; // the sources, EOS included
+    const int64_t *starts;
+    const int32_t *texts;          // a text for each sentence, ending with EOS, from which its tokens are drafted, for
+    const int64_t *text_starts;    // SPECDEC_METHOD_GIVEN_DRAFTS, and in place of the source for SPECDEC_METHOD_INPUT_GUIDED; or NULL
+    const int32_t *first_drafts;   // tokens of the first copy of each sentence at most (0: no bound); later ones grow or shrink with what
+                                   // was accepted; or NULL
+    const int32_t *prefix_lengths; // tokens at the start of each text that are taken without being verified; or NULL
+    // For measurements of time: the drafter still drafts in every round, but these drafts are verified in place of its own: of
+    // `recorded_rounds` rounds of each sentence, sentence after sentence. Later rounds are given the last one of their sentence.
+    int32_t recorded_rounds;
+    const int32_t *recorded;
+    const int64_t *recorded_starts;
 };
 
 // Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of the
@@ -182,10 +204,10 @@ SPECDEC_API const char *specdec_model_isa(const struct specdec_model *model);
 // `min_length` tokens at least.
 SPECDEC_API int64_t specdec_capacity(const struct specdec_model *model, int64_t source_length, int64_t min_length);
 
-// A queue of `count` sources: that of sentence i is ids[starts[i]] .. ids[starts[i + 1] - 1], EOS included.
+// The queue is copied; what `options` points to must outlive the session. `fault` is the name of the option that is out of its range, or
+// does not go with the others, if the status is SPECDEC_BAD_OPTION.
 SPECDEC_API int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options,
-                                           const int32_t *ids, const int64_t *starts, int64_t count,
-                                           struct specdec_session **session);
+                                           const struct specdec_queue *queue, struct specdec_session **session, const char **fault);
 SPECDEC_API int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output);
 
 // The least milliseconds that drafting took, and that the rest of a round took, in a round of as many rows as the session holds,

@@ -25,7 +25,7 @@ struct decoder_pass decoder_pass_of(const struct worker *worker, int64_t rows, i
         .memory_capacities = worker->memory_capacities,
         .workspace = &worker->workspace,
     };
-    return (struct decoder_pass){pass, worker, has_constraints(&worker->session->options)};
+    return (struct decoder_pass){pass, worker, has_constraints(&worker->session->options.constraints)};
 }
 
 void run_decoder(struct member *member, const struct decoder_pass *pass) {
@@ -67,12 +67,12 @@ void run_with_team(const struct decoder_pass *pass, team_work work) {
 // else the verifier's own choice.
 static int32_t choose_token(const struct worker *worker, const struct logits *logits, int64_t first, int64_t i) {
     const struct position *position = worker->positions + first + i;
-    const struct specdec_options *options = &worker->session->options;
+    const struct specdec_acceptance *rule = &worker->session->options.acceptance;
     const int32_t drafted = position->next;
     if (position->forced >= 0) return position->forced;
     if (drafted >= 0 && position->index < position->row->prefix) return drafted;
-    if (options->margin > 0 && drafted >= 0) return reluctant_choice(logits, i, drafted, options->margin);
-    const int tolerated = options->top_beta && drafted >= 0 && is_tolerated(logits, i, drafted, options->top_beta, options->tolerance);
+    if (rule->margin > 0 && drafted >= 0) return choice_with_margin(logits, i, drafted, rule->margin);
+    const int tolerated = rule->top_beta && drafted >= 0 && is_tolerated(logits, i, drafted, rule->top_beta, rule->tolerance);
     return tolerated ? drafted : first_choice(logits, i);
 }
 
@@ -93,7 +93,7 @@ static void choose_tokens(struct member *member, const struct decoder_pass *pass
         const struct position *position = worker->positions + first + i;
         const struct context context = context_of(position);
         if (pass->constrained && position->forced < 0)
-            constrain(options, &worker->session->model->shape, &context, worker->logits, worker->tops, &logits, i);
+            constrain(&options->constraints, &worker->session->model->shape, &context, worker->logits, worker->tops, &logits, i);
         worker->predicted[first + i] = choose_token(worker, &logits, first, i);
     }
     if (!options->with_scores) return;
@@ -124,7 +124,7 @@ static int64_t lay_out_row(struct worker *worker, const struct row *row, int64_t
         const int64_t index = row->length - 1 + slot;
         const int32_t id = slot ? row->draft[slot - 1] : row->tokens[index];
         const int32_t next = slot < row->drafted ? row->draft[slot] : -1;
-        const int32_t forced = forced_token(&session->options, session->model->shape.eos, index + 1, row->limit);
+        const int32_t forced = forced_token(&session->options.constraints, session->model->shape.eos, index + 1, row->limit);
         worker->positions[first + slot] = (struct position){first, row->draft, id, forced, next, index, row, row->tokens};
         worker->indices[first + slot] = index;
         worker->ends[first + slot] = index + 1;
@@ -149,7 +149,7 @@ static void verify_chosen(struct worker *worker, int64_t rows, int64_t positions
 void verify_rows(struct worker *worker, accept_verdict accept) {
     int64_t rows = 0, positions = 0;
     worker->starts[0] = 0;
-    for (int64_t i = 0; i < worker->session->options.batch; i++) {
+    for (int64_t i = 0; i < worker->session->options.batch_size; i++) {
         struct row *row = worker->rows + i;
         if (row->number == VACANT) continue;
         if (rows && positions + row->drafted + 1 > CHUNK) {

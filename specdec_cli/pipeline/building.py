@@ -1,16 +1,15 @@
 """Construction of the verifier and the drafter of a bundle."""
 
-from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.registry import make_drafter
 from specdec_cli.decoding.names import LONGEST_DRAFT, METHODS
+from specdec_cli.decoding.options import Constraints, Decoding, constraints_of, own_options
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.settings import Settings
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_timing import round_costs
 
@@ -21,41 +20,30 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
     Raises ModelError if a model whose order is not left to right has constraints, because they depend on the
     preceding tokens.
     """
-    info = bundle.info
-    constraints = Constraints(
-        min_length=info.min_length,
-        no_repeat_ngram_size=info.no_repeat_ngram_size,
-        source_ngram_size=info.source_ngram_size,
-        repetition_penalty=info.repetition_penalty,
-        forced_end=info.forced_end,
-        most_copies=info.most_copies,
-        forms=bundle.tokenizer.forms() if info.most_copies else (b"", b""),
-    )
-    forced, order = bundle.tokenizer.special_tokens.forced, bundle.verifier.config.order
-    if order != "left-to-right" and (forced is not None or constraints != Constraints()):
+    constraints, order = constraints_of(bundle), bundle.verifier.config.order
+    if order != "left-to-right" and constraints != Constraints():
         raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
-    return Verifier(bundle.verifier, forced, constraints)
+    return Verifier(bundle.verifier, constraints.forced, constraints)
 
 
-def build_drafter(bundle: Bundle, settings: Settings, verifier: Verifier, lengths: Lengths | None = None) -> Drafter:
-    """Make the drafter of a decoding, with an adaptive block size if `settings.adaptive_length`; one without drafts
+def build_drafter(bundle: Bundle, decoding: Decoding, verifier: Verifier, lengths: Lengths | None = None) -> Drafter:
+    """Make the drafter of a decoding, with an adaptive block size if `decoding.adaptive`; one without drafts
     if it needs none.
 
     Jacobi and GS-Jacobi decoding draft up to the output lengths that `lengths` returns, if it is given. Raises
     UsageError if the bundle has no drafter of the kind that the decoding needs, or for a block size that the drafter
     was not trained for.
     """
-    run = verifier.execution.run
-    drafter = make_drafter(settings.decoding, DrafterInputs(bundle, settings.rule, settings.block_size, settings.options, lengths, run))
+    drafter = make_drafter(DrafterInputs(bundle, decoding, lengths, verifier.execution.run))
     if drafter is None:
         return NoDrafter()
-    if settings.decoding != "drafter":
+    if decoding.method != "drafter":
         drafter = verifier.execution.padded(drafter)
-    return _adaptive(bundle, settings, verifier, drafter) if settings.adaptive_length else drafter
+    return _adaptive(bundle, decoding, verifier, drafter) if decoding.adaptive else drafter
 
 
-def _adaptive(bundle: Bundle, settings: Settings, verifier: Verifier, drafter: SizedDrafter) -> AdaptiveBlockSize:
-    method = METHODS.get(settings.decoding)
-    longest = drafter.block_size or (LONGEST_DRAFT if method is None else method.longest)
-    name = " ".join([settings.decoding, *(f"{key}={value}" for key, value in settings.options.items())])
+def _adaptive(bundle: Bundle, decoding: Decoding, verifier: Verifier, drafter: SizedDrafter) -> AdaptiveBlockSize:
+    longest = drafter.block_size or (METHODS[decoding.method].longest if decoding.method in METHODS else LONGEST_DRAFT)
+    # The options that change what a round of this method costs.
+    name = " ".join([decoding.method, *(f"{key}={value}" for key, value in own_options(decoding).items())])
     return AdaptiveBlockSize(drafter, round_costs(verifier, drafter, longest, name, bundle.drafter), longest)

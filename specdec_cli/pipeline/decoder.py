@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.pipeline.settings import Settings
 
 
 class SentenceDecoder(Protocol):
-    """Protocol of the engines, which decode sentences with fixed settings."""
+    """Protocol of the engines, which decode sentences by one decoding."""
 
     @property
-    def settings(self) -> Settings:
-        """The settings with which the engine decodes, after the bundle's defaults were filled in."""
+    def decoding(self) -> Decoding:
+        """The decoding that runs."""
 
     @property
     def workers(self) -> int:

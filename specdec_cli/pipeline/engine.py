@@ -3,24 +3,23 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 
 import torch
 
-from specdec_cli.decoding.acceptance_rules import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.given import make_given
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.loop import Onlooker
-from specdec_cli.decoding.names import LENGTH_BEAM, SEARCHES
+from specdec_cli.decoding.names import SEARCHES
+from specdec_cli.decoding.options import Decoding, Exact
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.pipeline.building import build_drafter, bundle_verifier
-from specdec_cli.pipeline.rules import check_given
-from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.strategies import Group, Tools, decode_given, strategy_of
 from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
@@ -30,7 +29,7 @@ LEAST_SENTENCES = 4
 
 
 class Engine:
-    """The reference engine: decodes sentences with a bundle by PyTorch, according to `settings`.
+    """The reference engine: decodes sentences with a bundle by PyTorch, by the decoding `decoding`.
 
     `onlooker` is called in each round. `verifier` is one that was made for the same bundle, whose captured CUDA
     graphs are then used again. Jacobi and GS-Jacobi decoding draft up to the output lengths that `lengths` returns,
@@ -41,21 +40,22 @@ class Engine:
     def __init__(
         self,
         bundle: Bundle,
-        settings: Settings,
+        decoding: Decoding,
         onlooker: Onlooker | None = None,
         verifier: Verifier | None = None,
         lengths: Lengths | None = None,
     ) -> None:
-        self.settings = settings
+        self.decoding = decoding
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
-        alone = onlooker is not None or settings.batch_size == 1 or settings.decoding in SEARCHES
+        alone = onlooker is not None or decoding.batch_size == 1 or decoding.method in SEARCHES
         # Several workers only for a batch-invariant model: with it, the output does not depend on the number of threads.
         self.workers = 1 if alone or not self.verifier.model.batch_invariant else torch.get_num_threads()
         with self._threads():
-            self._drafters = [build_drafter(bundle, settings, self.verifier, lengths) for _ in range(self.workers)]
-        self._given_inputs = DrafterInputs(bundle, Exact(), settings.given_block_size, settings.options)
+            self._drafters = [build_drafter(bundle, decoding, self.verifier, lengths) for _ in range(self.workers)]
+        given = replace(decoding, acceptance=Exact(), block_size=decoding.given_block_size)
+        self._given_inputs = DrafterInputs(bundle, given)
 
     @property
     def longest_source(self) -> int:
@@ -97,11 +97,11 @@ class Engine:
 
         Sentences of one source width are decoded together, those that come with a draft apart from the others.
         Several workers, of one thread each, share them if there are enough. Raises UsageError for drafts
-        without a prefix if the settings are not those of an exact decoding. Sentences with a prefix get scores.
+        without a prefix if the decoding is not exact. Sentences with a prefix get scores.
         """
         if any(sentence.draft and not sentence.prefix for sentence in sentences):
-            check_given(self.settings.decoding, self.settings.rule)
-        tools = Tools(self.settings, self.verifier, self._reads, self._onlooker)
+            self.decoding.check_given()
+        tools = Tools(self.decoding, self.verifier, self._reads, self._onlooker)
         groups = self._groups(sentences)
         if self.workers == 1 or len(sentences) < LEAST_SENTENCES * self.workers:
             yield from self._decode_groups(tools, groups, self.drafter)
@@ -109,7 +109,7 @@ class Engine:
             yield from in_threads([partial(self._decode_groups, tools, groups, drafter) for drafter in self._drafters])
 
     def _decode_groups(self, tools: Tools, groups: Sequence[Group], drafter: Drafter) -> Iterator[Hypothesis]:
-        strategy, given = strategy_of(tools.settings.decoding), None
+        strategy, given = strategy_of(tools.decoding.method), None
         for group in groups:
             if group.given:
                 given = given or make_given(self._given_inputs)
@@ -125,9 +125,10 @@ class Engine:
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many of `sentences` sentences with sources of `width` tokens a worker decodes together."""
-        rows = self.workers * int(self.settings.options.get(LENGTH_BEAM.name, 1))
-        fitting = self.settings.memory // (rows * self.verifier.row_bytes(width)) if self.settings.memory else sentences
-        return max(1, min(self.settings.batch_size, -(-sentences // self.workers), fitting))
+        decoding = self.decoding
+        rows = self.workers * (decoding.length_beam if decoding.method == "mask-predict" else 1)
+        fitting = decoding.memory // (rows * self.verifier.row_bytes(width)) if decoding.memory else sentences
+        return max(1, min(decoding.batch_size, -(-sentences // self.workers), fitting))
 
     def _threads(self) -> AbstractContextManager[None]:
         """One thread of torch inside the block where several workers share the sentences."""

@@ -52,8 +52,8 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
-        settings = engine.settings
-        self._longest, self._copies_tidied = settings.longest_sentence, settings.copies_tidied
+        decoding = engine.decoding
+        self._longest, self._copies_tidied = decoding.longest_sentence, decoding.tidies_copies
         self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[DecodedLine]:

@@ -1,21 +1,21 @@
 """The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from ctypes import c_void_p
 from dataclasses import replace
 from functools import cached_property
 
-from specdec_cli.decoding.names import GIVEN, MATCH
-from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
+from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.options import Decoding, Exact
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
+from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
-from specdec_cli.native.model import NativeModel
+from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 from specdec_cli.native.ngram_memory import NgramMemory
-from specdec_cli.native.records import Decoded, DecodedRound, Request
-from specdec_cli.pipeline.native_decoding import NativeDecoding, native_decoding
-from specdec_cli.pipeline.rules import check_given
-from specdec_cli.pipeline.settings import Settings
+from specdec_cli.pipeline.native_decoding import native_decoding
 from specdec_cli.tuning.native_block_size import SharedBlockSizes
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
 from specdec_cli.tuning.round_costs import Costs
@@ -28,89 +28,93 @@ MOST_ROWS = 6
 """Most rows that a thread decodes together, as many as kernels multiply at once: one for each sentence, or each hypothesis of a beam."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
-_FLOAT, _MOST_TOKENS, _LANES = 4, 2**31 - 1, 16  # the engine pads the width of a head to a multiple of _LANES
+_FLOAT, _LANES = 4, HEADER.constants["LANES"]  # the engine pads the width of a head to a multiple of _LANES
 
 
 class NativeEngine:
     """The native engine: decodes sentences in int8 with the bundle that `bundle` describes, by `threads` threads,
-    according to `settings`.
+    by the decoding `decoding`.
 
     `shows_rounds` says that each round must be reported; that is not supported, and Unsupported is raised. Raises
     Unsupported also for other things that only the reference engine supports, UsageError if the engine's library is
     missing, and ModelError for weights that do not match the configuration.
     """
 
-    def __init__(self, bundle: BundleDescription, settings: Settings, threads: int, *, shows_rounds: bool = False) -> None:
-        self._way, self._folder = native_decoding(bundle, settings, shows_rounds=shows_rounds), bundle.path.parent
-        together = max(2, MOST_ROWS // settings.beam_size)  # with more sentences, keys and values no longer fit in the caches
-        self._asked, self._threads = replace(settings, batch_size=min(settings.batch_size, together)), threads
+    def __init__(self, bundle: BundleDescription, decoding: Decoding, threads: int, *, shows_rounds: bool = False) -> None:
+        self._runs, self._folder = native_decoding(bundle, decoding, shows_rounds=shows_rounds), bundle.path.parent
+        together = max(2, MOST_ROWS // decoding.search.beam_size)  # with more sentences, keys and values no longer fit in the caches
+        self._asked, self._threads = replace(decoding, batch_size=min(decoding.batch_size, together)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
         """Called with each round of each sentence, by its index among those that are decoded together."""
-        self._shape, self._tokenizer, self._info = bundle.shape, bundle.tokenizer, bundle.info
+        self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
+        self.recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = {}
+        """Drafts by source that replace those of each round, for measurements."""
+        self._drafter = bundle.drafter_config if self._runs.method == "specdec" else None
         self._sizes: SharedBlockSizes | None = None
         self._sentences = 0
         self._memory: NgramMemory | None = None
         try:
-            if self._way.decoding == "ngram-memory":
+            if self._runs.method == "ngram-memory":
                 self._memory = NgramMemory(self._shape.vocabulary_size, threads)
-            self._load(with_drafter=self._way.drafter is not None and not self._way.may_skip)
-            if self._way.adaptive and not self._way.may_skip:
+            self._load(with_drafter=self._drafter is not None and not self._runs.may_skip)
+            if self._runs.adaptive and not self._runs.may_skip:
                 self._choose_sizes(round_costs(self._measured()))
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
 
     def _load(self, *, with_drafter: bool) -> None:
         verifier, drafter = (self._folder / part / "model.safetensors" for part in ("verifier", "drafter"))
-        self._model = NativeModel(self._shape, verifier, *((self._way.drafter, drafter) if with_drafter else ()))
+        self._model = NativeModel(self._shape, verifier, *((self._drafter, drafter) if with_drafter else ()))
 
     def _choose_sizes(self, costs: Costs) -> None:
-        self._sizes = SharedBlockSizes(costs, self._way.block_size, self._asked.batch_size, self._threads, may_skip=self._way.may_skip)
+        self._sizes = SharedBlockSizes(costs, self._runs.block_size, self._asked.batch_size, self._threads, may_skip=self._runs.may_skip)
 
     def _measured(self) -> MeasuredModel:
-        assert self._way.drafter is not None
-        return MeasuredModel(self._model, self._way.drafter, self._way.block_size, self._threads if self.workers == 1 else 1)
+        assert isinstance(self._drafter, DrafterConfig)
+        return MeasuredModel(self._model, self._drafter, self._runs.block_size, self._threads if self.workers == 1 else 1)
 
     @property
-    def settings(self) -> Settings:
-        """The settings of the decoding that runs. If drafts may be skipped, the drafter is loaded once 32 sentences
+    def decoding(self) -> Decoding:
+        """The decoding that runs. If drafts may be skipped, the drafter is loaded once 32 sentences
         were given (WORTH_LOADING), and is used if the measured costs of rounds allow a gain; until then, or if it is
-        never used, the settings say "greedy" with block size 0.
+        never used, this is "greedy" with block size 0.
         """
         if self._is_greedy:
-            return replace(self._asked, decoding="greedy", block_size=0, adaptive_length=False)
-        return replace(self._asked, block_size=self._way.block_size, adaptive_length=self._way.adaptive)
+            return replace(self._asked, method="greedy", block_size=0, adaptive=False)
+        return replace(self._asked, block_size=self._runs.block_size, adaptive=self._runs.adaptive)
 
     @property
     def _is_greedy(self) -> bool:
-        return self._way.decoding == "greedy" or (self._way.may_skip and self._sizes is None)
+        return self._runs.method == "greedy" or (self._runs.may_skip and self._sizes is None)
 
     def expect(self, sentences: int) -> None:
         """Count sentences that are about to be decoded. Once there were enough for an optional drafter to pay, load it,
         unless the costs of rounds say that it cannot; `decode` calls this too.
         """
         self._sentences += sentences
-        if self._sizes is not None or not self._way.may_skip or self._sentences < WORTH_LOADING:
+        if self._sizes is not None or not self._runs.may_skip or self._sentences < WORTH_LOADING:
             return
         known = stored_costs(self._measured())
         try:
-            if known is None or can_pay(known, self._way.block_size):
+            if known is None or can_pay(known, self._runs.block_size):
                 self._load(with_drafter=True)
                 known = round_costs(self._measured())
         except UnsupportedModel:
             known = None
-        if known is not None and can_pay(known, self._way.block_size):
+        if known is not None and can_pay(known, self._runs.block_size):
             self._choose_sizes(known)
         else:
-            self._way = NativeDecoding("greedy")
+            self._runs = replace(self._runs, method="greedy", block_size=0, adaptive=False, may_skip=False)
+            self._drafter = None
 
     @property
     def is_shareable(self) -> bool:
         """Whether several threads may call `decode` at the same time: not with an n-gram memory, nor while it is not known
         whether an optional drafter is used (see `expect`).
         """
-        return self._memory is None and not (self._way.may_skip and self._sizes is None)
+        return self._memory is None and not (self._runs.may_skip and self._sizes is None)
 
     @property
     def workers(self) -> int:
@@ -142,12 +146,12 @@ class NativeEngine:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may differ.
 
         Sentences that come with a draft are decoded first, apart from the others. Raises UsageError for drafts without a
-        prefix if the settings are not those of an exact decoding.
+        prefix if the decoding is not exact.
         """
         given = [sentence for sentence in sentences if sentence.draft]
         if given:
             if not all(sentence.prefix for sentence in given):
-                check_given(self._asked.decoding, self._asked.rule)
+                self._asked.check_given()
             yield from self._decode_given(given)
             sentences = [sentence for sentence in sentences if not sentence.draft]
         if sentences:
@@ -157,66 +161,35 @@ class NativeEngine:
         self.expect(len(sentences))
         if self._memory is not None:  # what is drafted depends on the order of sentences: that of the reference engine
             sentences = sorted(sentences, key=lambda sentence: -(-len(sentence.source) // MULTIPLE))
-        way, decoding = self._way, "greedy" if self._is_greedy else self._asked.decoding
+        decoding, method = self._runs, self._asked.method
+        if self._is_greedy:
+            decoding, method = replace(decoding, method="greedy"), "greedy"
         with nullcontext() if self._sizes is None else self._sizes.borrow() as sizes:
-            request = replace(
-                self._request,
-                batch=self._rows(sentences),
-                decoding="greedy" if self._is_greedy else way.decoding,
-                block_size=way.block_size,
-                word_starts=self._word_starts if way.decoding == "input-guided" else b"",
-                drafts=[each.copy or each.source for each in sentences] if any(each.copy for each in sentences) else (),
-                first_drafts=[way.first_draft] * len(sentences) if way.first_draft else (),
-                top_beta=min(way.top_beta, self._shape.vocabulary_size),
-                tolerance=way.tolerance,
-                margin=way.margin,
-                adaptive=None if sizes is None else sizes.address,
-                memory=None if self._memory is None else self._memory.address,
-            )
-            yield from self._hypotheses(sentences, request, decoding)
+            address = None if sizes is None else sizes.address
+            for hypothesis in self._decode(sentences, decoding, address):
+                # The drafter's two methods are one for the library.
+                yield hypothesis if hypothesis.decoding in (method, "greedy") else replace(hypothesis, decoding=method)
 
     def _decode_given(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences that come with a draft; those with a prefix get scores."""
-        request = replace(
-            self._request,
-            batch=self._rows(sentences),
-            decoding=GIVEN,
-            block_size=self._asked.given_block_size,
-            with_scores=self._asked.with_scores or any(sentence.prefix for sentence in sentences),
-            word_starts=self._word_starts,
-            drafts=[sentence.draft for sentence in sentences],
-            first_drafts=[sentence.first for sentence in sentences],
-            prefix_lengths=[sentence.prefix for sentence in sentences],
+        asked = self._asked
+        with_scores = asked.with_scores or any(sentence.prefix for sentence in sentences)
+        yield from self._decode(
+            sentences,
+            replace(asked, method=GIVEN, acceptance=Exact(), block_size=asked.given_block_size, with_scores=with_scores),
         )
-        yield from self._hypotheses(sentences, request, GIVEN)
 
-    @cached_property
-    def _request(self) -> Request:
-        """The options that all decodings have in common."""
-        settings, info = self._asked, self._info
-        return Request(
-            match=str(settings.options.get(MATCH.name, "nearest")),
+    def _decode(self, sentences: Sequence[Sentence], decoding: Decoding, adaptive: c_void_p | None = None) -> Iterator[Hypothesis]:
+        resources = Resources(
             threads=self._threads,
-            max_length=min(settings.max_length or 0, _MOST_TOKENS),
-            forced=self._tokenizer.special_tokens.forced,
-            with_scores=settings.with_scores,
             shared_vocabulary=self._tokenizer.shared,
-            beam_size=settings.beam_size,
-            n_best=settings.n_best,
-            stop=settings.beam_stop,
-            length_penalty=settings.length_penalty,
-            min_length=info.min_length,
-            no_repeat_ngram_size=info.no_repeat_ngram_size,
-            source_ngram_size=info.source_ngram_size,
-            repetition_penalty=info.repetition_penalty,
-            forced_end=info.forced_end,
-            most_copies=info.most_copies,
-            forms=self._tokenizer.forms() if info.most_copies else (b"", b""),
+            word_starts=self._word_starts if decoding.method in (GIVEN, "input-guided") else b"",
+            adaptive=adaptive,
+            memory=self._memory.address if self._memory is not None and decoding.method == "ngram-memory" else None,
+            recorded=self.recorded if decoding.method != GIVEN else {},
         )
-
-    def _hypotheses(self, sentences: Sequence[Sentence], request: Request, decoding: str) -> Iterator[Hypothesis]:
-        for each in self._model.decode([sentence.source for sentence in sentences], request, self.meanwhile, self.onlooker):
-            yield _hypothesis(each, sentences[each.number].number, decoding, with_scores=request.with_scores)
+        decoding = replace(decoding, batch_size=self._rows(sentences))
+        return self._model.decode(sentences, decoding, resources, self.meanwhile, self.onlooker)
 
     @cached_property
     def _word_starts(self) -> bytes:
@@ -227,18 +200,9 @@ class NativeEngine:
         if self._asked.batch_size == 1 or (self._threads > 1 and len(sentences) < LEAST_SENTENCES * self._threads):
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
-        layers = self._shape.decoder_layers + (self._way.drafter.layers if self._way.drafter is not None else 0)
+        layers = self._shape.decoder_layers + (self._drafter.layers if isinstance(self._drafter, DrafterConfig) else 0)
         head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES
-        positions = self._asked.beam_size * self._model.capacity(longest, self._info.min_length) + longest
+        positions = self._asked.search.beam_size * self._model.capacity(longest, self._asked.constraints.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)
         return max(1, min(self._asked.batch_size, -(-len(sentences) // self._threads), fitting))
-
-
-def _hypothesis(decoded: Decoded, number: int, decoding: str, *, with_scores: bool) -> Hypothesis:
-    """The hypothesis for the sentence `number`."""
-    if decoded.alternatives:
-        found = tuple(Alternative(each.ids, each.log_probability, each.score) for each in decoded.alternatives)
-        return Hypothesis(number, decoded.ids, decoded.rounds, found[0].log_probability, found, (), decoding)
-    score = sum(decoded.log_probabilities) if with_scores else None
-    return Hypothesis(number, decoded.ids, decoded.rounds, score, (), decoded.log_probabilities, decoding if decoded.drafted else "greedy")

@@ -64,7 +64,7 @@ class TagPlacer:
 
     def _scores(self, pairs: set[tuple[str, str]]) -> Mapping[tuple[str, str], Hypothesis]:
         """The scored outputs for pairs of a source and an output; without those that the engine cannot score."""
-        if self._engine.settings.order != "left-to-right":
+        if self._engine.decoding.order != "left-to-right":
             return {}
         ordered = sorted(pairs)
         targets = self._tokenizer.encode_targets([_with_plain_spaces(output) for _, output in ordered])

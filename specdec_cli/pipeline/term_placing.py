@@ -116,7 +116,7 @@ class TermPlacer:
                 best = self._in_parts(sentence) or self._best_of(sentence, LAST_WORSE)
                 doubtful = True
             if best is not None:
-                score = best.hypothesis.score if self._engine.settings.with_scores else None
+                score = best.hypothesis.score if self._engine.decoding.with_scores else None
                 part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
                 sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
                 sentence.text.is_doubtful |= doubtful and not is_all_terms(sentence.source, sentence.matches)

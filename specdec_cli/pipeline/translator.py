@@ -111,7 +111,7 @@ class Translator:
         """
         if line.score is None or not any(part.alternatives for part in line.parts):
             return ()
-        wanted = self.engine.settings.n_best
+        wanted = self.engine.decoding.search.n_best
         options = [text.ranked(wanted, self.tokenizer.decode) for text in line.texts]
         best = {line.text: line.score}
         for outputs, score in best_combinations(options, wanted):

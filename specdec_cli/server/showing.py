@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any, Protocol
 
-from specdec_cli.native.records import DecodedRound
+from specdec_cli.model.bundle_description import Described
+from specdec_cli.native.model import DecodedRound
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.settings import Described
 from specdec_cli.server.models import NO_WORDS, Words, make_decode
 from specdec_cli.server.paragraphs import checked_lines
 from specdec_cli.server.pieces import split_pieces
@@ -106,7 +106,7 @@ class Showing:
                     own.append(time.perf_counter() - started)
         least = [1000 * min(own) for own in times]
         same = found["text"] == greedy["text"]
-        values = {"milliseconds": least[0], "greedyMilliseconds": least[1], "sameAsGreedy": same, "decoding": drafting.settings.decoding}
+        values = {"milliseconds": least[0], "greedyMilliseconds": least[1], "sameAsGreedy": same, "decoding": drafting.decoding.method}
         if self._words.glossary is not None and not self._corrects:
             found["text"] = self._decode(plain, text, is_stopped, words=self._words)["text"]
         emit("result", found | values)

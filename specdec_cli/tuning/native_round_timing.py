@@ -3,10 +3,11 @@
 import time
 from dataclasses import dataclass
 
+from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from specdec_cli.native.model import NativeModel, Resources
 from specdec_cli.tuning.cached_costs import cached_costs, final_costs
 from specdec_cli.tuning.round_costs import PRIOR, ROWS, Costs, made_up_sources
 
@@ -88,9 +89,10 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Cost
 def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:
     """The least milliseconds of drafting and of the rest of a round; 0 for what was not measured."""
     sources = made_up_sources(rows, model.config.source_size, model.config.eos)
-    decoding = "specdec" if size else "greedy"
-    used = threads if rows == 1 else 1
-    return model.times(sources, Request(decoding, block_size=size, batch=rows, threads=used, max_length=_ROUNDS + size))
+    sentences = [Sentence(number, source) for number, source in enumerate(sources)]
+    method, threads = "specdec" if size else "greedy", threads if rows == 1 else 1
+    decoding = Decoding(method=method, block_size=size, batch_size=rows, max_length=_ROUNDS + size)
+    return model.times(sentences, decoding, Resources(threads, shared_vocabulary=False))
 
 
 def _least(milliseconds: list[float]) -> float:

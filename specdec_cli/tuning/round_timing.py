@@ -9,10 +9,10 @@ from math import inf
 import torch
 from torch import nn
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -97,7 +97,7 @@ def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> list[float]:
     config = verifier.model.config
     sentences = [Sentence(row, source) for row, source in enumerate(made_up_sources(rows, config.source_size, config.eos))]
     clock = _Clock()
-    list(decode(verifier, drafter, sentences, LoopOptions(Exact(), rows, _TOKENS), clock))
+    list(decode(verifier, drafter, sentences, Decoding(batch_size=rows, max_length=_TOKENS), clock))
     return clock.milliseconds
 
 

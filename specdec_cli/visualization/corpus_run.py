@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.visualization.corpus import Corpus, kinds_by_id, tokens_of
 from specdec_cli.visualization.jacobi_graph import jacobi_graph
 
@@ -24,7 +23,7 @@ def decode_corpus(bundle: Bundle, name: str, lines: Iterable[str], batch_size: i
     (possible on a GPU) are skipped and counted. Greedy decoding has batches of `batch_size` sentences. `watch` gets the iterator of
     greedy outputs and their number, and returns the same outputs, to show progress. Raises InputError if no line is left.
     """
-    engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=batch_size), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=batch_size), bundle))
     tokenizer, eos = bundle.tokenizer, bundle.verifier.config.eos
     kinds = kinds_by_id(tokenizer.vocabulary(), tokenizer.word_starts(), eos)
     skipped: Counter[str] = Counter()

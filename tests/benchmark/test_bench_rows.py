@@ -4,7 +4,7 @@ import pytest
 
 from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row
 from specdec_cli.benchmark.sweeps import check_sweep, parse_sweep, sweep_defaults, sweep_rows, swept_label
-from specdec_cli.decoding.names import STOP, having
+from specdec_cli.decoding.names import having
 from specdec_cli.errors import UsageError
 
 DECODINGS = ("greedy", "beam", "mask-predict", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")
@@ -12,21 +12,21 @@ PRESETS = ("exact", "high-quality", "high-efficiency")
 
 
 def parse(text: str) -> Row:
-    return parse_row(text, Row("greedy", beam_size=3), DECODINGS, PRESETS)
+    return parse_row(text, Row("greedy").changed(beam_size=3), DECODINGS, PRESETS)
 
 
 @pytest.mark.parametrize("name", [*DEFAULT_ROWS, "lookup,specdec:exact", "ctranslate2-beam:bfloat16"])
 def test_the_name_of_a_row_is_its_text_on_the_command_line(name: str) -> None:
     row = parse(name)
     assert row.name == name
-    assert row.beam_size == 3
+    assert row.options.beam_size == 3
 
 
 def test_only_jacobi_rows_keep_lengths() -> None:
-    jacobi = having(STOP)
-    base = Row("greedy", options=(("jacobi_length", 9),), oracle_length=True)
+    jacobi = having("stop")
+    base = Row("greedy", oracle_length=True).changed(jacobi_length=9)
     rows = [parse_row(name, base, (*DECODINGS, *jacobi), PRESETS) for name in ("greedy", *jacobi, "lookup,jacobi")]
-    assert [dict(row.options).get("jacobi_length") for row in rows] == [None, 9, None, 9, None]
+    assert [row.options.jacobi_length for row in rows] == [None, 9, None, 9, None]
     assert [row.oracle_length for row in rows] == [False, True, True, False, False]
 
 
@@ -69,12 +69,12 @@ def test_labels_name_the_swept_settings_that_a_row_has() -> None:
 
 def test_mask_predict_takes_iterations_from_its_name_or_a_sweep() -> None:
     named, plain = parse("mask-predict:4"), parse("mask-predict")
-    assert (named.name, named.options, plain.options) == ("mask-predict:4", (("iterations", 4),), ())
+    assert (named.name, named.options.iterations, plain.options.iterations) == ("mask-predict:4", 4, None)
     swept = sweep_rows([named, plain], {"iterations": (1, 10), "length-beam": (3,)})
-    assert [(row.name, dict(row.options)) for row in swept] == [
-        ("mask-predict:4", {"iterations": 4, "length_beam": 3}),
-        ("mask-predict", {"iterations": 1, "length_beam": 3}),
-        ("mask-predict", {"iterations": 10, "length_beam": 3}),
+    assert [(row.name, row.options.iterations, row.options.length_beam) for row in swept] == [
+        ("mask-predict:4", 4, 3),
+        ("mask-predict", 1, 3),
+        ("mask-predict", 10, 3),
     ]
     with pytest.raises(UsageError, match="sweep of iterations: none of the rows depends on it"):
         check_sweep([parse("greedy"), named], {"iterations": (4,)})
@@ -100,12 +100,12 @@ def test_modes_and_scores_are_not_swept_together() -> None:
 def test_a_sweep_makes_a_grid_of_the_settings_that_each_row_has() -> None:
     rows = sweep_rows([Row("greedy"), Row("specdec++")], {"block-size": (4, 8), "tolerance": (1.0, 2.0)})
     assert rows[0] == Row("greedy")
-    assert [(row.block_size, row.tolerance) for row in rows[1:]] == [(4, 1.0), (4, 2.0), (8, 1.0), (8, 2.0)]
+    assert [(row.options.block_size, row.options.tolerance) for row in rows[1:]] == [(4, 1.0), (4, 2.0), (8, 1.0), (8, 2.0)]
 
     rows = sweep_rows([Row("auto"), Row("beam")], {"mode": ("careful", "thorough")})
-    assert rows == [Row("auto", mode="careful"), Row("auto", mode="thorough"), Row("beam")]
+    assert rows == [Row("auto").changed(mode="careful"), Row("auto").changed(mode="thorough"), Row("beam")]
     rows = sweep_rows([Row("greedy"), Row("beam")], {"batch-size": (1, 32), "beam-size": (5, 10)})
-    assert [(row.decoding, row.batch_size, row.beam_size) for row in rows] == [
+    assert [(row.decoding, row.options.batch_size, row.options.beam_size) for row in rows] == [
         ("greedy", 1, 5),
         ("greedy", 32, 5),
         ("beam", 1, 5),

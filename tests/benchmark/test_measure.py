@@ -17,7 +17,7 @@ asked = []
 
 def prepare(row):
     own = {"chosen": "specdec", "block_size": 8} if row["decoding"] == "auto" else {}
-    return {"batch_size": row["batch_size"], "pid": os.getpid()} | own
+    return {"batch_size": row["options"]["batch_size"], "pid": os.getpid()} | own
 
 def run(row, lines):
     asked.append(len(lines))
@@ -54,7 +54,7 @@ def test_rows_run_alternately_after_a_warm_up(module: str) -> None:
 
 
 def test_a_sweep_shares_processes_and_reports_no_memory(module: str) -> None:
-    rows = [Row("greedy"), Row("greedy", batch_size=2), Row("greedy", threads=2)]
+    rows = [Row("greedy"), Row("greedy").changed(batch_size=2), Row("greedy", threads=2)]
     with Pool(module, rows, CONDITIONS, shared=True) as pool:
         measured = measure(pool, rows, ["a"], 1, lambda: None)
     first, second, third = (one.settings["pid"] for one in measured)

@@ -9,6 +9,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from specdec_cli.benchmark.operation_counts import CountingEngine, countable
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle
@@ -17,8 +18,6 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.heads import Heads
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 
 LINEAR = {torch.ops.aten.mm, torch.ops.aten.addmm}
 SOURCES = [[*range(5, 20), 3], [*range(40, 70, 2), 3]]
@@ -62,7 +61,7 @@ def test_products_with_weights_are_counted(
     monkeypatch.setattr(
         flops, "encode", lambda config, source: encode(config, source) - config.encoder_layers * 4 * source**2 * config.width
     )
-    request = DecodingRequest(decoding=decoding, block_size=None if decoding in ("greedy", "beam") else 3, max_length=9)
+    request = DecodingOptions(decoding=decoding, block_size=None if decoding in ("greedy", "beam") else 3, max_length=9)
     engine = CountingEngine(bundle, resolve(request, bundle))
     with torch.no_grad(), sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         found = list(engine.decode([Sentence(number, source) for number, source in enumerate(SOURCES)]))
@@ -77,7 +76,7 @@ def test_mask_predict_is_counted_for_the_length_of_its_output(make_bundle: Calla
     bundle = make_bundle(order="masked")
     counts = {}
     for passes in (1, 4):
-        request = DecodingRequest(decoding="mask-predict", options={"iterations": passes, "length_beam": 2}, max_length=6)
+        request = DecodingOptions(decoding="mask-predict", iterations=passes, length_beam=2, max_length=6)
         engine = CountingEngine(bundle, resolve(request, bundle))
         (found,) = engine.decode([Sentence(0, SOURCES[0])])
         length, config = len(found.ids), bundle.verifier.config

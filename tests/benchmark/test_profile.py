@@ -7,14 +7,13 @@ import pytest
 
 from specdec_cli.benchmark.profile import PARTS, Stopwatch, add_timers
 from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 
 
 class _Never(NoDrafter):
@@ -28,7 +27,7 @@ class _Never(NoDrafter):
 
 
 def test_a_profile_skips_a_drafter_that_does_not_pay(bundle: Bundle) -> None:
-    engine = Engine(bundle, replace(resolve(DecodingRequest(decoding="greedy", max_length=6), bundle), may_skip_drafting=True))
+    engine = Engine(bundle, replace(resolve(DecodingOptions(decoding="greedy", max_length=6), bundle), may_skip=True))
     engine.drafter = _Never()
     add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
@@ -41,7 +40,7 @@ def test_a_profile_skips_a_drafter_that_does_not_pay(bundle: Bundle) -> None:
 def test_a_profile_counts_the_steps_of_a_search_as_the_verifiers(order: str, make_bundle: Callable[..., Bundle]) -> None:
     bundle = make_bundle(order=order, positions="learned")
     decoding = "bidirectional" if order == "bidirectional" else "beam"
-    engine = Engine(bundle, resolve(DecodingRequest(decoding=decoding, beam_size=2, max_length=6), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(decoding=decoding, beam_size=2, max_length=6), bundle))
     add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.decoding == decoding
@@ -52,7 +51,7 @@ def test_a_profile_counts_the_steps_of_a_search_as_the_verifiers(order: str, mak
 def test_the_drafters_encoder_is_timed_apart(bundle: Bundle) -> None:
     drafter = BlockDrafter(DrafterConfig(prefix="own", encoder="own", feed_forward=64, max_block=3), bundle.verifier)
     drafting = replace(bundle, drafter=drafter)
-    engine = Engine(drafting, resolve(DecodingRequest(decoding="specdec", block_size=3, max_length=6), drafting))
+    engine = Engine(drafting, resolve(DecodingOptions(decoding="specdec", block_size=3, max_length=6), drafting))
     add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     list(engine.decode([Sentence(0, [7, 9, 3])]))
     assert all(stopwatch.seconds[part] > 0 for part in PARTS)

@@ -18,7 +18,7 @@ def test_every_row_has_a_point() -> None:
 
 def test_without_beam_search_speedups_are_over_greedy() -> None:
     greedy = replace(GREEDY, numbers={"speedup_vs_beam": None, "speedup_vs_greedy": 1.0})
-    swept = replace(greedy, row=Row("specdec", block_size=4), quality={"rouge1": 20.0})
+    swept = replace(greedy, row=Row("specdec").changed(block_size=4), quality={"rouge1": 20.0})
     plot = quality_plot([greedy, swept, replace(swept, quality={}), replace(greedy, numbers={})], {"block-size": (4,)})
     assert (plot.speedup, plot.quality, plot.points) == ("speedup over greedy", "BLEU", {"greedy": (1.0, 26.5)})
     only = quality_plot([swept], {"block-size": (4,)})

@@ -55,7 +55,7 @@ SPECDEC = Result(
     first_difference=3,
 )
 UNMEASURED = Result(
-    row=Row("ctranslate2-beam", "int8", batch_size=32),
+    row=Row("ctranslate2-beam", "int8").changed(batch_size=32),
     settings={"compute_type": "int8", "beam_size": 5, "length_penalty": 1.0, "max_length": None, "batch_size": 32, "threads": 2},
     quality={},
     numbers={
@@ -97,7 +97,7 @@ def test_the_main_table_has_the_numbers_of_its_rows() -> None:
 
 
 def test_repeated_tokens_are_shown_for_unverified_decodings() -> None:
-    masked = replace(SPECDEC, row=Row("mask-predict", "4", options=(("iterations", 4),)))
+    masked = replace(SPECDEC, row=Row("mask-predict", "4").changed(iterations=4))
     for table in (main_table([masked, UNMEASURED]), sweep_table([masked, UNMEASURED], {"length-beam": (1,)})):
         place = table.columns.index("repeated tokens")
         assert [row[place] for row in table.rows] == ["0.24%", "0.00%"]

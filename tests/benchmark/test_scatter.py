@@ -17,7 +17,7 @@ def measured(decoding: str, *seconds: float, **row: int) -> RowRuns:
     """A row with equal outputs for SOURCES that takes `seconds` for each line with text."""
     first, last = seconds
     outputs = (Output("he goes home", ((5, 3),), 1, first), Output("", (), 0, 0.0), Output("it is so", ((6, 3),), 1, last))
-    return RowRuns(Row(decoding, **row), {}, (Run(1.0, outputs),))  # type: ignore[arg-type]
+    return RowRuns(Row(decoding).changed(**row), {}, (Run(1.0, outputs),))
 
 
 def test_each_line_with_text_has_a_point() -> None:

@@ -20,7 +20,7 @@ def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int
     """A row of three lines (of one, two and no sentences), each of which takes a third of the time."""
     outputs = [Output("a", sentences[:1], 1), Output("b c", sentences, 3), Output("", (), 0)]
     runs = (Run(each, tuple(replace(output, seconds=each / 3) for output in outputs), 100 + each) for each in seconds)
-    return RowRuns(Row(decoding, **row), {}, tuple(runs))
+    return RowRuns(Row(decoding).changed(**row), {}, tuple(runs))
 
 
 def no_score(texts: Sequence[str]) -> None:

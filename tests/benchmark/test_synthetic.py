@@ -14,7 +14,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from tests.native.requests import Request, decode
 
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
 BLOCKS = Geometry("blocks", SHAPE, "specdec", 11, 3, ("ctranslate2-greedy",), block_size=4, drafter_layers=1)
@@ -59,8 +59,8 @@ def test_sources_have_the_requested_lengths() -> None:
 def test_recorded_rounds_are_replayed_with_greedy_output(geometry: Geometry, precision: str, batch_size: int) -> None:
     lines = make_sources(geometry)
     runner = RecordedRunner(move_to(Machine("cpu", precision, 1), random_bundle(geometry)), geometry, lines)
-    greedy = Row("greedy", max_length=geometry.length, batch_size=batch_size)
-    drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
+    greedy = Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
+    drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
     expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
     assert [output.sentences for output in outputs] == [output.sentences for output in expected]
     assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)
@@ -73,8 +73,8 @@ def test_recorded_rounds_are_replayed_with_greedy_output(geometry: Geometry, pre
 def test_the_native_engine_replays_recorded_rounds(geometry: Geometry, batch_size: int, tmp_path: Path) -> None:
     lines, bundle = make_sources(geometry), random_bundle(geometry)
     runner = RecordedNativeRunner(store(bundle, tmp_path), geometry, lines)
-    greedy = Row("greedy", max_length=geometry.length, batch_size=batch_size)
-    drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
+    greedy = Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
+    drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
     expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
     assert [output.sentences for output in outputs] == [output.sentences for output in expected]
     assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)
@@ -87,6 +87,6 @@ def test_recorded_drafts_of_another_number_are_refused(tmp_path: Path) -> None:
     model = NativeModel(described.shape, tmp_path / "verifier" / "model.safetensors")
     for recorded in ([[[8]], [[8], [9]]], [[[8]]], [[[8]], []]):
         with pytest.raises(ValueError, match="recorded drafts"):
-            list(model.decode([[8, 3], [9, 3]], Request("lookup", recorded=recorded)))
+            list(decode(model, [[8, 3], [9, 3]], Request("lookup", recorded=recorded)))
     with pytest.raises(NativeError, match="vocabulary"):
-        list(model.decode([[8, 3]], Request("lookup", recorded=[[[64]]])))
+        list(decode(model, [[8, 3]], Request("lookup", recorded=[[[64]]])))

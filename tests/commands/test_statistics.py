@@ -3,8 +3,7 @@
 import pytest
 
 from specdec_cli.commands.statistics import decoding_in_words
-from specdec_cli.decoding.accept import Exact
-from specdec_cli.pipeline.settings import Settings
+from specdec_cli.decoding.options import Decoding
 
 
 @pytest.mark.parametrize(
@@ -16,4 +15,4 @@ from specdec_cli.pipeline.settings import Settings
     ],
 )
 def test_statistics_name_the_decoding_that_ran(drafted: tuple[int, float] | None, words: str) -> None:
-    assert decoding_in_words(Settings("specdec", Exact(), block_size=10), drafted, 304) == words
+    assert decoding_in_words(Decoding(method="specdec", block_size=10), drafted, 304) == words

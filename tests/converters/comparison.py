@@ -5,11 +5,10 @@ from typing import Any
 
 import torch
 
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from tests.conftest import make_lines
 
 LONGEST = 40
@@ -28,7 +27,7 @@ def sources_of(made: Any) -> list[list[int]]:
 
 def decode(bundle: Bundle, sources: Sequence[Sequence[int]], **request: Any) -> list[list[int]]:
     """The output ids of specdec for each source."""
-    engine = Engine(bundle, resolve(DecodingRequest(**{"max_length": LONGEST} | request), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(**{"max_length": LONGEST} | request), bundle))
     found = {h.number: h.ids for h in engine.decode([Sentence(n, source) for n, source in enumerate(sources)])}
     return [found[n] for n in range(len(sources))]
 

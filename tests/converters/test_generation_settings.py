@@ -13,11 +13,10 @@ from typer.testing import CliRunner
 from converters.from_fairseq import from_fairseq
 from converters.from_huggingface import from_huggingface
 from specdec_cli.app import app
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import load_bundle, save_bundle
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from tests.converters.comparison import decode, generate, sources_of
 from tests.decoding.fairseq_search import Rules, fairseq_search
 
@@ -94,7 +93,7 @@ def test_scores_of_beam_search_equal_those_of_transformers(make: Callable[[str],
     made.model.float().save_pretrained(made.folder)
     settings = {"num_beams": 4, "max_length": 20, "repetition_penalty": 1.3}
     bundle = from_huggingface(configure(made, tmp_path, settings), *made.languages).bundle
-    engine = Engine(bundle, resolve(DecodingRequest("beam"), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(decoding="beam"), bundle))
     for source in sources_of(made)[:8]:
         (found,) = engine.decode([Sentence(0, source)])
         theirs = made.model.generate(torch.tensor([source]), output_scores=True, return_dict_in_generate=True)

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact, Reluctant, Rule, Tolerant, accept
+from specdec_cli.decoding.accept import accept
+from specdec_cli.decoding.options import Exact, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Draft
 
 WORDS = 7
@@ -85,7 +86,7 @@ def test_exact_rejects_a_token_that_ties_with_the_first_choice() -> None:
 @given(rounds(), st.floats(0.1, 3))
 def test_reluctance_keeps_drafted_tokens_that_lead_by_the_margin(drafted: tuple[Draft, Tensor], margin: float) -> None:
     draft, logits = drafted
-    accepted = accept(draft, logits, Reluctant(margin))
+    accepted = accept(draft, logits, Margin(margin))
     for row, meant in enumerate(draft.counts.tolist()):
         own = []
         for slot in range(meant):

@@ -5,7 +5,8 @@ from math import exp, log
 import pytest
 import torch
 
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Alternative
 from specdec_cli.decoding.state import Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
@@ -55,7 +56,7 @@ def algorithm_1(model: Transformer, source: list[int], width: int, outputs: int)
 @pytest.mark.parametrize("width", [1, 2, 5])
 def test_the_search_equals_algorithm_1(width: int) -> None:
     model, sentences = tiny_transformer(order="bidirectional", ends=0.3), make_sentences(6)
-    options = BeamOptions(width, n_best=width, batch_size=4, max_length=100, stop="first")
+    options = Decoding(search=BeamSearch(beam_size=width, n_best=width, stop="first"), batch_size=4, max_length=100)
     for sentence, found in zip(sentences, beam_search([Verifier(model)], sentences, options), strict=True):
         expected = algorithm_1(model, list(sentence.source), width, width)
         assert [a.ids for a in found.alternatives] == [[*words, EOD] for _, words in expected]
@@ -98,7 +99,11 @@ class Worked(Verifier):
 def work(length_penalty: float) -> tuple[Worked, tuple[Alternative, ...]]:
     """Run the search of the example with W = K = 2, and return all finalized hypotheses."""
     verifier = Worked()
-    (found,) = beam_search([verifier], make_sentences(1), BeamOptions(2, length_penalty, n_best=3, max_length=16, stop="first"))
+    (found,) = beam_search(
+        [verifier],
+        make_sentences(1),
+        Decoding(search=BeamSearch(beam_size=2, length_penalty=length_penalty, n_best=3, stop="first"), max_length=16),
+    )
     return verifier, found.alternatives
 
 

@@ -1,14 +1,16 @@
 """Beam search against greedy decoding, against itself, and against exhaustive search."""
 
+from dataclasses import fields
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import LoopOptions, decode
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
@@ -18,9 +20,12 @@ from tests.fakes import make_sentences, tiny_transformer
 LONGEST = 16
 
 
-def search(model: Transformer, sentences: list[Sentence], models: int = 1, **options: float) -> list[tuple[Alternative, ...]]:
+def search(model: Transformer, sentences: list[Sentence], models: int = 1, **options: Any) -> list[tuple[Alternative, ...]]:
     """The alternatives of each sentence."""
-    chosen = BeamOptions(**{"max_length": LONGEST} | options)  # type: ignore[arg-type]
+    names = {field.name for field in fields(BeamSearch)}
+    others: dict[str, Any] = {"max_length": LONGEST} | {name: value for name, value in options.items() if name not in names}
+    search = BeamSearch(**{"beam_size": 5} | {name: value for name, value in options.items() if name in names})
+    chosen = Decoding(search=search, **others)
     found = list(beam_search([Verifier(model)] * models, sentences, chosen))
     assert [h.number for h in found] == [s.number for s in sentences]
     assert all((h.ids, h.score) == (h.alternatives[0].ids, h.alternatives[0].log_probability) for h in found)
@@ -38,7 +43,7 @@ def log_probability(model: Transformer, source: list[int], ids: list[int]) -> fl
 @pytest.mark.parametrize("width", [16, 48])
 def test_a_beam_of_one_equals_greedy_decoding(width: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(9, width)
-    greedy = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, LoopOptions(Exact(), 1, LONGEST))}
+    greedy = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, Decoding(batch_size=1, max_length=LONGEST))}
     found = search(model, sentences, beam_size=1, batch_size=4)
     assert [alternatives[0].ids for alternatives in found] == [greedy[s.number] for s in sentences]
 

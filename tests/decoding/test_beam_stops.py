@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.constraints import Constraints
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding
+from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.suppression import SUPPRESSED
@@ -40,7 +40,7 @@ def never_padding(ends: float) -> Transformer:
 
 
 def search(
-    model: Transformer, sentence: Sentence, options: BeamOptions, forced: int | None = None, min_length: int = 1
+    model: Transformer, sentence: Sentence, options: Decoding, forced: int | None = None, min_length: int = 1
 ) -> list[tuple[float, list[int]]]:
     constraints = Constraints(min_length=min_length, forced_end=True)
     (found,) = beam_search([Verifier(model, forced, constraints)], [sentence], options)
@@ -51,7 +51,7 @@ def search(
 @pytest.mark.parametrize(("beam", "length_penalty", "min_length"), [(1, 1.0, 1), (3, 1.0, 1), (5, 1.0, 1), (5, 0.0, 4), (4, 2.0, 0)])
 def test_the_fairseq_rule_gives_fairseqs_output(beam: int, length_penalty: float, min_length: int, prefix: int | None) -> None:
     model = never_padding(ends=0.3)
-    options = BeamOptions(beam, length_penalty, beam, max_length=LONGEST, stop="fairseq")
+    options = Decoding(search=BeamSearch(beam_size=beam, length_penalty=length_penalty, n_best=beam, stop="fairseq"), max_length=LONGEST)
     for sentence in make_sentences(8):
         expected = fairseq_search(scorer(model, sentence), RULES, beam, length_penalty, min_length, prefix)
         found = search(model, sentence, options, prefix, min_length)
@@ -64,7 +64,7 @@ def test_stopping_rules_stop_at_different_steps() -> None:
     model, sentences = never_padding(ends=0.3), make_sentences(20)
     found = {}
     for stop in ("fairseq", "first", "heuristic", "never"):
-        options = BeamOptions(4, 1.0, 4, max_length=LONGEST, stop=stop)
+        options = Decoding(search=BeamSearch(beam_size=4, length_penalty=1.0, n_best=4, stop=stop), max_length=LONGEST)
         found[stop] = [search(model, sentence, options) for sentence in sentences]
     best = {stop: [alternatives[0][0] for alternatives in each] for stop, each in found.items()}
     assert sum(best["first"]) < sum(best["heuristic"]) <= sum(best["never"]) and found["heuristic"] != found["never"]

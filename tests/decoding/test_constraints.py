@@ -9,8 +9,6 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Tolerant
-from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.blockwise import Blockwise
@@ -19,7 +17,8 @@ from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.options import Constraints, Decoding, FixedPoint, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
@@ -44,7 +43,7 @@ CONSTRAINTS: dict[str, tuple[int | None, Constraints]] = {
     "forced end": (None, Constraints(min_length=40, forced_end=True)),
     "one copy": (None, Constraints(most_copies=1, forms=(FORMS, FORMS))),
     "two copies": (None, Constraints(most_copies=2, forms=(FORMS, FORMS))),
-    "all": (9, Constraints(None, 8, 2, 4, 1.2, forced_end=True, most_copies=1, forms=(FORMS, FORMS))),
+    "all": (9, Constraints(8, 2, 4, 1.2, 1, forced_end=True, forms=(FORMS, FORMS))),
 }
 
 
@@ -118,7 +117,7 @@ def drafter_of(name: str, outputs: dict[int, list[int]], network: Transformer) -
     return made[name]()
 
 
-def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], options: LoopOptions) -> list[Hypothesis]:
+def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], options: Decoding) -> list[Hypothesis]:
     return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
 
 
@@ -134,7 +133,7 @@ def test_tokens_equal_those_of_transformers_processors(name: str, drafting: str)
     changed = sum(one != other for one, other in zip(expected, references(""), strict=True))
     assert changed >= 2, "the constraint changes too little for this test to prove anything"
     drafter = drafter_of(drafting, {s.number: ids for s, (ids, _) in zip(sentences, expected, strict=True)}, model())
-    found = run(verifier, drafter, sentences, LoopOptions(Exact(), 4, LONGEST, with_scores=True))
+    found = run(verifier, drafter, sentences, Decoding(batch_size=4, max_length=LONGEST, with_scores=True))
     assert [h.ids for h in found] == [ids for ids, _ in expected]
     assert [h.score for h in found] == pytest.approx([score for _, score in expected], rel=1e-4)
 
@@ -146,12 +145,12 @@ def test_constraints_hold_in_other_precisions_and_batches(name: str, precision: 
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
     network = model(precision)
     verifier = Verifier(network, forced, rules)
-    greedy = [h.ids for h in run(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 1, LONGEST))]
+    greedy = [h.ids for h in run(verifier, NoDrafter(), sentences, Decoding(batch_size=1, max_length=LONGEST))]
     if precision == "int8":
         assert greedy == [ids for ids, _ in references(name, precision)]
     outputs = dict(enumerate(greedy))
     for size, batch in ((3, 1), (7, 3), (2, 5)):
-        found = run(verifier, FakeDrafter(outputs, size, sometimes), sentences, LoopOptions(Exact(), batch, LONGEST))
+        found = run(verifier, FakeDrafter(outputs, size, sometimes), sentences, Decoding(batch_size=batch, max_length=LONGEST))
         assert [h.ids for h in found] == greedy
 
 
@@ -159,8 +158,8 @@ def test_constraints_hold_in_other_precisions_and_batches(name: str, precision: 
 def test_fixed_point_blocks_keep_the_constraints(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(5)
     verifier = Verifier(model(), forced, rules)
-    options = LoopOptions(Exact(), 1, LONGEST)
-    found = run(verifier, Jacobi(4, PADDING, whole_blocks=True), sentences, replace(options, rule=FixedPoint(), batch_size=3))
+    options = Decoding(batch_size=1, max_length=LONGEST)
+    found = run(verifier, Jacobi(4, PADDING, whole_blocks=True), sentences, replace(options, acceptance=FixedPoint(), batch_size=3))
     assert [h.ids for h in found] == [h.ids for h in run(verifier, NoDrafter(), sentences, options)]
 
 
@@ -168,7 +167,7 @@ def test_fixed_point_blocks_keep_the_constraints(name: str) -> None:
 def test_a_tolerant_rule_keeps_the_constraints(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(6)
     size, own = rules.no_repeat_ngram_size, rules.source_ngram_size
-    loose = LoopOptions(Tolerant(VOCABULARY, 1e3), 3, LONGEST)
+    loose = Decoding(acceptance=Tolerant(VOCABULARY, 1000.0), batch_size=3, max_length=LONGEST)
     for hypothesis in run(
         Verifier(model(), forced, rules), SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool), 0), sentences, loose
     ):
@@ -184,7 +183,7 @@ def test_a_tolerant_rule_keeps_the_constraints(name: str) -> None:
 def test_captured_steps_keep_the_constraints(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(9)
     imitation = imitated(model(), forced, rules)
-    options = LoopOptions(Exact(), 3, LONGEST, with_scores=True)
+    options = Decoding(batch_size=3, max_length=LONGEST, with_scores=True)
     found = run(imitation.verifier, Jacobi(4, PADDING), sentences, options)
     assert found == run(Verifier(model(), forced, rules), Jacobi(4, PADDING), sentences, options)
     assert imitation.capture.graphs["score"]
@@ -193,7 +192,7 @@ def test_captured_steps_keep_the_constraints(name: str) -> None:
 def test_a_minimum_length_may_exceed_the_usual_limit() -> None:
     shortest = 70
     verifier = Verifier(tiny_transformer(ends=0.9), None, Constraints(min_length=shortest))
-    (found,) = decode(verifier, NoDrafter(), sentences_of(1), LoopOptions(Exact()))
+    (found,) = decode(verifier, NoDrafter(), sentences_of(1), Decoding())
     assert len(found.ids) > shortest
 
 
@@ -201,7 +200,7 @@ def test_source_ids_beyond_the_target_vocabulary_exclude_nothing() -> None:
     network = tiny_transformer(source_vocabulary_size=VOCABULARY + 9, shared_embeddings=False)
     source = [network.config.decoder_start, VOCABULARY + 8, EOS]
     free, constrained = (
-        next(decode(Verifier(network, None, rules), NoDrafter(), [Sentence(0, source)], LoopOptions(Exact())))
+        next(decode(Verifier(network, None, rules), NoDrafter(), [Sentence(0, source)], Decoding()))
         for rules in (Constraints(), Constraints(source_ngram_size=2))
     )
     assert constrained == free

@@ -12,7 +12,8 @@ from specdec_cli.commands.trace import Tracer
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.loop import Round
-from specdec_cli.decoding.searches.drafter import DrafterOptions, decode_by_drafter
+from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
+from specdec_cli.decoding.searches.drafter import decode_by_drafter
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
@@ -20,8 +21,6 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
@@ -34,8 +33,8 @@ LONGEST = 18
 
 
 def found(verifier: Verifier, drafter: Drafter, reads: Reads, sentences: Sequence[Sentence], rows: int = 1) -> list[Hypothesis]:
-    options = DrafterOptions(reads, rows, LONGEST)
-    return sorted(decode_by_drafter(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
+    decoding = Decoding(method="drafter", batch_size=rows, max_length=LONGEST)
+    return sorted(decode_by_drafter(verifier, drafter, sentences, decoding, reads), key=lambda hypothesis: hypothesis.number)
 
 
 @torch.no_grad()
@@ -102,9 +101,9 @@ def test_finished_rows_leave_the_batch() -> None:
         assert torch.equal(now.accepted.ids, now.draft.ids)
 
     outputs = {number: [7] * (3 * number) + [EOS] for number in range(4)}
-    options = DrafterOptions("states", 4, LONGEST)
+    decoding = Decoding(method="drafter", batch_size=4, max_length=LONGEST)
     drafter = FakeDrafter(outputs, 3, right)
-    decoded = list(decode_by_drafter(Verifier(tiny_transformer()), drafter, make_sentences(4), options, look))
+    decoded = list(decode_by_drafter(Verifier(tiny_transformer()), drafter, make_sentences(4), decoding, "states", look))
     assert [h.ids for h in decoded] == list(outputs.values())
     assert seen == [4, 3, 2, 1]
 
@@ -112,7 +111,7 @@ def test_finished_rows_leave_the_batch() -> None:
 def test_onlookers_get_rounds_without_predictions(bundle: Bundle) -> None:
     model = tiny_transformer(ends=0.0, vocabulary_size=len(bundle.tokenizer))
     made = Bundle(BundleInfo(), bundle.tokenizer, model, tiny_drafter(model, **DRAFTERS["papers"]))
-    chosen = resolve(DecodingRequest(decoding="drafter", block_size=SIZE, max_length=6), made)
+    chosen = resolve(DecodingOptions(decoding="drafter", block_size=SIZE, max_length=6), made)
     console, recorder = Console(file=StringIO(), width=200), Recorder()
     tracer = Tracer(console, bundle.tokenizer, EOS)
     (sentence,) = make_sentences(1)
@@ -147,7 +146,7 @@ def test_an_engine_decodes_with_the_drafter_alone(kind: str, precision: str, bun
     if not precision.startswith("int8"):
         network.to(getattr(torch, precision))
     sentences = make_sentences(9)
-    engine = Engine(made, resolve(DecodingRequest(decoding="drafter", max_length=LONGEST, batch_size=4, with_scores=True), made))
+    engine = Engine(made, resolve(DecodingOptions(decoding="drafter", max_length=LONGEST, batch_size=4, with_scores=True), made))
     calls = calls_of(model)
     hypotheses = sorted(engine.decode(sentences), key=lambda hypothesis: hypothesis.number)
     assert [h.number for h in hypotheses] == list(range(9))

@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact, Rule
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.options import Decoding, Rule
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -58,7 +58,7 @@ class Recorder(Verifier):
 def recorded(model: Transformer, sentences: Sequence[Sentence], block_size: int, batch_size: int) -> list[Tensor]:
     """The logits and states of each sentence, decoded with drafts that are sometimes right."""
     recorder = Recorder(model)
-    options = LoopOptions(Exact(), batch_size, LONGEST)
+    options = Decoding(batch_size=batch_size, max_length=LONGEST)
     outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)} if block_size else {}
     drafter = FakeDrafter(outputs, block_size, sometimes) if block_size else NoDrafter()
     assert len(list(decode(recorder, drafter, sentences, options, recorder.look))) == len(sentences)

@@ -7,11 +7,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.given import GivenDrafts
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.loop import LoopOptions, Onlooker, decode
-from specdec_cli.decoding.names import MATCH
+from specdec_cli.decoding.loop import Onlooker, decode
+from specdec_cli.decoding.options import Decoding, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.text.tokenize.sentencepiece import EOS, MASK
 from tests.decoding.test_source_copy import WORD_STARTS
@@ -36,7 +35,7 @@ def translate(
             table[number, place, token] = 1.0
     drafter = GivenDrafts(SourceCopy(match, EOS, WORD_STARTS))
     sentences = [Sentence(number, SOURCE, [*text, EOS], first) for number, (text, _) in enumerate(pairs)]
-    found = decode(TableVerifier(table), drafter, sentences, LoopOptions(Exact(), batch_size), onlooker)
+    found = decode(TableVerifier(table), drafter, sentences, Decoding(batch_size=batch_size), onlooker)
     return sorted(found, key=lambda hypothesis: hypothesis.number)
 
 
@@ -47,7 +46,7 @@ Outputs = st.lists(st.integers(MASK + 1, MASK + 8), min_size=1, max_size=14)
 @given(st.lists(st.tuples(Tokens, Outputs), min_size=1, max_size=4), st.integers(1, 3), st.integers(0, 3))
 @settings(deadline=None, max_examples=60)
 def test_any_text_gives_the_verifiers_output(pairs: list[tuple[list[int], list[int]]], batch_size: int, first: int) -> None:
-    for match in MATCH.choices:
+    for match in words("match"):
         found = translate(pairs, match, batch_size, first)
         assert [h.ids for h in found] == [[*target, EOS] for _, target in pairs]
         assert all(1 <= h.rounds <= len(h.ids) for h in found)

@@ -8,13 +8,12 @@ import torch
 
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.lengths import by_source, fixed, known
-from specdec_cli.decoding.names import STOP, having
+from specdec_cli.decoding.names import having
+from specdec_cli.decoding.options import DecodingOptions, resolve, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
 from tests.fake_drafters import drafts
 from tests.fakes import in_precision, make_sentences, tiny_transformer
@@ -37,10 +36,10 @@ def made(bundle: Bundle) -> Bundle:
 
 
 def engine(made: Bundle, lengths: Any = None, *, stop: str = "prefix", jacobi_length: int | str | None = None, **request: Any) -> Engine:
-    options = {"stop": stop} if jacobi_length is None else {"stop": stop, "jacobi_length": jacobi_length}
-    if request["decoding"] not in having(STOP):
+    options: dict[str, Any] = {"stop": stop} if jacobi_length is None else {"stop": stop, "jacobi_length": jacobi_length}
+    if request["decoding"] not in having("stop"):
         options = {}
-    return Engine(made, resolve(DecodingRequest(max_length=LONGEST, options=options, **request), made), lengths=lengths)
+    return Engine(made, resolve(DecodingOptions(max_length=LONGEST, **options, **request), made), lengths=lengths)
 
 
 def run(engine: Engine, sentences: Sequence[Sentence] = SENTENCES) -> list[Hypothesis]:
@@ -118,14 +117,14 @@ def test_a_block_takes_at_most_one_pass_per_token(made: Bundle, b: int) -> None:
 
 
 def test_accepting_right_prefixes_saves_rounds(made: Bundle) -> None:
-    rounds = {stop: sum(h.rounds for h in run(engine(made, decoding="gs-jacobi", block_size=3, stop=stop))) for stop in STOP.choices}
+    rounds = {stop: sum(h.rounds for h in run(engine(made, decoding="gs-jacobi", block_size=3, stop=stop))) for stop in words("stop")}
     assert rounds["prefix"] < rounds["fixed-point"]
 
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("precision", ["float32", "int8"])
-@pytest.mark.parametrize("stop", STOP.choices)
-@pytest.mark.parametrize("decoding", having(STOP))
+@pytest.mark.parametrize("stop", words("stop"))
+@pytest.mark.parametrize("decoding", having("stop"))
 def test_rounds_depend_only_on_the_sentence(bundle: Bundle, decoding: str, stop: str, precision: str) -> None:
     made = random_bundle(bundle, precision)
     sentences = [*SENTENCES[:5], *make_sentences(3, 32, seed=1)]

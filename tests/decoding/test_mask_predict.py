@@ -8,7 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.searches.mask_predict import MaskPredictOptions, least_sure, mask_predict
+from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.searches.mask_predict import least_sure, mask_predict
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
@@ -26,8 +27,8 @@ def masked_transformer(seed: int = 1, **changes: Any) -> Transformer:
     return model
 
 
-def decoded(model: Transformer, sentences: Sequence[Sentence], **options: int) -> list[Hypothesis]:
-    return list(mask_predict(Verifier(model), sentences, MaskPredictOptions(**{"iterations": 4} | options)))
+def decoded(model: Transformer, sentences: Sequence[Sentence], **options: Any) -> list[Hypothesis]:
+    return list(mask_predict(Verifier(model), sentences, Decoding(**{"iterations": 4} | options)))
 
 
 @torch.no_grad()

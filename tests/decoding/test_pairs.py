@@ -1,6 +1,8 @@
 """Beam search over pairs (Imamura and Sumita, Algorithm 1) against greedy pairs, itself, and exhaustive search."""
 
+from dataclasses import fields
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
@@ -8,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.searches.pairs import best_pairs
 from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.state import Draft
@@ -23,9 +26,12 @@ DOUBLE = ORDERS[2:]
 LONGEST = 16
 
 
-def search(model: Transformer, sentences: list[Sentence], **options: float) -> list[tuple[Alternative, ...]]:
+def search(model: Transformer, sentences: list[Sentence], **options: Any) -> list[tuple[Alternative, ...]]:
     """The alternatives of each sentence."""
-    chosen = BeamOptions(**{"max_length": LONGEST} | options)  # type: ignore[arg-type]
+    names = {field.name for field in fields(BeamSearch)}
+    others: dict[str, Any] = {"max_length": LONGEST} | {name: value for name, value in options.items() if name not in names}
+    search = BeamSearch(**{"beam_size": 5} | {name: value for name, value in options.items() if name in names})
+    chosen = Decoding(search=search, **others)
     found = list(beam_search([Verifier(model)], sentences, chosen))
     assert [h.number for h in found] == [s.number for s in sentences]
     return [h.alternatives for h in found]

@@ -6,7 +6,6 @@ from functools import cache
 import pytest
 import torch
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
@@ -14,7 +13,8 @@ from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.options import Decoding, Exact
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
@@ -49,7 +49,7 @@ UNTRAINED: dict[str, Callable[[], Drafter]] = {
 
 
 def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], batch_size: int = 1) -> list[Hypothesis]:
-    found = decode(verifier, drafter, sentences, LoopOptions(EXACT, batch_size, LONGEST))
+    found = decode(verifier, drafter, sentences, Decoding(acceptance=EXACT, batch_size=batch_size, max_length=LONGEST))
     return sorted(found, key=lambda hypothesis: hypothesis.number)
 
 

@@ -10,13 +10,12 @@ import pytest
 import torch
 
 from specdec_cli.commands.machine import Machine, move_to
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
@@ -50,7 +49,7 @@ def decode(folder: Path) -> tuple[int, str]:
     """Load a bundle and decode with it in this process, with options that read its values; return exit code and message."""
     try:
         bundle = load_bundle(folder)
-        resolve(DecodingRequest(), bundle)
+        resolve(DecodingOptions(), bundle)
         move_to(Machine("cpu", "int8", 1), bundle)
         block = 4 if bundle.drafter is not None else None
         kind = None if bundle.drafter is None else bundle.drafter.config.kind
@@ -61,7 +60,7 @@ def decode(folder: Path) -> tuple[int, str]:
             names = ["mask-predict"]
         for name in names:
             size = None if masked else block or 4
-            engine = Engine(bundle, resolve(DecodingRequest(decoding=name, block_size=size, max_length=12, with_scores=True), bundle))
+            engine = Engine(bundle, resolve(DecodingOptions(decoding=name, block_size=size, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
                 list(
                     Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct(

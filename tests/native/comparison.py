@@ -5,14 +5,13 @@ import random
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Decoded, Request
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from tests.native.expected import Outcome, outcome
+from tests.native.requests import Request, decode
 
 
 def sources_of(size: int, count: int, longest: int) -> list[list[int]]:
@@ -43,18 +42,18 @@ def shipped_sources(bundle: Bundle, name: str, data: Path) -> list[list[int]]:
 
 
 def reference(
-    bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingRequest, copies: Sequence[Sequence[int]] = ()
+    bundle: Bundle, sources: Sequence[Sequence[int]], asked: DecodingOptions, copies: Sequence[Sequence[int]] = ()
 ) -> list[Hypothesis]:
     """What the reference engine decodes; `copies` are the texts that are copied in place of the sources."""
     engine = Engine(bundle, resolve(asked, bundle))
     return list(engine.decode([Sentence(n, source, copy=copies[n] if copies else ()) for n, source in enumerate(sources)]))
 
 
-def by_number(decoded: Iterable[Hypothesis | Decoded]) -> dict[int, Outcome]:
+def by_number(decoded: Iterable[Hypothesis]) -> dict[int, Outcome]:
     """What an engine decoded, by the number of the source."""
     return {each.number: outcome(each) for each in decoded}
 
 
 def native(model: NativeModel, sources: Sequence[Sequence[int]], request: Request) -> dict[int, Outcome]:
     """What the native engine decodes, by the number of the source."""
-    return by_number(model.decode(sources, request))
+    return by_number(decode(model, sources, request))

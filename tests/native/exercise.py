@@ -26,10 +26,10 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
-from specdec_cli.native.records import Request
 from specdec_cli.native.tensors import drafter_tensors
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
+from tests.native.requests import Request, decode
 
 SHORT = "--short" in sys.argv[1:]
 AMOUNTS = {"scalar": (5, 8)}
@@ -89,7 +89,7 @@ def check_drafted_texts(bundle: BundleDescription, model: NativeModel, sources: 
     """Decode with given drafts and with a memory; the output is that of greedy decoding."""
     generator = random.Random(2)
     greedy = Request(max_length=20, forms=bundle.tokenizer.forms())
-    expected = {each.number: each.ids for each in model.decode(sources, greedy)}
+    expected = {each.number: each.ids for each in decode(model, sources, greedy)}
     eos, word_starts = bundle.shape.eos, bytes(bundle.tokenizer.word_starts())
     drafts = [[*(token for token in expected[n] if token != eos and generator.random() < 0.8), eos] for n in range(len(sources))]
     drafts[3] = [*drafts[3][:-1] * 40, eos]  # longer than any output
@@ -103,17 +103,17 @@ def check_drafted_texts(bundle: BundleDescription, model: NativeModel, sources: 
         remembered = replace(common, decoding="ngram-memory", block_size=4, memory=memory.address)
         for request in (given, replace(given, **CONSTRAINTS), copied, other, remembered):
             same = (
-                {each.number: each.ids for each in model.decode(sources, replace(greedy, **CONSTRAINTS))}
+                {each.number: each.ids for each in decode(model, sources, replace(greedy, **CONSTRAINTS))}
                 if request.min_length
                 else expected
             )
-            assert {each.number: each.ids for each in model.decode(sources, request)} == same, request.decoding
+            assert {each.number: each.ids for each in decode(model, sources, request)} == same, request.decoding
 
 
 def check_replaced_drafts(bundle: BundleDescription, model: NativeModel, sources: list[list[int]]) -> None:
     """Decode after given prefixes, and with recorded drafts; the output is that of greedy decoding."""
     generator = random.Random(3)
-    expected = {each.number: each.ids for each in model.decode(sources, Request(max_length=20))}
+    expected = {each.number: each.ids for each in decode(model, sources, Request(max_length=20))}
     eos, vocabulary = bundle.shape.eos, range(bundle.shape.vocabulary_size)
     texts = [[*(token for token in expected[n] if token != eos), eos] for n in range(len(sources))]
     prefixed = Request(
@@ -128,7 +128,7 @@ def check_replaced_drafts(bundle: BundleDescription, model: NativeModel, sources
     drafting = "lookup" if bundle.drafter_config is None else "specdec"
     for batch, threads in WAYS:
         for request in (prefixed, Request(drafting, block_size=3, max_length=20, recorded=recorded)):
-            found = model.decode(sources, replace(request, batch=batch, threads=threads, with_scores=True))
+            found = decode(model, sources, replace(request, batch=batch, threads=threads, with_scores=True))
             assert {each.number: each.ids for each in found} == expected, request.decoding
 
 
@@ -155,19 +155,19 @@ def with_own_prefix(bundle: BundleDescription, verifier: Path, folder: Path) -> 
 
 def check_adaptive_sizes(model: NativeModel, sources: list[list[int]]) -> None:
     """Decode with adaptive sizes, and with drafts left out now and then; the output is that of greedy decoding."""
-    expected = {each.number: each.ids for each in model.decode(sources, Request(max_length=20))}
+    expected = {each.number: each.ids for each in decode(model, sources, Request(max_length=20))}
     for batch, threads in WAYS:
         sizes = NativeBlockSize(COSTS, 5, batch, threads, may_skip=True)
         request = Request("specdec", "nearest", 5, batch, threads, 20, adaptive=sizes.address)
         for _ in range(5):
-            assert {each.number: each.ids for each in model.decode(sources, request)} == expected
+            assert {each.number: each.ids for each in decode(model, sources, request)} == expected
 
 
 def in_a_child(model: NativeModel, sources: list[list[int]], request: Request) -> bool:
     """Whether a child process, forked after its parent decoded with threads, decodes too."""
     child = os.fork()
     if child == 0:
-        os._exit(0 if len(list(model.decode(sources, request))) == len(sources) else 1)
+        os._exit(0 if len(list(decode(model, sources, request))) == len(sources) else 1)
     return os.waitpid(child, 0)[1] == 0
 
 
@@ -181,9 +181,9 @@ def exercise(
     sources[1] = [*sources[0][:-1], *sources[0]]
     for number, same in enumerate(ways(bundle)):
         for request in same:
-            found = sorted(model.decode(sources, request), key=lambda each: each.number)
+            found = sorted(decode(model, sources, request), key=lambda each: each.number)
             assert expected.setdefault((count, ways.__name__, request.decoding, number), found) == found, request
-            running = model.decode(sources, request)
+            running = decode(model, sources, request)
             next(running)
             running.close()  # while its threads are at work
     if bundle.drafter_config is not None:
@@ -191,7 +191,7 @@ def exercise(
     check_drafted_texts(bundle, model, sources)
     check_replaced_drafts(bundle, model, sources)
     try:
-        list(model.decode([[-1]], Request()))
+        list(decode(model, [[-1]], Request()))
         raise AssertionError("an id of -1 was taken")
     except NativeError:
         pass

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.native.records import Decoded
 
 FOLDER = Path(__file__).parent.parent / "golden" / "expected"
 MODE = os.environ.get("SPECDEC_EXPECTED", "stored")
@@ -30,7 +29,7 @@ class Outcome(NamedTuple):
     digest: str
 
 
-def outcome(decoded: Hypothesis | Decoded) -> Outcome:
+def outcome(decoded: Hypothesis) -> Outcome:
     """The outcome of a sentence."""
     digest = hashlib.sha256(struct.pack(f"<{len(decoded.log_probabilities)}f", *decoded.log_probabilities))
     for each in decoded.alternatives:

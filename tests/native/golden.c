@@ -45,20 +45,22 @@ static uint64_t decode(const struct specdec_model *model, int32_t decoding, int3
     struct specdec_options options = {0};
     options.method = decoding;
     options.block_size = decoding == SPECDEC_METHOD_LOOKUP || decoding == SPECDEC_METHOD_SPECDEC ? 5 : 0;
-    options.batch = batch;
+    options.batch_size = batch;
     options.threads = 1;
     options.max_length = 12;
-    options.forced = -1;
+    options.constraints.forced = -1;
     options.with_scores = options.shared_vocabulary = 1;
-    options.beam_size = options.n_best = 4;
-    options.length_penalty = 0.6;
-    options.repetition_penalty = 1.0f;
+    options.search.beam_size = options.search.n_best = 4;
+    options.search.length_penalty = 0.6;
+    options.constraints.repetition_penalty = 1.0f;
     if (decoding == SPECDEC_METHOD_SPECDEC) { // every drafted token is accepted, so that the digest covers it
-        options.top_beta = model->shape.vocabulary;
-        options.tolerance = 1e9f;
+        options.acceptance.top_beta = model->shape.vocabulary;
+        options.acceptance.tolerance = 1e9f;
     }
     struct specdec_session *session;
-    if (specdec_session_create(model, &options, ids, starts, count, &session)) exit(3);
+    const struct specdec_queue queue = {.count = count, .ids = ids, .starts = starts};
+    const char *fault;
+    if (specdec_session_create(model, &options, &queue, &session, &fault)) exit(3);
     uint64_t digest = 0xcbf29ce484222325u;
     struct specdec_output output;
     int32_t status;

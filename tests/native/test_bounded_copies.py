@@ -6,17 +6,15 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import NativeError
-from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from specdec_cli.native.model import FIRST_COPY, NativeModel
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.native_decoding import FIRST_COPY
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
+from tests.native.requests import Request, decode
 
 LINES = (
     "The old house beside the river was sold last year to a family with three small children and two dogs.",
@@ -31,20 +29,20 @@ LINES = (
 def test_copies_grow_as_those_of_given_drafts(batch_size: int) -> None:
     bundle, described = open_bundle("en-gec", Machine("cpu", "int8", 1)), describe_bundle(SHIPPED / "en-gec")
     sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in LINES]
-    asked = DecodingRequest(decoding="greedy", with_scores=True)
+    asked = DecodingOptions(decoding="greedy", with_scores=True)
     reference = Engine(bundle, resolve(asked, bundle))
     plain = {each.number: each.ids for each in reference.decode([Sentence(number, source) for number, source in enumerate(sources)])}
     given = reference.decode([Sentence(number, source, source, FIRST_COPY) for number, source in enumerate(sources)])
     expected = {each.number: (each.ids, each.rounds, each.log_probabilities) for each in given}
     assert {number: ids for number, (ids, _, _) in expected.items()} == plain
-    settings = resolve(DecodingRequest(batch_size=batch_size, with_scores=True), described)
+    settings = resolve(DecodingOptions(batch_size=batch_size, with_scores=True), described)
     for threads in (1, 2):
         found = NativeEngine(described, settings, threads).decode([Sentence(number, source) for number, source in enumerate(sources)])
         assert {each.number: (each.ids, each.rounds, each.log_probabilities) for each in found} == expected
 
 
-@pytest.mark.parametrize(("asked", "rounds"), [(DecodingRequest(), 2), (DecodingRequest(decoding="input-guided"), 1)])
-def test_only_auto_bounds_the_first_copy(asked: DecodingRequest, rounds: int) -> None:
+@pytest.mark.parametrize(("asked", "rounds"), [(DecodingOptions(), 2), (DecodingOptions(decoding="input-guided"), 1)])
+def test_only_auto_bounds_the_first_copy(asked: DecodingOptions, rounds: int) -> None:
     described = describe_bundle(SHIPPED / "en-gec")
     source = described.tokenizer.add_special_tokens(described.tokenizer.encode(LINES[0]))
     assert FIRST_COPY < len(source) < 3 * FIRST_COPY
@@ -57,10 +55,10 @@ def test_bounded_copies_of_other_texts_grow_as_those_of_given_drafts(batch_size:
     bundle, described = open_bundle("en-gec", Machine("cpu", "int8", 1)), describe_bundle(SHIPPED / "en-gec")
     sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in LINES]
     texts = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line.replace("has", "have"))) for line in LINES]
-    reference = Engine(bundle, resolve(DecodingRequest(decoding="greedy", with_scores=True), bundle))
+    reference = Engine(bundle, resolve(DecodingOptions(decoding="greedy", with_scores=True), bundle))
     given = reference.decode([Sentence(n, source, texts[n], FIRST_COPY) for n, source in enumerate(sources)])
     expected = {each.number: (each.ids, each.rounds, each.log_probabilities) for each in given}
-    settings = resolve(DecodingRequest(batch_size=batch_size, with_scores=True), described)
+    settings = resolve(DecodingOptions(batch_size=batch_size, with_scores=True), described)
     # Where a sentence has no text of its own to copy, its source is copied.
     sentences = [Sentence(n, source, copy=texts[n] if texts[n] != source else ()) for n, source in enumerate(sources)]
     assert {bool(sentence.copy) for sentence in sentences} == {True, False}
@@ -70,15 +68,9 @@ def test_bounded_copies_of_other_texts_grow_as_those_of_given_drafts(batch_size:
         assert {each.decoding for each in found} == {"input-guided"}
 
 
-def test_bounds_and_texts_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
+def test_texts_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
     bundle, path = pair
     model, word_starts = NativeModel(bundle.verifier.config, path), bytes(bundle.tokenizer.word_starts())
-    with pytest.raises(NativeError, match="empty or longer"):
-        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[-1])))
-    with pytest.raises(ValueError, match="2 bounds for 1 sources"):
-        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, first_drafts=[1, 1])))
-    with pytest.raises(ValueError, match="2 texts for 1 sources"):
-        list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[[3], [3]])))
-    for text, message in (([], "empty or longer"), ([8, bundle.verifier.config.vocabulary_size], "vocabulary"), ([-1, 3], "vocabulary")):
+    for text, message in (([8, bundle.verifier.config.vocabulary_size], "vocabulary"), ([-1, 3], "vocabulary")):
         with pytest.raises(NativeError, match=message):
-            list(model.decode([[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[text])))
+            list(decode(model, [[8, 3]], Request("input-guided", word_starts=word_starts, drafts=[text])))

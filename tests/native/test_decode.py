@@ -9,13 +9,13 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
-from specdec_cli.pipeline.request import DecodingRequest
 from tests.native.comparison import by_number, changed, native, reference, shipped_sources, sources_of
 from tests.native.expected import Expectations
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 
@@ -30,7 +30,7 @@ def test_random_models_say_the_same(
     sources = sources_of(len(bundle.tokenizer), 9, 20)
     word_starts = bytes(bundle.tokenizer.word_starts())
     drafting = decoding != "greedy"
-    asked = DecodingRequest(decoding=decoding, block_size=5 if drafting else None, with_scores=True, always_draft=True)
+    asked = DecodingOptions(decoding=decoding, block_size=5 if drafting else None, with_scores=True, always_draft=True)
     outputs = expected(reference, bundle, sources, asked)
     common = Request(decoding, block_size=5 if drafting else 0, with_scores=True, word_starts=word_starts)
     for isa in load_library().specdec_instruction_sets().decode().split(","):
@@ -47,7 +47,7 @@ def test_random_models_say_the_same(
 def test_input_guided_without_a_bound(pair: tuple[Bundle, Path], match: Any, expected: Expectations) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 7, 20)
-    asked = DecodingRequest(decoding="input-guided", options={"match": match}, max_length=11, always_draft=True)
+    asked = DecodingOptions(decoding="input-guided", match=match, max_length=11, always_draft=True)
     outputs = expected(reference, bundle, sources, asked)
     request = Request("input-guided", match, batch=2, max_length=11, word_starts=bytes(bundle.tokenizer.word_starts()))
     found = native(NativeModel(bundle.verifier.config, path), sources, request)
@@ -67,7 +67,7 @@ def test_texts_that_are_copied_in_place_of_sources(pair: tuple[Bundle, Path], ma
     texts[0] = [*texts[0][:-1] * 40, config.eos]  # longer than the cache
     texts[1] = [*texts[1][:3], config.eos]
     assert len(texts[1]) < len(sources[1])
-    asked = DecodingRequest(decoding="input-guided", options={"match": match}, max_length=30, always_draft=True, with_scores=True)
+    asked = DecodingOptions(decoding="input-guided", match=match, max_length=30, always_draft=True, with_scores=True)
     # In the second case, every third sentence has the source copied.
     for copies in (texts, [() if number % 3 == 2 else text for number, text in enumerate(texts)]):
         outputs = expected(reference, bundle, sources, asked, copies)
@@ -85,7 +85,7 @@ def test_copies_that_need_a_margin(pair: tuple[Bundle, Path], margin: float, siz
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 9, 20)
     reluctant = replace(bundle, info=replace(bundle.info, modes={"thorough": (0, 0)}, margins={"thorough": margin}))
-    asked = DecodingRequest(decoding="input-guided", mode="thorough", block_size=size or None, with_scores=True)
+    asked = DecodingOptions(decoding="input-guided", mode="thorough", block_size=size or None, with_scores=True)
     outputs = expected(reference, reluctant, sources, asked)
     model = NativeModel(bundle.verifier.config, path)
     for batch, threads in ((1, 1), (1, 2), (4, 2)):
@@ -97,7 +97,7 @@ def test_a_first_token_that_is_forced(pair: tuple[Bundle, Path]) -> None:
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 3, 9)
     model = NativeModel(bundle.verifier.config, path)
-    for each in model.decode(sources, Request(forced=17, with_scores=True)):
+    for each in decode(model, sources, Request(forced=17, with_scores=True)):
         assert each.ids[0] == 17
         assert each.log_probabilities[0] == 0.0
 
@@ -120,8 +120,8 @@ def test_what_is_out_of_range_is_refused(pair: tuple[Bundle, Path]) -> None:
         ([[8, 3]], Request("input-guided", word_starts=bytes(size), margin=float("nan")), "option"),
     ):
         with pytest.raises(NativeError, match=message):
-            list(model.decode(sources, request))
-    assert list(model.decode([], Request())) == []
+            list(decode(model, sources, request))
+    assert list(decode(model, [], Request())) == []
 
 
 @pytest.mark.parametrize("name", ["en-de", "en-gec"])
@@ -132,13 +132,13 @@ def test_shipped_bundles_say_the_same(name: str, data: Path) -> None:
     word_starts = bytes(bundle.tokenizer.word_starts())
     for decoding in DECODINGS if name == "en-gec" else DECODINGS[:2]:
         size = 15 if decoding == "lookup" else 0
-        asked = DecodingRequest(decoding=decoding, block_size=size or None, with_scores=True, always_draft=True)
+        asked = DecodingOptions(decoding=decoding, block_size=size or None, with_scores=True, always_draft=True)
         expected = by_number(reference(bundle, sources, asked))
         for batch, threads in ((1, 1), (1, 2), (8, 3)):
             request = Request(decoding, "nearest", size, batch, threads, with_scores=True, word_starts=word_starts)
             assert native(model, sources, request) == expected
     if name == "en-gec":
-        expected = by_number(reference(bundle, sources, DecodingRequest(decoding="input-guided", mode="thorough", with_scores=True)))
+        expected = by_number(reference(bundle, sources, DecodingOptions(decoding="input-guided", mode="thorough", with_scores=True)))
         request = Request("input-guided", batch=8, threads=2, with_scores=True, word_starts=word_starts)
         assert native(model, sources, replace(request, margin=bundle.info.margins["thorough"])) == expected
         assert native(model, sources, request) != expected

@@ -27,7 +27,7 @@ struct specdec_outer {
 };
 struct specdec_opaque;
 SPECDEC_API int64_t specdec_some(const struct specdec_outer *outer, int32_t count, const char *name,
-                                 double *to);
+                                 double *to, const char **names);
 SPECDEC_API void specdec_end(void);
 SPECDEC_API const char *specdec_name(float x);
 """
@@ -97,7 +97,7 @@ def test_enumerations_and_functions(tmp_path: Path) -> None:
     assert set(header.structs) == {"inner", "outer"}
     pointer = ctypes.c_void_p
     assert dict(header.functions) == {
-        "specdec_some": ([pointer, ctypes.c_int32, ctypes.c_char_p, pointer], ctypes.c_int64),
+        "specdec_some": ([pointer, ctypes.c_int32, ctypes.c_char_p, pointer, pointer], ctypes.c_int64),
         "specdec_end": ([], None),
         "specdec_name": ([ctypes.c_float], ctypes.c_char_p),
     }

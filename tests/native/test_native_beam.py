@@ -10,7 +10,7 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
@@ -18,9 +18,9 @@ from specdec_cli.model.int8 import quantize
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
 from tests.native.comparison import by_number, native, shipped_sources, sources_of
 from tests.native.expected import Expectations
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 REQUESTS = {
@@ -39,9 +39,7 @@ REQUESTS = {
 
 def searched(bundle: Bundle, sources: list[list[int]], request: Request) -> list[Hypothesis]:
     """What the reference engine finds."""
-    options = BeamOptions(
-        request.beam_size, request.length_penalty, request.n_best, max_length=request.max_length or None, stop=request.stop
-    )
+    options = request.resolved()
     verifier = Verifier(bundle.verifier, request.forced)
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
     return [each for one in sentences for each in beam_search([verifier], [one], options)]
@@ -73,7 +71,7 @@ def test_suppressed_tokens_keep_their_share_and_are_not_found(make_bundle: Calla
     save_bundle(bundle, tmp_path)
     quantize(bundle.verifier)
     sources, request = sources_of(len(bundle.tokenizer), 5, 9), Request("beam", beam_size=5, n_best=5, max_length=10)
-    found = list(NativeModel(bundle.verifier.config, tmp_path / "verifier" / "model.safetensors").decode(sources, request))
+    found = list(decode(NativeModel(bundle.verifier.config, tmp_path / "verifier" / "model.safetensors"), sources, request))
     assert by_number(found) == by_number(searched(bundle, sources, request))
     assert not {token for each in found for one in each.alternatives for token in one.ids} & set(suppressed)
 
@@ -94,8 +92,8 @@ def test_equal_scores_are_in_the_order_of_tokens(make_bundle: Callable[..., Bund
 @pytest.mark.parametrize("wrong", [{"beam_size": 0}, {"beam_size": 33}, {"n_best": 6}, {"n_best": 0}, {"length_penalty": float("nan")}])
 def test_options_out_of_range_are_refused(pair: tuple[Bundle, Path], wrong: dict[str, Any]) -> None:
     bundle, path = pair
-    with pytest.raises(NativeError, match="option"):
-        list(NativeModel(bundle.verifier.config, path).decode([[8, 3]], replace(Request("beam", beam_size=5), **wrong)))
+    with pytest.raises(NativeError, match=f"option {next(iter(wrong))}: out of its range"):
+        list(decode(NativeModel(bundle.verifier.config, path), [[8, 3]], replace(Request("beam", beam_size=5), **wrong)))
 
 
 @pytest.mark.parametrize("name", ["en-de", "en-gec"])

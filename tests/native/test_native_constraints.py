@@ -12,17 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from tests.conftest import THOROUGH
@@ -30,6 +28,7 @@ from tests.decoding.copies import form_of
 from tests.fakes import redraw, tiny_drafter
 from tests.native.comparison import by_number, native, reference
 from tests.native.expected import Expectations
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 LONGEST = 14
@@ -133,7 +132,7 @@ def request_of(bundle: Bundle, decoding: str, rules: dict[str, Any]) -> Request:
 
 
 def constrained(bundle: Bundle, sources: list[list[int]], decoding: str, rules: dict[str, Any]) -> list[Hypothesis]:
-    asked = DecodingRequest(
+    asked = DecodingOptions(
         decoding=decoding, max_length=LONGEST, with_scores=decoding != "beam", always_draft=True, **DECODINGS[decoding][0]
     )
     return reference(replace(bundle, info=replace(bundle.info, **rules)), sources, asked)
@@ -160,7 +159,7 @@ def test_any_constraints_give_the_outputs_of_the_reference(
 ) -> None:
     bundle = made[0]
     sources = sources_of(seed, 12)
-    asked = DecodingRequest(
+    asked = DecodingOptions(
         decoding=decoding, max_length=limit, with_scores=decoding != "beam", always_draft=True, **DECODINGS[decoding][0]
     )
     expected = by_number(reference(replace(bundle, info=replace(bundle.info, **rules)), sources, asked))
@@ -170,13 +169,13 @@ def test_any_constraints_give_the_outputs_of_the_reference(
 
 @pytest.mark.parametrize("stop", ["heuristic", "first", "never", "fairseq"])
 def test_beam_search_with_a_forced_token_and_constraints(made: tuple[Bundle, Path], stop: Any, expected: Expectations) -> None:
-    from specdec_cli.decoding.constraints import Constraints
-    from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
+    from specdec_cli.decoding.options import Constraints
+    from specdec_cli.decoding.searches.beam import beam_search
     from specdec_cli.decoding.verifier import Verifier
 
     bundle, sources = made[0], sources_of(5, 12)
     rules = CONSTRAINTS["all"]
-    options = BeamOptions(5, 1.0, 5, max_length=LONGEST, stop=stop)
+    options = Decoding(search=BeamSearch(beam_size=5, length_penalty=1.0, n_best=5, stop=stop), max_length=LONGEST)
     verifier = Verifier(bundle.verifier, 17, Constraints(**rules, forms=bundle.tokenizer.forms()))
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
     outputs = expected(lambda: [each for one in sentences for each in beam_search([verifier], [one], options)])
@@ -191,7 +190,7 @@ def test_the_engine_takes_the_constraints_of_its_bundle(made: tuple[Bundle, Path
     save_bundle(replace(_unquantized(made), info=info), tmp_path)
     described, constrained = describe_bundle(tmp_path), replace(bundle, info=info)
     sentences = [Sentence(number, source) for number, source in enumerate(sources_of(6, 12))]
-    asked = DecodingRequest(decoding="specdec", batch_size=4)
+    asked = DecodingOptions(decoding="specdec", batch_size=4)
     engines = Engine(constrained, resolve(asked, constrained)), NativeEngine(described, resolve(asked, described), 2)
     reference, ours = ({each.number: each.ids for each in engine.decode(sentences)} for engine in engines)
     assert ours == reference
@@ -215,6 +214,6 @@ def _unquantized(made: tuple[Bundle, Path]) -> Bundle:
     ],
 )
 def test_constraints_out_of_range_are_refused(made: tuple[Bundle, Path], wrong: dict[str, Any]) -> None:
-    with pytest.raises(NativeError, match="option"):
-        list(open_native(*made).decode([[8, 3]], replace(Request(), forms=made[0].tokenizer.forms(), **wrong)))
+    with pytest.raises(NativeError, match=f"option {next(iter(wrong))}: out of its range"):
+        list(decode(open_native(*made), [[8, 3]], replace(Request(), forms=made[0].tokenizer.forms(), **wrong)))
     assert not BundleInfo().min_length and asdict(Request()).keys() >= wrong.keys()

@@ -12,21 +12,20 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import redraw, tiny_drafter
 from tests.native.comparison import by_number, native, reference, shipped_sources, sources_of
 from tests.native.expected import Expectations
+from tests.native.requests import Request, decode
 
 EVERYTHING = 1e9
 """A tolerance in nats that accepts every token, so that the output shows every drafted token."""
@@ -94,7 +93,7 @@ def test_random_drafters_draft_the_same(
     sources = sources_of(len(bundle.tokenizer), 5, 20)
     longest = None if block_size == 5 else 12  # without a limit drafts reach beyond the model's positions
     rule: dict[str, Any] = {"top_beta": top_beta, "tolerance": tolerance} if top_beta else {}
-    asked = DecodingRequest(
+    asked = DecodingOptions(
         decoding="specdec++" if top_beta else "specdec", block_size=block_size, max_length=longest, with_scores=True, **rule
     )
     outputs = expected(reference, bundle, sources, asked)
@@ -145,7 +144,7 @@ def test_options_that_do_not_fit_are_refused(pair: tuple[Bundle, Path]) -> None:
         (model, Request("specdec", block_size=1, top_beta=2, tolerance=float("nan"))),
     ):
         with pytest.raises(NativeError, match="option"):
-            list(own.decode([[8, 3]], request))
+            list(decode(own, [[8, 3]], request))
 
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.3, 0.5), (1.0, 2.0)))
@@ -162,17 +161,17 @@ def test_adaptive_sizes_are_the_same_with_the_same_costs(costs: Costs, may_skip:
     lines = [f"{who} {verb} {where}{end}" for who, verb, where, end in itertools.product(*words)]
     sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
     monkeypatch.setattr("specdec_cli.pipeline.building.round_costs", lambda *_, **__: costs)
-    engine = Engine(bundle, resolve(DecodingRequest(decoding="auto" if may_skip else "specdec"), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(decoding="auto" if may_skip else "specdec"), bundle))
     expected = [hypothesis for source in sources for hypothesis in engine.decode([Sentence(0, source)])]
     sizes = NativeBlockSize(costs, 10, 1, 1, may_skip=may_skip)
     request = Request("specdec", block_size=10, adaptive=sizes.address)
-    found = list(open_native(bundle, SHIPPED / "en-de").decode(sources, request))
+    found = list(decode(open_native(bundle, SHIPPED / "en-de"), sources, request))
     assert [(each.ids, each.rounds) for each in found] == [(each.ids, each.rounds) for each in expected]
-    assert [each.drafted for each in found] == [each.decoding == "specdec" for each in expected]
+    assert [each.decoding for each in found] == [each.decoding for each in expected]
     rounds, tokens = sizes.drafts
     assert (rounds, tokens / rounds) == engine.drafted
     if may_skip:
-        assert 0 < sum(each.drafted for each in found) <= len(found) * (1.0 if costs == CHEAP else 0.1)
+        assert 0 < sum(each.decoding == "specdec" for each in found) <= len(found) * (1.0 if costs == CHEAP else 0.1)
 
 
 @pytest.mark.parametrize("top_beta", [0, 3])
@@ -182,7 +181,7 @@ def test_the_shipped_drafter_drafts_the_same(top_beta: int, data: Path) -> None:
     model = open_native(bundle, SHIPPED / "en-de")
     rule: dict[str, Any] = {"top_beta": top_beta, "tolerance": 1.0} if top_beta else {}
     for size in (2, 3, 5, 10):
-        asked = DecodingRequest(decoding="specdec++" if top_beta else "specdec", block_size=size, with_scores=True, **rule)
+        asked = DecodingOptions(decoding="specdec++" if top_beta else "specdec", block_size=size, with_scores=True, **rule)
         expected = by_number(reference(bundle, sources, asked))
         for batch, threads in ((1, 1), (1, 2), (8, 3)):
             request = Request("specdec", block_size=size, batch=batch, threads=threads, with_scores=True, **rule)

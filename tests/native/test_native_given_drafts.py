@@ -1,26 +1,27 @@
 """Given drafts in the native engine: greedy's output, and the rounds of the reference engine."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
 from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from tests.native.comparison import changed, native, sources_of
 from tests.native.expected import Expectations
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("sharing")
 @pytest.mark.parametrize("prefixed", [0.0, 0.5])
 @pytest.mark.parametrize("match", ["nearest", "unique", "unique-3"])
 def test_random_models_have_the_rounds_of_the_reference(
-    pair: tuple[Bundle, Path], match: str, prefixed: float, expected: Expectations
+    pair: tuple[Bundle, Path], match: Any, prefixed: float, expected: Expectations
 ) -> None:
     bundle, path = pair
     config, generator = bundle.verifier.config, random.Random(5)
@@ -38,8 +39,8 @@ def test_random_models_have_the_rounds_of_the_reference(
     drafts = [changed(greedy[number].ids, len(bundle.tokenizer), config.eos, generator) for number in range(len(sources))]
     bounds = [generator.choice((0, 1, 3)) for _ in sources]
     prefixes = [generator.randrange(len(draft)) if generator.random() < prefixed else 0 for draft in drafts]
-    engine = Engine(bundle, resolve(DecodingRequest(decoding="greedy", max_length=30, with_scores=True), bundle))
-    engine._given_inputs.options["match"] = match  # type: ignore[index]
+    decoding = resolve(DecodingOptions(decoding="greedy", max_length=30, with_scores=True), bundle)
+    engine = Engine(bundle, replace(decoding, match=match))
     asked = [Sentence(number, *each) for number, each in enumerate(zip(sources, drafts, bounds, prefixes, strict=True))]
     outputs = expected(engine.decode, asked)
     word_starts = bytes(bundle.tokenizer.word_starts())
@@ -69,7 +70,7 @@ def test_shipped_translations_have_the_rounds_of_the_reference(data: Path) -> No
     drafts = [[*ids, eos] for ids in bundle.tokenizer.encode_targets([target for _, target in pairs])]
     described = describe_bundle(SHIPPED / "en-de", "", "")
     for batch_size in (1, 8):
-        asked = DecodingRequest(decoding="greedy", batch_size=batch_size)
+        asked = DecodingOptions(decoding="greedy", batch_size=batch_size)
         engines = Engine(bundle, resolve(asked, bundle)), NativeEngine(described, resolve(asked, described), 2)
         # Every third sentence comes without a draft.
         sentences = [Sentence(i, s, d if i % 3 else (), i % 4) for i, (s, d) in enumerate(zip(sources, drafts, strict=True))]
@@ -92,13 +93,11 @@ def test_drafts_out_of_range_are_refused(pair: tuple[Bundle, Path]) -> None:
         ([[8, 3]], [0], b"", "option"),
     ):
         with pytest.raises(NativeError, match=message):
-            list(model.decode([[8, 3]], Request(GIVEN, word_starts=starts, drafts=drafts, first_drafts=bounds)))
-    with pytest.raises(ValueError, match="2 drafts and 1 bounds for 1 sources"):
-        list(model.decode([[8, 3]], Request(GIVEN, word_starts=word_starts, drafts=[[3], [3]], first_drafts=[0])))
+            list(decode(model, [[8, 3]], Request(GIVEN, word_starts=starts, drafts=drafts, first_drafts=bounds)))
 
 
 def test_drafts_need_greedy_output() -> None:
     described = describe_bundle(SHIPPED / "en-de", "", "")
-    engine = NativeEngine(described, resolve(DecodingRequest(decoding="specdec++"), described), 1)
+    engine = NativeEngine(described, resolve(DecodingOptions(decoding="specdec++"), described), 1)
     with pytest.raises(UsageError, match="not for specdec"):
         list(engine.decode([Sentence(0, [8, 3], [8, 3])]))

@@ -7,19 +7,18 @@ import pytest
 
 from specdec_cli.commands.loading import SHIPPED, open_bundle
 from specdec_cli.commands.machine import Machine
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
-from specdec_cli.native.records import Request
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from tests.native.comparison import native, reference, sources_of
 from tests.native.expected import Expectations
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 LINES = ["Tom reads a book.", "Mary reads a long book about old trees and the people who live there.", "Tom has read a book."] * 4
@@ -30,7 +29,7 @@ def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path
     bundle, path = pair
     sources = sources_of(len(bundle.tokenizer), 9, 15)  # of one padded length: the order of the queue is that of the reference
     model, size = NativeModel(bundle.verifier.config, path), bundle.verifier.config.vocabulary_size
-    asked = DecodingRequest(decoding="ngram-memory", block_size=block_size, max_length=20, with_scores=True)
+    asked = DecodingOptions(decoding="ngram-memory", block_size=block_size, max_length=20, with_scores=True)
     outputs = expected(reference, bundle, sources, asked)
     for threads in (1, 3):
         memory = NgramMemory(size, 1)
@@ -42,7 +41,7 @@ def test_random_models_have_the_rounds_of_the_reference(pair: tuple[Bundle, Path
 def test_the_memory_lasts_from_call_to_call_in_the_order_of_the_reference() -> None:
     bundle, described = open_bundle("en-de", Machine("cpu", "int8", 1)), describe_bundle(SHIPPED / "en-de")
     sources = [described.tokenizer.add_special_tokens(described.tokenizer.encode(line)) for line in LINES]
-    asked = DecodingRequest(decoding="ngram-memory", block_size=4)
+    asked = DecodingOptions(decoding="ngram-memory", block_size=4)
     reference, ours = Engine(bundle, resolve(asked, bundle)), NativeEngine(described, resolve(asked, described), 2)
     for first in (0, 5):
         sentences = [Sentence(number, source) for number, source in enumerate(sources[first : first + 7])]
@@ -65,7 +64,7 @@ def rounds_of() -> Callable[[int, str], tuple[list[list[int]], int]]:
     sources = [described.tokenizer.add_special_tokens(described.tokenizer.encode(line)) for line in LINES]
 
     def run(batch_size: int, decoding: str) -> tuple[list[list[int]], int]:
-        engine = NativeEngine(described, resolve(DecodingRequest(decoding=decoding, batch_size=batch_size), described), 2)
+        engine = NativeEngine(described, resolve(DecodingOptions(decoding=decoding, batch_size=batch_size), described), 2)
         found = {each.number: each for each in engine.decode([Sentence(number, source) for number, source in enumerate(sources)])}
         return [found[number].ids for number in range(len(sources))], sum(each.rounds for each in found.values())
 
@@ -83,6 +82,6 @@ def test_memories_of_another_size_are_refused(pair: tuple[Bundle, Path]) -> None
         Request("greedy", memory=few.address),
     ):
         with pytest.raises(NativeError, match="option"):
-            list(model.decode([[8, 3]], request))
+            list(decode(model, [[8, 3]], request))
     with pytest.raises(NativeError, match="option"):
         NgramMemory(0, 1)

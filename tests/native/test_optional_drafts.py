@@ -6,11 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.tuning.round_costs import Costs
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
@@ -30,7 +29,7 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Hypothesis]]:
         monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: stored)
         monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: measured or stored or fail(None))
         bundle = describe_bundle(SHIPPED / "en-de")
-        engine = NativeEngine(bundle, resolve(DecodingRequest(decoding=decoding), bundle), 1)
+        engine = NativeEngine(bundle, resolve(DecodingOptions(decoding=decoding), bundle), 1)
         ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
         sentences = [Sentence(number, source) for number, source in enumerate(ids)]
         found = [each for first in range(0, len(ids), window) for each in engine.decode(sentences[first : first + window])]
@@ -62,7 +61,7 @@ def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: py
     monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: CHEAP)
     monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: CHEAP)
     bundle = describe_bundle(SHIPPED / "en-de")
-    engine = NativeEngine(bundle, resolve(DecodingRequest(), bundle), 1)
+    engine = NativeEngine(bundle, resolve(DecodingOptions(), bundle), 1)
     assert not engine.is_shareable  # the drafter may be loaded at any call
     engine.expect(WORTH_LOADING)
     assert engine.is_shareable

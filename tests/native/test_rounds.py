@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle_description import describe_bundle
-from specdec_cli.native.records import DecodedRound
+from specdec_cli.native.model import DecodedRound
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 
 LINES = (
     "The old house is red.",
@@ -28,15 +27,15 @@ LINES = (
 @pytest.mark.parametrize(
     ("bundle", "request_"),
     [
-        ("en-gec", DecodingRequest(decoding="input-guided")),
-        ("en-gec", DecodingRequest(decoding="input-guided", batch_size=8)),
-        ("en-gec", DecodingRequest(decoding="greedy")),
-        ("en-de", DecodingRequest(decoding="specdec", block_size=3)),
-        ("en-de", DecodingRequest(decoding="specdec++", block_size=3, batch_size=8)),
+        ("en-gec", DecodingOptions(decoding="input-guided")),
+        ("en-gec", DecodingOptions(decoding="input-guided", batch_size=8)),
+        ("en-gec", DecodingOptions(decoding="greedy")),
+        ("en-de", DecodingOptions(decoding="specdec", block_size=3)),
+        ("en-de", DecodingOptions(decoding="specdec++", block_size=3, batch_size=8)),
     ],
 )
 @pytest.mark.parametrize("threads", [1, 2])
-def test_rounds_add_up_to_the_sentences(bundle: str, request_: DecodingRequest, threads: int) -> None:
+def test_rounds_add_up_to_the_sentences(bundle: str, request_: DecodingOptions, threads: int) -> None:
     described = describe_bundle(Path(SHIPPED / bundle))
     engine = NativeEngine(described, resolve(request_, described), threads)
     sources = [described.tokenizer.add_special_tokens(described.tokenizer.encode(line)) for line in LINES]

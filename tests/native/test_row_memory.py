@@ -9,7 +9,7 @@ from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from tests.native.requests import Request, decode
 
 SHORT = (3, 30, 9, 1, 17, 5)
 """Tokens of sources, without EOS; each output has at least 60."""
@@ -35,7 +35,7 @@ def test_outputs_that_outgrow_their_rows_equal_those_of_one_row_with_room_for_al
     generator = random.Random(1)
     sources = [[*generator.choices(range(8, 2000), k=length), 3] for length in SHORT]
     long = replace(request_, min_length=60, max_length=80, forced_end=True)
-    alone = sorted(model.decode(sources, long), key=lambda each: each.number)
+    alone = sorted(decode(model, sources, long), key=lambda each: each.number)
     assert min(len(each.ids) for each in alone) > 60
     for batch in (2, 5):
-        assert sorted(model.decode(sources, replace(long, batch=batch)), key=lambda each: each.number) == alone
+        assert sorted(decode(model, sources, replace(long, batch=batch)), key=lambda each: each.number) == alone

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Decoded, Request
+from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
@@ -19,10 +20,10 @@ SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
 FORKED = """
 import os, sys
 from tests.native.test_threads import SOURCES, outputs, shipped
-from specdec_cli.native.records import Request
+from tests.native.requests import Request, decode
 
 model = shipped()
-running = model.decode(SOURCES, Request(threads=3, max_length=12))
+running = decode(model, SOURCES, Request(threads=3, max_length=12))
 first = next(running)
 child = os.fork()
 rest = [each.ids for each in running]
@@ -41,13 +42,13 @@ def shipped() -> NativeModel:
 
 def outputs(model: NativeModel, threads: int) -> list[list[int]]:
     """Ids of all sources, decoded one after the other."""
-    return [each.ids for each in model.decode(SOURCES, Request(threads=threads, max_length=12))]
+    return [each.ids for each in decode(model, SOURCES, Request(threads=threads, max_length=12))]
 
 
 def test_two_queues_of_one_model_at_once() -> None:
     model = shipped()
     expected = outputs(model, 1)
-    running = model.decode(SOURCES, Request(threads=2, max_length=12))
+    running = decode(model, SOURCES, Request(threads=2, max_length=12))
     first = next(running)
     assert outputs(model, 2) == expected  # the helpers are at the other queue
     assert [first.ids, *(each.ids for each in running)] == expected
@@ -89,7 +90,7 @@ def test_a_queue_ends_with_what_is_raised_meanwhile(batch: int) -> None:
     def stop() -> None:
         raise KeyboardInterrupt
 
-    found: list[Decoded] = []
+    found: list[Hypothesis] = []
     with pytest.raises(KeyboardInterrupt):
-        found.extend(shipped().decode(SOURCES * 40, Request(batch=batch, threads=2), stop))
+        found.extend(decode(shipped(), SOURCES * 40, Request(batch=batch, threads=2), stop))
     assert len(found) < len(SOURCES)

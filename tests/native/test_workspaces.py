@@ -9,7 +9,7 @@ import pytest
 from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.native.records import Request
+from tests.native.requests import Request, decode
 
 MEBIBYTE = 1 << 20
 LENGTHS = (3, 200, 4, 40, 200, 1, 90, 5)
@@ -46,18 +46,18 @@ def opened() -> NativeModel:
 )
 def test_sentences_of_other_lengths_before_do_not_change_a_sentence(request_: Request) -> None:
     shared = opened()
-    one_after_the_other = [next(shared.decode([source], request_)) for source in sources()]
-    assert one_after_the_other == [next(opened().decode([source], request_)) for source in sources()]
+    one_after_the_other = [next(decode(shared, [source], request_)) for source in sources()]
+    assert one_after_the_other == [next(decode(opened(), [source], request_)) for source in sources()]
 
 
 def test_the_memory_of_a_long_sentence_is_freed_after_short_ones() -> None:
     model, long, short = opened(), sources()[1], sources()[0]
-    list(model.decode([short] * 2, Request()))
+    list(decode(model, [short] * 2, Request()))
     before = allocated()
-    list(model.decode([long], Request(max_length=3)))
+    list(decode(model, [long], Request(max_length=3)))
     kept = allocated() - before
     for _ in range(2):
-        list(model.decode([short], Request()))
+        list(decode(model, [short], Request()))
     assert kept > MEBIBYTE
     assert allocated() - before < kept / 8
 

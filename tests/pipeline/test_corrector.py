@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from specdec_cli.decoding.acceptance_rules import Exact
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import BundleInfo
@@ -13,7 +13,6 @@ from specdec_cli.pipeline.corrector import Correction, Corrector
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-from specdec_cli.pipeline.settings import Settings
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 
@@ -25,7 +24,7 @@ class Rewriter:
 
     def __init__(self, tokenizer: Subwords, table: Mapping[str, str], finished: bool = True, longest_sentence: int = 0) -> None:
         self._tokenizer, self._table, self._finished = tokenizer, table, finished
-        self.settings = Settings("greedy", Exact(), longest_sentence=longest_sentence)
+        self.decoding = Decoding(longest_sentence=longest_sentence)
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield hypotheses, the last sentence first."""

@@ -7,9 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from specdec_cli.decoding.acceptance_rules import Exact
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.text.folding import Order
 from specdec_cli.text.tags.markup import InlineTags, TagSpan, VoidSpan
@@ -46,7 +45,7 @@ class DictionaryEngine:
     eos, longest_source = 0, 20
 
     def __init__(self, order: Order = "left-to-right") -> None:
-        self.settings, self.asked = Settings("greedy", Exact(), order=order), 0
+        self.decoding, self.asked = Decoding(order=order), 0
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         for each in reversed(sentences):

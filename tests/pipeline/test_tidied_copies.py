@@ -6,14 +6,12 @@ from typing import cast
 import pytest
 
 from specdec_cli.commands.loading import SHIPPED
-from specdec_cli.decoding.acceptance_rules import Exact
+from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import LineDecoder
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import Settings, resolve
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 
 LINES = ["so he left , and we stayed .", "So he left.", "", "He goes home . We stay"]
@@ -25,7 +23,7 @@ class Recorder:
     longest_source, eos = 256, EOS
 
     def __init__(self, *, copies_tidied: bool) -> None:
-        self.settings = Settings("input-guided", Exact(), copies_tidied=copies_tidied)
+        self.decoding = Decoding(method="input-guided", tidies_copies=copies_tidied)
         self.sentences: list[Sentence] = []
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
@@ -49,28 +47,28 @@ def test_sentences_have_tidied_texts_where_these_differ(tokenizer: Subwords, cop
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [
-        (DecodingRequest(), True),
-        (DecodingRequest(decoding="input-guided", block_size="auto"), True),
-        (DecodingRequest(decoding="input-guided"), False),
-        (DecodingRequest(decoding="lookup", block_size="auto"), False),
-        (DecodingRequest(block_size=4), False),
-        (DecodingRequest(tolerance=1.0), False),  # the output depends on the draft
-        (DecodingRequest(mode="thorough"), False),
+        (DecodingOptions(), True),
+        (DecodingOptions(decoding="input-guided", block_size="auto"), True),
+        (DecodingOptions(decoding="input-guided"), False),
+        (DecodingOptions(decoding="lookup", block_size="auto"), False),
+        (DecodingOptions(block_size=4), False),
+        (DecodingOptions(tolerance=1.0), False),  # the output depends on the draft
+        (DecodingOptions(mode="thorough"), False),
     ],
 )
-def test_only_exact_copies_of_adaptive_length_are_tidied(asked: DecodingRequest, expected: bool) -> None:
+def test_only_exact_copies_of_adaptive_length_are_tidied(asked: DecodingOptions, expected: bool) -> None:
     described = describe_bundle(SHIPPED / "en-gec")
     settings = resolve(asked, described)
-    assert settings.copies_tidied is expected
+    assert settings.tidies_copies is expected
     if expected:
-        assert NativeEngine(described, settings, 1).settings.copies_tidied
+        assert NativeEngine(described, settings, 1).decoding.tidies_copies
 
 
 def test_tidied_copies_take_fewer_rounds_for_the_same_output() -> None:
     described = describe_bundle(SHIPPED / "en-gec")
     found = {}
     for decoding in ("auto", "greedy", "input-guided"):
-        engine = NativeEngine(described, resolve(DecodingRequest(decoding=decoding), described), 1)
+        engine = NativeEngine(described, resolve(DecodingOptions(decoding=decoding), described), 1)
         line = "the old house beside the river was sold , and they moved to the city ."
         (decoded,) = LineDecoder(engine, described.tokenizer).decode([line])
         found[decoding] = decoded.parts[0].ids, decoded.rounds

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.loop import Round
+from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.memories.index import build_index
 from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.pairs import sentence_pairs
@@ -15,15 +15,14 @@ from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.settings import Settings
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.corpus.parallel import Pair
 from tests.fakes import tiny_drafter
 
-GREEDY = Settings("greedy", Exact(), max_length=12)
+GREEDY = Decoding(max_length=12)
 
 
-def translate(bundle: Bundle, lines: list[str], settings: Settings = GREEDY) -> list[Translation]:
+def translate(bundle: Bundle, lines: list[str], settings: Decoding = GREEDY) -> list[Translation]:
     return list(Translator(Engine(bundle, settings), bundle.tokenizer).translate(lines))
 
 
@@ -39,7 +38,7 @@ def test_speculative_decoding_gives_equal_output_in_fewer_rounds(bundle: Bundle,
     mixed = [" ".join(lines[:4]), *lines[4:12]]
     for prefix in ("states", "own"):
         drafting = replace(bundle, drafter=tiny_drafter(bundle.verifier, prefix=prefix))
-        found = translate(drafting, mixed, replace(GREEDY, decoding="specdec", block_size=6, batch_size=3))
+        found = translate(drafting, mixed, replace(GREEDY, method="specdec", block_size=6, batch_size=3))
         for greedy, specdec in zip(translate(bundle, mixed), found, strict=True):
             assert specdec.sentences == greedy.sentences
             assert specdec.text == greedy.text
@@ -107,7 +106,7 @@ def test_the_longest_valid_source_is_not_split(bundle: Bundle) -> None:
 
 
 def test_the_n_best_lines_are_the_best_combinations_of_sentences(bundle: Bundle) -> None:
-    beam = Settings("beam", Exact(), beam_size=4, n_best=3, length_penalty=0.0, max_length=8, batch_size=2)
+    beam = Decoding(method="beam", search=BeamSearch(4, 0.0, 3), max_length=8, batch_size=2)
     first, second, both = translate(bundle, ["Ka lo mi.", "Ta re su no.", "Ka lo mi. Ta re su no."], beam)
     every = sorted(((score + more, f"{one} {other}") for one, score in first.hypotheses for other, more in second.hypotheses), reverse=True)
     assert [text for text, _ in both.hypotheses] == [text for _, text in every[:3]]
@@ -116,7 +115,7 @@ def test_the_n_best_lines_are_the_best_combinations_of_sentences(bundle: Bundle)
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 5.0])
 def test_the_n_best_lines_begin_with_the_text_and_differ(bundle: Bundle, penalty: float) -> None:
-    beam = Settings("beam", Exact(), beam_size=4, n_best=4, length_penalty=penalty, max_length=8, batch_size=2)
+    beam = Decoding(method="beam", search=BeamSearch(4, penalty, 4), max_length=8, batch_size=2)
     translator = Translator(Engine(bundle, beam), bundle.tokenizer, languages=("en", "de"))
     for line in translator.translate(["Kalo mita resu.", "| Kalo {name} mita | Resu |", "Ka <b>lo</b> mi. Ta re su."]):
         assert line.hypotheses[0] == (line.text, line.score)
@@ -135,7 +134,7 @@ def test_each_input_line_gives_one_output_line(bundle: Bundle, lines: list[str])
 
 def test_every_hypothesis_has_the_protected_spans(bundle: Bundle) -> None:
     line = "- Kalo {name} mita, {name}. See https://example.org/x."
-    beam = Settings("beam", Exact(), beam_size=4, n_best=3, length_penalty=0.0, max_length=8, batch_size=2)
+    beam = Decoding(method="beam", search=BeamSearch(4, 0.0, 3), max_length=8, batch_size=2)
     for chosen in (GREEDY, beam):
         translator = Translator(Engine(bundle, chosen), bundle.tokenizer, languages=("en", "de"))
         (found,) = translator.translate([line])

@@ -7,11 +7,10 @@ from threading import get_ident
 
 import pytest
 
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
 from tests.fakes import in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
@@ -67,7 +66,7 @@ def test_the_output_equals_that_of_one_worker(decoding: str, precision: str, bun
     sentences = [Sentence(number, sentence.source) for number, sentence in enumerate([*make_sentences(20, 16), *make_sentences(20, 48)])]
     outputs = []
     for rows in (1, 6):
-        engine = Engine(made, resolve(DecodingRequest(decoding=decoding, batch_size=rows, max_length=12), made))
+        engine = Engine(made, resolve(DecodingOptions(decoding=decoding, batch_size=rows, max_length=12), made))
         outputs.append({h.number: h.ids for h in engine.decode(sentences)})
         assert engine.workers == (2 if rows == 6 and precision != "float32" and decoding != "beam" else 1)
     assert outputs[0] == outputs[1]
@@ -75,9 +74,9 @@ def test_the_output_equals_that_of_one_worker(decoding: str, precision: str, bun
 
 
 def test_memory_limits_the_rows_of_a_batch(bundle: Bundle) -> None:
-    wide = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=64), bundle))
+    wide = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=64), bundle))
     row = wide.verifier.row_bytes(32)
-    narrow = Engine(bundle, resolve(DecodingRequest(decoding="greedy", batch_size=64, memory=5 * row), bundle))
+    narrow = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=64, memory=5 * row), bundle))
     workers = wide.workers
     assert wide._rows(32, 1000) == 64
     assert narrow._rows(32, 1000) == 5 // workers

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.server.models import Words
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Replacing:
     """An engine that replaces the word "lo" by another."""
 
-    longest_source, eos, settings = 256, EOS, SimpleNamespace(decoding="specdec", longest_sentence=0, copies_tidied=False)
+    longest_source, eos, decoding = 256, EOS, Decoding(method="specdec")
 
     def __init__(self, tokenizer: Tokenizer, word: str) -> None:
         self._tokenizer, self._word = tokenizer, word

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from lightning_fabric import Fabric
 from torch.nn import functional as F
 
-from specdec_cli.decoding.searches.mask_predict import MaskPredictOptions, mask_predict
+from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.searches.mask_predict import mask_predict
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError, UsageError
@@ -129,7 +130,7 @@ def test_a_masked_model_learns_tokens_and_lengths(make_copier: Callable[..., Bun
     assert figures[-1]["dev_length_accuracy"] > 0.95
     assert figures[-1]["dev_loss"] < 0.3 * figures[0]["dev_loss"]
     model, sentences = load_bundle(tmp_path).verifier, [Sentence(number, pair.source) for number, pair in enumerate(dev)]
-    found = list(mask_predict(Verifier(model), sentences, MaskPredictOptions(iterations=4, length_beam=1, batch_size=8)))
+    found = list(mask_predict(Verifier(model), sentences, Decoding(iterations=4, length_beam=1, batch_size=8)))
     assert sum(h.ids == pair.target for h, pair in zip(found, dev, strict=True)) >= 0.85 * len(dev)
 
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter import BlockDrafter
@@ -30,7 +30,7 @@ def talkative(kind: str, seed: int = 1) -> BlockDrafter:
 def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -> dict[int, Hypothesis]:
     """Decode with the loop; greedily for a block size of 0."""
     drafter = Block(network, block_size) if block_size else NoDrafter()
-    options = LoopOptions(Exact(), 5, LONGEST)
+    options = Decoding(batch_size=5, max_length=LONGEST)
     return {h.number: h for h in decode(Verifier(network.verifier), drafter, sentences, options)}
 
 
@@ -106,7 +106,7 @@ def test_states_of_blocks_equal_those_of_decoding(kind: str, monkeypatch: pytest
 
     monkeypatch.setattr(BlockDrafter, "choose", watched)
     prefixes: list[int] = []
-    options = LoopOptions(Exact(), 1, LONGEST)
+    options = Decoding(batch_size=1, max_length=LONGEST)
     look = lambda now: prefixes.append(int(now.state.lengths[0]) - 1)  # noqa: E731
     (found,) = decode(Verifier(network.verifier), Block(network, 4), [sentence], options, look)
     assert len(prefixes) == found.rounds > 3

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -39,13 +39,13 @@ def sizes(adaptive: AdaptiveBlockSize, sentences: int = 1) -> list[int]:
 
     for _ in range(sentences):
         drafter = adaptive.for_rows(1)
-        list(decode(verifier, drafter, [Sentence(0, make_sentences(1, 48)[0].source)], LoopOptions(Exact(), 1, TOKENS), look))
+        list(decode(verifier, drafter, [Sentence(0, make_sentences(1, 48)[0].source)], Decoding(batch_size=1, max_length=TOKENS), look))
     return seen
 
 
 def greedy_target() -> list[int]:
     verifier = Verifier(tiny_transformer(max_positions=256))
-    (found,) = decode(verifier, NoDrafter(), [Sentence(0, make_sentences(1, 48)[0].source)], LoopOptions(Exact(), 1, TOKENS))
+    (found,) = decode(verifier, NoDrafter(), [Sentence(0, make_sentences(1, 48)[0].source)], Decoding(batch_size=1, max_length=TOKENS))
     return found.ids
 
 

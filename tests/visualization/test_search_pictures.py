@@ -14,8 +14,9 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.decoding.searches.beam import BeamOptions, beam_search
-from specdec_cli.decoding.searches.mask_predict import MaskPredictOptions, mask_predict
+from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.searches.beam import beam_search
+from specdec_cli.decoding.searches.mask_predict import mask_predict
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
@@ -84,7 +85,7 @@ def test_probabilities_of_steps_multiply_to_that_of_the_sentence(order: Order, m
     bundle = make_bundle(order=order, positions="learned")
     source = bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode("kalo mita"))
     verifier = Verifier(bundle.verifier)
-    (found,) = beam_search([verifier], [Sentence(0, source)], BeamOptions(beam_size=2, max_length=8))
+    (found,) = beam_search([verifier], [Sentence(0, source)], Decoding(search=BeamSearch(beam_size=2), max_length=8))
     picture = search_steps(verifier, bundle.tokenizer, "beam", source, found.ids)
     product = prod(cell.probability or 0 for row in picture.rows for cell in row if cell and cell.mark == "verified")
     assert product == pytest.approx(exp(found.alternatives[0].log_probability), rel=0.01, abs=1e-6)
@@ -125,7 +126,7 @@ def test_iterations_of_mask_predict_show_their_predictions(make_bundle: Callable
     for row, later in pairwise(rows):
         assert all(new["piece"] == old["piece"] for old, new in zip(row, later, strict=True) if new["mark"] == "known")
     bundle, source = made, made.tokenizer.add_special_tokens(made.tokenizer.encode("kalo mita"))
-    (found,) = mask_predict(Verifier(bundle.verifier), [Sentence(0, source)], MaskPredictOptions())
+    (found,) = mask_predict(Verifier(bundle.verifier), [Sentence(0, source)], Decoding())
     assert picture["target"] == bundle.tokenizer.pieces(found.ids[:-1])
 
 

@@ -3,18 +3,17 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from specdec_cli.benchmark.sweeps import SWEEP_KEYS
-from specdec_cli.commands.options.decoding import BlockSizeOption, MaxLengthOption, MethodOptions, RowBeamSizeOption, RowLengthPenaltyOption
+from specdec_cli.commands.options.decoding import option, parsed
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, EngineOption, OfflineOption, PrecisionOption, ThreadsOption
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.text import NoSplitOption, QuietOption
 from specdec_cli.commands.options.values import decoding_option, output_option
-from specdec_cli.decoding.names import OPTIONS
 from specdec_cli.model.bundle_info import Task
 
 _compared_option = partial(typer.Option, rich_help_panel="What is compared")
@@ -185,21 +184,27 @@ class ComparedOptions(OptionGroup):
         return self.repetitions or (1 if self.tune else 3)
 
 
-class NumericOptions(MethodOptions):
-    """The options of single decodings that take a number; the others are given in the names of rows, after the colon."""
-
-    options: ClassVar = tuple(option for option in OPTIONS if option.numeric)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SettingOptions(OptionGroup):
-    """The options of bench that set a value for all rows whose decoding has it."""
+    """The options of bench that set a value for all rows whose decoding has it. Those that take a word are given in the names of rows,
+    after the colon.
+    """
 
-    block_size: BlockSizeOption = None
-    own: NumericOptions
-    beam_size: RowBeamSizeOption = None
-    length_penalty: RowLengthPenaltyOption = None
-    max_length: MaxLengthOption = None
+    block_size: Annotated[str | None, option("block_size")] = None
+    iterations: Annotated[str | None, option("iterations")] = None
+    length_beam: Annotated[str | None, option("length_beam")] = None
+    jacobi_length: Annotated[str | None, option("jacobi_length")] = None
+    beam_size: Annotated[int | None, option("beam_size", "Hypotheses that rows of beam search keep.")] = None
+    length_penalty: Annotated[
+        float | None,
+        option("length_penalty", "Rows of beam search divide the score of a hypothesis by its length to this power."),
+    ] = None
+    max_length: Annotated[int | None, option("max_length")] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The values that the user gave, by the name of the field of DecodingOptions."""
+        return {name: parsed(name, value) for name, value in vars(self).items() if value is not None}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,8 +15,8 @@ from specdec_cli.commands.bench.tune import check_tunable
 from specdec_cli.commands.loading import beam_defaults, bundle_order, bundle_task
 from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import batch_rows
-from specdec_cli.commands.options.values import number_or_auto
 from specdec_cli.decoding.names import REWRITING
+from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
 
@@ -114,12 +114,5 @@ def _task(models: Sequence[ModelChoice]) -> Task:
 def _base_row(model: ModelChoice, settings: SettingOptions, oracle_length: bool) -> Row:
     """A row with the settings of all rows."""
     beam_size, length_penalty = beam_defaults(model)
-    return Row(
-        "greedy",
-        block_size=number_or_auto(settings.block_size),
-        options=tuple(settings.own.given.items()),
-        oracle_length=oracle_length,
-        beam_size=settings.beam_size or beam_size,
-        length_penalty=length_penalty if settings.length_penalty is None else settings.length_penalty,
-        max_length=settings.max_length,
-    )
+    options = DecodingOptions(**{"beam_size": beam_size, "length_penalty": length_penalty} | settings.given)
+    return Row("greedy", options=options, oracle_length=oracle_length)

@@ -1,7 +1,6 @@
 """Choice of the rows of `specdec bench`: those of --row, else the default rows, or those of a sweep."""
 
 from collections.abc import Sequence
-from typing import get_args
 
 from specdec_cli.benchmark.rows import (
     CTRANSLATE2,
@@ -15,8 +14,8 @@ from specdec_cli.benchmark.rows import (
     parse_row,
 )
 from specdec_cli.benchmark.sweeps import Sweep, parse_sweep, sweep_defaults
-from specdec_cli.commands.options.decoding import Preset
-from specdec_cli.decoding.names import DECODINGS, JACOBI_LENGTH, OPTIONS, having, order_problem, parts, search_of
+from specdec_cli.decoding.names import DECODINGS, OPTIONS, having, order_problem, parts, search_of
+from specdec_cli.decoding.options import words
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
 
@@ -40,7 +39,7 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
     names = list(asked) or _usual(sweep, order, rewriting)
     if sweep and order == "left-to-right" and "greedy" not in names:
         names = ["greedy", *names]
-    rows = tuple(dict.fromkeys(parse_row(name, base, DECODINGS, get_args(Preset)) for name in names))
+    rows = tuple(dict.fromkeys(parse_row(name, base, DECODINGS, words("preset")) for name in names))
     for row in rows:
         problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *CTRANSLATE2))
         if problem := next(filter(None, problems), None):
@@ -60,11 +59,10 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
 
 def _check_options(base: Row, rows: Sequence[Row]) -> None:
     """Raise UsageError for an option that applies to no row."""
-    given = dict(base.options)
     if base.oracle_length and not any(row.oracle_length for row in rows):
         raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_AWARE)}")
-    if base.oracle_length and any(row.oracle_length and JACOBI_LENGTH.name in dict(row.options) for row in rows):
+    if base.oracle_length and any(row.oracle_length and row.options.jacobi_length is not None for row in rows):
         raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
-    for option in OPTIONS:
-        if option.name in given and not any(option.name in dict(row.options) for row in rows):
-            raise UsageError(f"--{option.name.replace('_', '-')} is for rows of {' and '.join(having(option))}")
+    for name in OPTIONS:
+        if getattr(base.options, name) is not None and all(getattr(row.options, name) is None for row in rows):
+            raise UsageError(f"--{name.replace('_', '-')} is for rows of {' and '.join(having(name))}")

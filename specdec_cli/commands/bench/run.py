@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal
@@ -166,7 +166,7 @@ def _rows(prepared: _Prepared, plan: Plan) -> list[Row]:
 def _inspect(plan: Plan, folders: Mapping[str, Path]) -> Inspection:
     """What the bundle and this machine support, from a separate process, which frees its memory."""
     find_bundle(plan.model)
-    max_length = plan.rows[0].max_length
+    max_length = plan.rows[0].options.max_length
     with Process(WORKER, plan.model.name) as process:
         targets = {kind: str(folder) for kind, folder in folders.items()}
         answer = process.call("inspect", asdict(plan.model), plan.device, plan.precision, plan.threads, max_length, targets, plan.engine)
@@ -195,7 +195,7 @@ def possible_rows(plan: Plan, inspection: Inspection) -> tuple[list[Row], dict[s
     for row in plan.rows:
         problem = missing_drafter(row, inspection.drafter) or refusal(row, inspection.refused)
         if problem is None:
-            possible.append(replace(row, batch_size=plan.batch_size, threads=inspection.threads))
+            possible.append(row.changed(batch_size=plan.batch_size, threads=inspection.threads))
         elif plan.asked:
             raise UsageError(f"--row {row.label}: {problem}")
         else:

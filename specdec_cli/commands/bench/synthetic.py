@@ -152,8 +152,8 @@ def _measure(geometry: Geometry, request: Request, inspection: Inspection, folde
     lines = make_sources(geometry)
     formats = {kind: folder for kind, folder in folders.items() if kind not in inspection.refused}
     conditions = Conditions(geometry.to_dict(), inspection.device, inspection.precision, False, dict(inspection.limits), formats)
-    greedy = Row("greedy", beam_size=request.beam_size, max_length=geometry.length, threads=inspection.threads)
-    drafting = replace(greedy, decoding=geometry.decoding, block_size=geometry.block_size or None)
+    greedy = Row("greedy", threads=inspection.threads).changed(beam_size=request.beam_size, max_length=geometry.length)
+    drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
     rows = [greedy, drafting, *_best_opponents(geometry, greedy, conditions, lines)]
     # Rows share processes, to save memory.
     with Pool(WORKER, rows, {"": conditions}, shared=True) as pool, progress(len(rows) * request.repetitions) as report:

@@ -67,12 +67,12 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
     tried, both settings have the block size of the fastest one of these, because a larger block always gives more tokens per round.
     """
     greedy = next(result for result in results if result.row.decoding == "greedy")
-    close = [r for r in results if r.row.top_beta is not None and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
+    close = [r for r in results if r.row.options.top_beta is not None and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
     if not close:
         return {}
-    if len({r.row.block_size for r in close}) > 1:
+    if len({r.row.options.block_size for r in close}) > 1:
         fastest = max(close, key=lambda r: r.number("tokens_per_second"))
-        close = [r for r in close if r.row.block_size == fastest.row.block_size]
+        close = [r for r in close if r.row.options.block_size == fastest.row.options.block_size]
     return {
         "high-quality": max(close, key=lambda r: (_bleu(r), _tokens(r))),
         "high-efficiency": max(close, key=lambda r: (_tokens(r), _bleu(r))),
@@ -86,7 +86,7 @@ def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool)
     """
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
-    view.table(tuning_table(outcome.results, chosen, block_sizes=len({r.row.block_size for r in outcome.results}) > 1))
+    view.table(tuning_table(outcome.results, chosen, block_sizes=len({r.row.options.block_size for r in outcome.results}) > 1))
     view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
 
 

@@ -147,7 +147,7 @@ def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
     from specdec_cli.pipeline.building import bundle_verifier
 
     verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
-    max_length = max_length or bundle.info.max_length or None
+    max_length = max_length or bundle.info.max_length
     widths = range(MULTIPLE, verifier.longest_source + 1, MULTIPLE)
     return [(width, int(verifier.begin([0], [[eos] * width], max_length).limits[0]) - 1) for width in widths]
 

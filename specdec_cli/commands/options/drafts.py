@@ -11,7 +11,7 @@ from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.errors import UsageError
 
 if TYPE_CHECKING:
-    from specdec_cli.decoding.acceptance_rules import Rule
+    from specdec_cli.decoding.options import Decoding
 
 SIMILARITY = 70.0
 """Least similarity of a draft's source in percent, if none is given."""
@@ -89,9 +89,7 @@ class DraftOptions(OptionGroup):
             if value is not None and not self.given:
                 raise UsageError(f"{option} is for drafts from --tm or --previous")
 
-    def check_decoding(self, decoding: str, rule: "Rule") -> None:
-        """Raise UsageError if there are drafts and `decoding` with `rule` does not have greedy's output."""
-        from specdec_cli.pipeline.rules import check_given
-
+    def check_decoding(self, decoding: "Decoding") -> None:
+        """Raise UsageError if there are drafts and `decoding` does not have greedy's output."""
         if self.given:
-            check_given(decoding, rule)
+            decoding.check_given()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
+from specdec_cli.decoding.options import check_block_size
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
@@ -38,7 +38,7 @@ def make(inputs: DrafterInputs) -> "Block":
     """
     if not isinstance(inputs.bundle.drafter, BlockDrafter):
         raise UsageError("this bundle has no block drafter")
-    return Block(inputs.bundle.drafter, inputs.block_size, inputs.run)
+    return Block(inputs.bundle.drafter, inputs.decoding.block_size, inputs.run)
 
 
 class Block:

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from specdec_cli.decoding.block_sizes import check_block_size
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
+from specdec_cli.decoding.options import check_block_size
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.errors import UsageError
@@ -28,7 +28,7 @@ def make(inputs: DrafterInputs) -> "Blockwise":
     """Make the drafter that proposes blocks by the bundle's heads. Raises UsageError for a bundle without heads."""
     if not isinstance(inputs.bundle.drafter, Heads):
         raise UsageError("this bundle has no heads")
-    return Blockwise(inputs.bundle.drafter, inputs.block_size, inputs.run)
+    return Blockwise(inputs.bundle.drafter, inputs.decoding.block_size, inputs.run)
 
 
 class Blockwise:

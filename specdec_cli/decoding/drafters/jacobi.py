@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.accept import FixedPoint
 from specdec_cli.decoding.drafters.fallback import SHORTEST
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
-from specdec_cli.decoding.names import JACOBI_LENGTH
+from specdec_cli.decoding.options import FixedPoint
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 
@@ -29,15 +28,15 @@ def make_jacobi(inputs: DrafterInputs) -> "Jacobi":
     """Make the drafter of Jacobi decoding. It drafts up to the output's length: `inputs.lengths`, else the option
     `jacobi_length`, else an estimate from the source's length.
     """
-    whole_blocks, lengths = isinstance(inputs.rule, FixedPoint), inputs.lengths or _expected_lengths(inputs)
+    whole_blocks, lengths = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.lengths or _expected_lengths(inputs)
     # Beyond its expected end Jacobi decoding drafts as many tokens as cost nothing; the published algorithm drafts none there.
-    beyond = 0 if whole_blocks else min(inputs.block_size or SHORTEST, SHORTEST)
-    return Jacobi(inputs.block_size, inputs.bundle.verifier.config.padding, lengths, beyond=beyond, whole_blocks=whole_blocks)
+    beyond = 0 if whole_blocks else min(inputs.decoding.block_size or SHORTEST, SHORTEST)
+    return Jacobi(inputs.decoding.block_size, inputs.bundle.verifier.config.padding, lengths, beyond=beyond, whole_blocks=whole_blocks)
 
 
 def make_gauss_seidel(inputs: DrafterInputs) -> "Jacobi":
     """Make the drafter of GS-Jacobi decoding in blocks, up to `inputs.lengths` or else up to the row's limit."""
-    whole_blocks, size = isinstance(inputs.rule, FixedPoint), inputs.block_size or SHORTEST
+    whole_blocks, size = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.decoding.block_size or SHORTEST
     return Jacobi(size, inputs.bundle.verifier.config.padding, inputs.lengths, whole_blocks=whole_blocks)
 
 
@@ -45,13 +44,13 @@ def make_hybrid(inputs: DrafterInputs) -> "Jacobi":
     """Make the drafter of hybrid GS-Jacobi decoding in blocks, up to the option `jacobi_length`, else an estimate
     from the source's length.
     """
-    whole_blocks, size = isinstance(inputs.rule, FixedPoint), inputs.block_size or SHORTEST
+    whole_blocks, size = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.decoding.block_size or SHORTEST
     return Jacobi(size, inputs.bundle.verifier.config.padding, _expected_lengths(inputs), whole_blocks=whole_blocks)
 
 
 def _expected_lengths(inputs: DrafterInputs) -> Lengths | None:
     """None for the longest output that is possible."""
-    length = inputs.option(JACOBI_LENGTH)
+    length = inputs.decoding.jacobi_length
     if length == "max":
         return None
     if isinstance(length, int):

@@ -19,7 +19,7 @@ def make(inputs: DrafterInputs) -> "Lookup":
     Without a block size in `inputs` (0), it is LONGEST_DRAFT, 15 tokens.
     """
     config = inputs.bundle.verifier.config
-    return Lookup(inputs.block_size or LONGEST_DRAFT, config.eos, config.padding, inputs.bundle.tokenizer.shared)
+    return Lookup(inputs.decoding.block_size or LONGEST_DRAFT, config.eos, config.padding, inputs.bundle.tokenizer.shared)
 
 
 class Lookup:

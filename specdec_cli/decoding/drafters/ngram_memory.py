@@ -18,7 +18,7 @@ def make(inputs: DrafterInputs) -> "NgramMemory":
     """Make a drafter that remembers nothing yet. Its memory is for the target vocabulary of the bundle, on the
     device of the verifier. Without a block size in `inputs` (0), it is SHORT_DRAFT, 3 tokens.
     """
-    return NgramMemory(inputs.block_size or SHORT_DRAFT, inputs.bundle.verifier.config.vocabulary_size, inputs.device)
+    return NgramMemory(inputs.decoding.block_size or SHORT_DRAFT, inputs.bundle.verifier.config.vocabulary_size, inputs.device)
 
 
 class NgramMemory:

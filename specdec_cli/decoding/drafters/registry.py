@@ -11,16 +11,16 @@ from specdec_cli.decoding.names import LONGEST_DRAFT, methods_of
 Maker = Callable[[DrafterInputs], SizedDrafter]
 
 
-def make_drafter(decoding: str, inputs: DrafterInputs) -> SizedDrafter | None:
-    """Make the drafter of a decoding; for a chain of decodings, a Fallback over their drafters in order. None for a
+def make_drafter(inputs: DrafterInputs) -> SizedDrafter | None:
+    """Make the drafter of `inputs.decoding`; for a chain of decodings, a Fallback over their drafters in order. None for a
     decoding without drafts.
 
     Raises UsageError if the bundle has no drafter of the kind that the decoding needs, or if the block size is out
     of its range.
     """
-    drafters = [find_maker(method.drafter)(inputs) for method in methods_of(decoding) if method.drafter]
+    drafters = [find_maker(method.drafter)(inputs) for method in methods_of(inputs.decoding.method) if method.drafter]
     if len(drafters) > 1:
-        return Fallback(drafters, inputs.block_size or LONGEST_DRAFT)
+        return Fallback(drafters, inputs.decoding.block_size or LONGEST_DRAFT)
     return drafters[0] if drafters else None
 
 

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
-from specdec_cli.decoding.names import MATCH
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 
@@ -36,9 +35,9 @@ class CopyState:
 
 def make(inputs: DrafterInputs) -> "SourceCopy":
     """Make the drafter that copies by the rule of the option `match`."""
-    bundle, match = inputs.bundle, inputs.option(MATCH)
+    bundle = inputs.bundle
     word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=inputs.device)
-    return SourceCopy(str(match), bundle.verifier.config.eos, word_starts, inputs.block_size)
+    return SourceCopy(inputs.decoding.match, bundle.verifier.config.eos, word_starts, inputs.decoding.block_size)
 
 
 class SourceCopy:

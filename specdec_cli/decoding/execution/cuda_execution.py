@@ -7,7 +7,6 @@ from typing import TypeVar
 
 import torch
 
-from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import SizedDrafter
 from specdec_cli.decoding.execution.cuda_buffers import BatchBuffers, BufferPool
 from specdec_cli.decoding.execution.cuda_graphs import Capture
@@ -16,6 +15,7 @@ from specdec_cli.decoding.execution.operators import OperatorExecution
 from specdec_cli.decoding.execution.prefetch import EncodeStream, PlainQueue, SourcePrefetcher
 from specdec_cli.decoding.execution.protocol import NO_SENTENCE, Rows, Score, SourceQueue
 from specdec_cli.decoding.execution.rows import exchange_compactly
+from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.rows import form, select_rows
 

@@ -7,11 +7,12 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from specdec_cli.decoding.accept import Rule, accept, cut_at_end
+from specdec_cli.decoding.accept import accept, cut_at_end
 from specdec_cli.decoding.drafters import SizedDrafter
 from specdec_cli.decoding.execution.prefetch import PlainQueue
 from specdec_cli.decoding.execution.protocol import Rows, Score, SourceQueue
 from specdec_cli.decoding.execution.rows import CompactRows
+from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.state import Accepted, Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeVar
 
-from specdec_cli.decoding.accept import Rule
 from specdec_cli.decoding.drafters import SizedDrafter
+from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.state import Draft, Scores, State, StepRunner, Verdict
 
 T = TypeVar("T")

@@ -1,51 +1,26 @@
 """Beam search over single tokens or pairs, by one model or by several whose probabilities are averaged."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from math import inf, log
 
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.searches.pairs import best_pairs, best_tokens
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.bundle import BeamStop
 from specdec_cli.model.rows import select_rows
 from specdec_cli.text.folding import unfold
 
 
-@dataclass(frozen=True)
-class BeamOptions:
-    """Options of beam search: the length penalty is an exponent, `n_best` the number of outputs returned for a
-    sentence, `batch_size` that of sentences decoded together, `max_length` that of tokens in an output (None: what
-    fits the cache).
-
-    `stop` says when the search for a sentence stops before its limit, given at least `beam_size` finished
-    hypotheses:
-
-    - "first" (transformers' early_stopping=True): at once.
-    - "heuristic" (early_stopping=False): when no running hypothesis, scored at its present length, is better than the worst
-      of the `beam_size` best finished ones.
-    - "never" (early_stopping="never"): when none is better, scored at its most favourable length.
-    - "fairseq": at once; of the hypotheses that finish in the last step, those beyond `beam_size` are dropped by rank
-      instead of by score, and a forced token counts with its own probability instead of 1.
-    """
-
-    beam_size: int = 5
-    length_penalty: float = 1.0
-    n_best: int = 1
-    batch_size: int = 1
-    max_length: int | None = None
-    stop: BeamStop = "heuristic"
-
-
 @torch.inference_mode()
-def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> Iterator[Hypothesis]:
+def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], decoding: Decoding) -> Iterator[Hypothesis]:
     """Decode `sentences`, which must share their source width, with one model or an ensemble of them, and yield one
     hypothesis for each.
 
+    Of `decoding` count the search, the batch size and the largest number of tokens.
     The models must share vocabulary, positions and order; their probabilities are averaged. The score of an
     alternative is its log probability divided by its length (EOS included) to the power of the length penalty (Wu et
     al. 2016, without the constant). The constraints of the first verifier apply to log probabilities, which are not
@@ -54,20 +29,21 @@ def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], op
     Models that write two tokens per step are searched by pairs (Imamura and Sumita 2020, Algorithm 1). A pair with
     an EOS ends its hypothesis, which is then unfolded. Its length counts the folded tokens, with one EOS or two.
     """
-    for start in range(0, len(sentences), options.batch_size):
-        yield from _Batch(verifiers, sentences[start : start + options.batch_size], options).run()
+    for start in range(0, len(sentences), decoding.batch_size):
+        yield from _Batch(verifiers, sentences[start : start + decoding.batch_size], decoding).run()
 
 
 class _Batch:
     """Beam search over a batch; `scores` (B, beam) are the log probabilities of the running hypotheses."""
 
-    def __init__(self, verifiers: Sequence[Verifier], sentences: Sequence[Sentence], options: BeamOptions) -> None:
-        self.verifiers, self.sentences, self.options = verifiers, sentences, options
+    def __init__(self, verifiers: Sequence[Verifier], sentences: Sequence[Sentence], decoding: Decoding) -> None:
+        self.verifiers, self.sentences = verifiers, sentences
+        self.search, self.max_length = decoding.search, decoding.max_length
         self.config = verifiers[0].model.config
-        rows = torch.arange(len(sentences)).repeat_interleave(options.beam_size).to(verifiers[0].device)
+        rows = torch.arange(len(sentences)).repeat_interleave(self.search.beam_size).to(verifiers[0].device)
         numbers, sources = list(range(len(sentences))), [s.source for s in sentences]
-        self.states = [select_rows(v.begin(numbers, sources, options.max_length), rows) for v in verifiers]
-        self.scores = torch.full((len(sentences), options.beam_size), -torch.inf, device=rows.device)
+        self.states = [select_rows(v.begin(numbers, sources, self.max_length), rows) for v in verifiers]
+        self.scores = torch.full((len(sentences), self.search.beam_size), -torch.inf, device=rows.device)
         self.scores[:, 0] = 0
         self.finished: list[list[Alternative]] = [[] for _ in sentences]
         self.rounds = [0] * len(sentences)
@@ -82,7 +58,7 @@ class _Batch:
             self._continue(scores, parents, tokens, keep)
             live = live[keep]
         for sentence, found, rounds in zip(self.sentences, self.finished, self.rounds, strict=True):
-            best = sorted(found, key=lambda a: a.score, reverse=True)[: self.options.n_best]
+            best = sorted(found, key=lambda a: a.score, reverse=True)[: self.search.n_best]
             yield Hypothesis(sentence.number, best[0].ids, rounds, best[0].log_probability, tuple(best))
 
     def _extend(self, live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -92,9 +68,9 @@ class _Batch:
         """
         each = [_next_log_probabilities(v, s) for v, s in zip(self.verifiers, self.states, strict=True)]
         combined = each[0] if len(each) == 1 else torch.stack(each).logsumexp(0) - log(len(each))
-        state, own = self.states[0], self.options.stop == "fairseq"
+        state, own = self.states[0], self.search.stop == "fairseq"
         allowed = self.verifiers[0].constrain(combined, state, state.tokens[:, :0], keep_forced=own)
-        beam = self.options.beam_size
+        beam = self.search.beam_size
         firsts = torch.arange(len(live), device=live.device)[:, None] * beam
         following = allowed.view(len(live), beam, self.config.step, -1).unbind(2)
         if self.config.step == 1:
@@ -105,16 +81,16 @@ class _Batch:
 
     def _collect(self, live: Tensor, scores: Tensor, parents: Tensor, tokens: Tensor) -> Tensor:
         """Store the hypotheses that end in this step; which of the live sentences (B,) are done."""
-        state, beam, step = self.states[0], self.options.beam_size, self.config.step
+        state, beam, step = self.states[0], self.search.beam_size, self.config.step
         length = int(state.lengths[0])
         full = length + step >= int(state.limits[0])
         with_end = (tokens == self.config.eos).any(2)
         ends = with_end & (scores > -torch.inf) if not full else scores > -torch.inf
         ends &= torch.arange(tokens.shape[1], device=tokens.device) < beam
-        penalty = float(length) ** self.options.length_penalty
+        penalty = float(length) ** self.search.length_penalty
         for row, rank in ends.nonzero().tolist():
             found = self.finished[int(live[row])]
-            if self.options.stop != "fairseq" or len(found) < beam:
+            if self.search.stop != "fairseq" or len(found) < beam:
                 ids = self._sentence([*state.tokens[parents[row, rank], step:length].tolist(), *tokens[row, rank].tolist()])
                 log_probability = float(scores[row, rank])
                 found.append(Alternative(ids, log_probability, log_probability / penalty))
@@ -131,21 +107,21 @@ class _Batch:
 
     def _done(self, found: list[Alternative], running: float, length: int) -> bool:
         """Whether the search stops, given the log probability of the best running hypothesis, of `length` tokens."""
-        options = self.options
+        search = self.search
         if running == -inf:
             return True  # every hypothesis has ended
-        if len(found) < options.beam_size or options.stop in ("first", "fairseq"):
-            return len(found) >= options.beam_size
-        if options.stop == "never" and options.length_penalty > 0:
-            length = options.max_length or int(self.states[0].limits[0]) - self.config.step
-        worst = sorted((a.score for a in found), reverse=True)[options.beam_size - 1]
-        return bool(running / float(length) ** options.length_penalty <= worst)
+        if len(found) < search.beam_size or search.stop in ("first", "fairseq"):
+            return len(found) >= search.beam_size
+        if search.stop == "never" and search.length_penalty > 0:
+            length = self.max_length or int(self.states[0].limits[0]) - self.config.step
+        worst = sorted((a.score for a in found), reverse=True)[search.beam_size - 1]
+        return bool(running / float(length) ** search.length_penalty <= worst)
 
     def _continue(self, scores: Tensor, parents: Tensor, tokens: Tensor, keep: Tensor) -> None:
         """Continue with the best unfinished continuations of the sentences in `keep`."""
         running = scores.masked_fill((tokens == self.config.eos).any(2), -torch.inf)[keep]
         ordered, ranks = running.sort(dim=1, descending=True, stable=True)
-        self.scores, places = ordered[:, : self.options.beam_size], ranks[:, : self.options.beam_size]
+        self.scores, places = ordered[:, : self.search.beam_size], ranks[:, : self.search.beam_size]
         rows = parents[keep].gather(1, places).flatten()
         chosen = tokens[keep].gather(1, places[:, :, None].expand(-1, -1, self.config.step)).flatten(0, 1)
         for index, state in enumerate(self.states):

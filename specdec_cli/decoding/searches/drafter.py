@@ -1,7 +1,7 @@
 """Decoding by the drafter alone: its drafts are output without verification."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import torch
@@ -10,52 +10,47 @@ from specdec_cli.decoding.accept import cut_at_end
 from specdec_cli.decoding.batch import open_batch
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.loop import Onlooker, Round
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter_config import Reads
 
 
-@dataclass(frozen=True)
-class DrafterOptions:
-    """Which results of the verifier's model the drafter needs (`reads`), and the largest numbers of sentences in a
-    batch and of tokens in an output (None: what fits the cache).
-    """
-
-    reads: Reads
-    batch_size: int = 1
-    max_length: int | None = None
-
-
 @torch.inference_mode()
 def decode_by_drafter(
-    verifier: Verifier, drafter: Drafter, sentences: Iterable[Sentence], options: DrafterOptions, onlooker: Onlooker | None = None
+    verifier: Verifier,
+    drafter: Drafter,
+    sentences: Iterable[Sentence],
+    decoding: Decoding,
+    reads: Reads,
+    onlooker: Onlooker | None = None,
 ) -> Iterator[Hypothesis]:
     """Decode `sentences`, which must share their source width, with `drafter` alone (Generalized Aggressive
     Decoding, Table 1, "NAT drafter").
 
     A round is one drafting pass, whose whole block is output, up to EOS. Hypotheses have no scores. Of the
-    verifier's model only what the drafter reads is computed: nothing, the encoder, or also the decoder's top states
+    verifier's model only what the drafter `reads` is computed: nothing, the encoder, or also the decoder's top states
     of every block but the last; never logits. Of the verifier's constraints only the forced first token is applied.
     """
-    begin = partial(_begin, verifier, drafter, options)
-    with open_batch(verifier.execution, sentences, begin, options.batch_size, rule=None) as batch:
+    begin = partial(_begin, verifier, drafter, decoding.max_length, reads)
+    with open_batch(verifier.execution, sentences, begin, decoding.batch_size, rule=None) as batch:
         while (state := batch.state) is not None:
             draft = drafter.propose(state)
             verdict = _accept_all(verifier, state, draft)
             if onlooker is not None:
                 onlooker(Round(state, draft, verdict.accepted))
-            _observe(verifier, drafter, state, verdict, options.reads)
+            _observe(verifier, drafter, state, verdict, reads)
             yield from batch.advance(state, verdict)
 
 
-def _begin(verifier: Verifier, drafter: Drafter, options: DrafterOptions, entering: Sequence[Sentence]) -> State:
-    state = verifier.begin([s.number for s in entering], [s.source for s in entering], options.max_length, reads=options.reads)
+def _begin(verifier: Verifier, drafter: Drafter, max_length: int, reads: Reads, entering: Sequence[Sentence]) -> State:
+    state = verifier.begin([s.number for s in entering], [s.source for s in entering], max_length, reads=reads)
     state.drafting = drafter.begin(state, entering)
     if verifier.forced is not None:
         ones = torch.ones_like(state.lengths)
         forced = _accept_all(verifier, state, Draft(ones[:, None] * verifier.forced, ones))
-        _observe(verifier, drafter, state, forced, options.reads)
+        _observe(verifier, drafter, state, forced, reads)
         verifier.execution.advance(state, forced)
         state.rounds.zero_()  # no drafting pass yet
     return state

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from specdec_cli.decoding.constraints import EXCLUDED
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up
 from specdec_cli.model.cache import steps
@@ -17,18 +18,6 @@ from specdec_cli.model.transformer import ROW_MULTIPLE, Memory, Transformer
 
 _PROJECTED = 1024
 """Positions whose logits are computed at a time; this limits the memory of a pass."""
-
-
-@dataclass(frozen=True)
-class MaskPredictOptions:
-    """Decoder passes of a sentence, candidate lengths of a sentence, sentences in a batch, and the largest number of
-    tokens of an output (None: what fits the model).
-    """
-
-    iterations: int = 10
-    length_beam: int = 5
-    batch_size: int = 1
-    max_length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +42,7 @@ class _Candidate:
 
 
 @torch.inference_mode()
-def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], options: MaskPredictOptions) -> Iterator[Hypothesis]:
+def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], decoding: Decoding) -> Iterator[Hypothesis]:
     """Decode `sentences`, which share their source width, with a model of order "masked".
 
     For each sentence, one output is predicted for each of the `length_beam` most probable lengths. The output with the highest
@@ -62,15 +51,15 @@ def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], options: Mas
     it. Padding, EOS, the decoder start and the mask are never predicted; EOS is appended to each output.
     """
     waiting = iter(sentences)
-    while batch := list(islice(waiting, options.batch_size)):
+    while batch := list(islice(waiting, decoding.batch_size)):
         memory = _encode(verifier, [sentence.source for sentence in batch])
-        filled = _filled(verifier.model, memory, _candidates(verifier, memory, options), options.iterations)
+        filled = _filled(verifier.model, memory, _candidates(verifier, memory, decoding), decoding.iterations)
         best = {row: max(of_row, key=lambda one: one.score) for row, of_row in groupby(filled, key=lambda one: one.row)}
-        longest = _longest(verifier, memory, options.max_length)
+        longest = _longest(verifier, memory, decoding.max_length)
         for row, sentence in enumerate(batch):
             ids = [*best[row].ids, verifier.model.config.eos][:longest]
             scores = (*best[row].log_probabilities, 0.0)[:longest]
-            yield Hypothesis(sentence.number, ids, options.iterations, sum(scores), log_probabilities=scores)
+            yield Hypothesis(sentence.number, ids, decoding.iterations, sum(scores), log_probabilities=scores)
 
 
 def _encode(verifier: Verifier, sources: Sequence[Sequence[int]]) -> Memory:
@@ -84,14 +73,14 @@ def _longest(verifier: Verifier, memory: Memory, max_length: int | None) -> int:
     return min(fitting, max_length or fitting)
 
 
-def _candidates(verifier: Verifier, memory: Memory, options: MaskPredictOptions) -> list[_Candidate]:
+def _candidates(verifier: Verifier, memory: Memory, decoding: Decoding) -> list[_Candidate]:
     """Empty candidates of the most probable lengths of each row, in order; lengths out of range become the nearest valid length."""
     head = verifier.model.length_head
     assert head is not None
     logits = _project(head.output, head.mean(memory.states, memory.mask.ends))
-    classes = logits.float().argsort(dim=1, descending=True, stable=True)[:, : options.length_beam]
+    classes = logits.float().argsort(dim=1, descending=True, stable=True)[:, : decoding.length_beam]
     words = memory.mask.ends + head.differences(classes) - 1
-    most = max(_longest(verifier, memory, options.max_length) - 1, 1)
+    most = max(_longest(verifier, memory, decoding.max_length) - 1, 1)
     found = (dict.fromkeys(each) for each in words.clamp(1, most).tolist())
     return [_Candidate(row, rank, number) for row, of_row in enumerate(found) for rank, number in enumerate(of_row)]
 

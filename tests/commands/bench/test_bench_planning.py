@@ -43,7 +43,7 @@ def make_plan(*names: str, **changes: Any) -> Plan:
 def test_default_rows_that_cannot_run_are_left_out() -> None:
     rows, left_out = possible_rows(make_plan("greedy", "specdec", "ctranslate2-beam", "ctranslate2-beam:int8"), INSPECTION)
     assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
-    assert {(row.threads, row.batch_size) for row in rows} == {(2, 64)}
+    assert {(row.threads, row.options.batch_size) for row in rows} == {(2, 64)}
     assert left_out == {"specdec": "the bundle has no drafter", "ctranslate2-beam:int8": "no int8"}
 
 

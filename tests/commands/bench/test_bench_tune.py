@@ -15,14 +15,12 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.summary import Result as Measurement
 from specdec_cli.commands.bench.command import bench
 from specdec_cli.commands.bench.tune import choose
-from specdec_cli.decoding.accept import Tolerant
+from specdec_cli.decoding.options import DecodingOptions, Tolerant, resolve
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.pipeline.translator import Translator
 from tests.fakes import tiny_heads
 
@@ -52,7 +50,7 @@ def folder(bundle: Bundle, tmp_path: Path) -> Path:
 @pytest.fixture
 def table(bundle: Bundle, lines: list[str], tmp_path: Path) -> Path:
     """Lines with their greedy output as reference, so that no other output has a higher BLEU."""
-    engine = Engine(bundle, resolve(DecodingRequest("greedy", max_length=12), bundle))
+    engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", max_length=12), bundle))
     texts = [one.text for one in Translator(engine, bundle.tokenizer).translate(lines)]
     (path := tmp_path / "dev.tsv").write_text("".join(f"{line}\t{text}\n" for line, text in zip(lines, texts, strict=True)))
     return path
@@ -113,12 +111,12 @@ def test_a_swept_block_size_is_stored(folder: Path, table: Path) -> None:
 
 def test_the_block_size_is_that_of_the_fastest_setting() -> None:
     def measurement(size: int, tokens: float, speed: float) -> Measurement:
-        row = Row("specdec++", block_size=size, top_beta=3, tolerance=1.0)
+        row = Row("specdec++").changed(block_size=size, top_beta=3, tolerance=1.0)
         return Measurement(row, {"top_beta": 3, "tolerance": 1.0}, {"bleu": 30.0}, {"tokens_per_round": tokens, "tokens_per_second": speed})
 
     greedy = Measurement(Row("greedy"), {}, {"bleu": 30.0}, {"tokens_per_round": 1.0, "tokens_per_second": 1.0})
     chosen = choose([greedy, measurement(5, 2.0, 9.0), measurement(25, 4.0, 3.0)])
-    assert {result.row.block_size for result in chosen.values()} == {5}
+    assert {result.row.options.block_size for result in chosen.values()} == {5}
 
 
 def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp_path: Path) -> None:
@@ -134,7 +132,7 @@ def test_presets_of_heads_are_used_by_blockwise(bundle: Bundle, table: Path, tmp
     assert [(row["settings"]["top_beta"], row["settings"]["tolerance"]) for row in rows[2:]] == [(1, 0), (1, 1000), (300, 0), (300, 1000)]
     top_beta, tolerance = described(folder)["presets"]["high-quality"]
     loaded = load_bundle(folder)
-    assert resolve(DecodingRequest("blockwise", preset="high-quality"), loaded).rule == Tolerant(top_beta, tolerance)
+    assert resolve(DecodingOptions(decoding="blockwise", preset="high-quality"), loaded).acceptance == Tolerant(top_beta, tolerance)
 
 
 def test_equal_bleu_over_the_default_grid_gives_equal_presets(folder: Path) -> None:
@@ -212,7 +210,7 @@ def test_a_full_disk_is_reported_by_name(folder: Path, table: Path, monkeypatch:
 
 
 def make_result(bleu: float, tokens: float, top_beta: int | None = None, tolerance: float | None = None) -> Measurement:
-    row = Row("greedy" if top_beta is None else "specdec++", top_beta=top_beta, tolerance=tolerance)
+    row = Row("greedy" if top_beta is None else "specdec++").changed(top_beta=top_beta, tolerance=tolerance)
     return Measurement(row, {}, {"bleu": bleu}, {"tokens_per_round": tokens})
 
 

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.constraints import Constraints
 from specdec_cli.decoding.execution.cuda_execution import GraphExecution
 from specdec_cli.decoding.execution.operators import OperatorExecution
+from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import map_tensors, tensors
 from specdec_cli.model.transformer import Transformer

@@ -10,7 +10,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.accept import Exact, Rule, Tolerant
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.fallback import Fallback
@@ -24,15 +23,14 @@ from specdec_cli.decoding.execution import cuda_buffers
 from specdec_cli.decoding.execution.cuda_graphs import CudaCapture
 from specdec_cli.decoding.execution.cuda_padding import PaddedDrafter
 from specdec_cli.decoding.execution.protocol import NO_SENTENCE
-from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.options import Decoding, DecodingOptions, Exact, Rule, Tolerant, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.rows import tensors
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.request import DecodingRequest
-from specdec_cli.pipeline.settings import resolve
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes, wrong_at_the_end
@@ -44,7 +42,7 @@ Make = Callable[[Verifier], Drafter]
 
 def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Make]:
     """Makes new drafters of each kind, whose steps run on the verifier's execution."""
-    options = LoopOptions(Exact(), max_length=LONGEST)
+    options = Decoding(max_length=LONGEST)
     outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)}
     words, networks = torch.arange(VOCABULARY) % 2 == 0, {kind: tiny_drafter(model, **DRAFTERS[kind]) for kind in DRAFTERS}
     made: dict[str, Make] = {
@@ -62,7 +60,7 @@ def drafters(model: Transformer, sentences: Sequence[Sentence]) -> dict[str, Mak
 
 
 def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], rows: int, rule: Rule | None = None) -> list[Hypothesis]:
-    options = LoopOptions(rule or Exact(), rows, LONGEST, with_scores=True)
+    options = Decoding(acceptance=rule or Exact(), batch_size=rows, max_length=LONGEST, with_scores=True)
     return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
 
 
@@ -146,7 +144,7 @@ def test_an_engine_gives_the_same_output(decoding: str, rows: int, bundle: Bundl
     made = Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, drafter)
     sentences = [Sentence(number, each.source) for number, each in enumerate([*make_sentences(9, 16), *make_sentences(9, 48)])]
     trained = decoding in ("specdec", "blockwise")  # with a fixed block size nothing depends on timing
-    chosen = resolve(DecodingRequest(decoding=decoding, batch_size=rows, max_length=12, block_size=4 if trained else None), made)
+    chosen = resolve(DecodingOptions(decoding=decoding, batch_size=rows, max_length=12, block_size=4 if trained else None), made)
     imitation = imitated(model)
     outputs = [{h.number: h.ids for h in Engine(made, chosen, verifier=each).decode(sentences)} for each in (imitation.verifier, None)]
     assert outputs[0] == outputs[1]
@@ -175,7 +173,7 @@ def test_batches_have_few_sizes_and_empty_rows_no_output() -> None:
         assert empty[len(empty) - seen[-1][1] :].all() and now.state.finished[empty].all()
 
     sentences = make_sentences(40)
-    options = LoopOptions(Exact(), 24, LONGEST)
+    options = Decoding(batch_size=24, max_length=LONGEST)
     hypotheses = list(decode(imitated(tiny_transformer()).verifier, NoDrafter(), sentences, options, look))
     assert sorted(h.number for h in hypotheses) == list(range(40))
     assert {rows for rows, _ in seen} <= {24, 16, 8, 4, 2, 1}
@@ -193,7 +191,7 @@ def test_buffers_keep_their_addresses(kind: str, rows: int) -> None:
     def look(now: Round) -> None:
         addresses.add(tuple(tensor.data_ptr() for tensor in tensors(now.state)))
 
-    list(decode(verifier, drafter, make_sentences(3 * rows), LoopOptions(Exact(), rows, 4), look))
+    list(decode(verifier, drafter, make_sentences(3 * rows), Decoding(batch_size=rows, max_length=4), look))
     assert len(addresses) == 1
 
 
@@ -202,7 +200,7 @@ def test_simultaneous_decodings_use_different_buffers() -> None:
     imitation = imitated(model)
     verifier = imitation.verifier
     expected = found(Verifier(model), NoDrafter(), sentences, 2)
-    both = [decode(verifier, NoDrafter(), sentences, LoopOptions(Exact(), 2, LONGEST, with_scores=True)) for _ in range(2)]
+    both = [decode(verifier, NoDrafter(), sentences, Decoding(batch_size=2, max_length=LONGEST, with_scores=True)) for _ in range(2)]
     for pair in zip(*both, strict=True):
         assert pair[0] == pair[1] == expected[pair[0].number]
     assert len(imitation.execution.pool) == 2  # two rows and one

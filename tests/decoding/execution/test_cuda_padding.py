@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import torch
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
 from specdec_cli.decoding.execution.cuda_padding import PaddedDrafter
-from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -25,7 +25,9 @@ LONGEST = 30
 
 def found(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence]) -> list[Hypothesis]:
     """Hypotheses in the order of the sentences, decoded one by one."""
-    return sorted(decode(verifier, drafter, sentences, LoopOptions(Exact(), 1, LONGEST)), key=lambda hypothesis: hypothesis.number)
+    return sorted(
+        decode(verifier, drafter, sentences, Decoding(batch_size=1, max_length=LONGEST)), key=lambda hypothesis: hypothesis.number
+    )
 
 
 def test_changing_sizes_need_few_graphs() -> None:
@@ -68,7 +70,7 @@ def test_drafts_have_few_sizes_and_hide_the_padding_from_the_drafter() -> None:
         widths.add(now.draft.ids.shape[1])
 
     drafter = PaddedDrafter(Hearing(outputs, 9, sometimes, ragged=True))
-    list(decode(Verifier(model), drafter, sentences, LoopOptions(Exact(), 2, LONGEST), look))
+    list(decode(Verifier(model), drafter, sentences, Decoding(batch_size=2, max_length=LONGEST), look))
     assert widths == {0, 3, 7, 11}
     assert all(drafted == told for drafted, told in heard)
 

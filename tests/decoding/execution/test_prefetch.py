@@ -4,11 +4,11 @@ from functools import cache
 
 import pytest
 
-from specdec_cli.decoding.accept import Exact
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
@@ -23,7 +23,7 @@ LONGEST = 40
 def pool() -> tuple[Transformer, list[Sentence], dict[int, list[int]]]:
     """A model, sentences of one source width, and their greedy outputs."""
     model, sentences = tiny_transformer(), make_sentences(11, 16)
-    found = decode(Verifier(model), NoDrafter(), sentences, LoopOptions(Exact(), 1, LONGEST))
+    found = decode(Verifier(model), NoDrafter(), sentences, Decoding(batch_size=1, max_length=LONGEST))
     return model, sentences, {h.number: h.ids for h in found}
 
 
@@ -31,7 +31,7 @@ def pool() -> tuple[Transformer, list[Sentence], dict[int, list[int]]]:
 @pytest.mark.parametrize("kind", ["none", "states", "fake"])
 def test_prefetched_sources_are_joined_before_use(kind: str, batch_size: int) -> None:
     model, sentences, outputs = pool()
-    options = LoopOptions(Exact(), batch_size, LONGEST)
+    options = Decoding(batch_size=batch_size, max_length=LONGEST)
     made: dict[str, Drafter] = {"none": NoDrafter(), "states": Block(tiny_drafter(model), 4), "fake": FakeDrafter(outputs, 3, right)}
     imitation = imitated(model)
     stream = imitation.stream

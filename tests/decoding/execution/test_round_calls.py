@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.overrides import TorchFunctionMode
 
-from specdec_cli.decoding.accept import Exact, Rule, Tolerant
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.blockwise import Blockwise
@@ -16,7 +15,8 @@ from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.loop import LoopOptions, decode
+from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.options import Decoding, Exact, Rule, Tolerant
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import FakeDrafter, right
@@ -36,7 +36,7 @@ class Calls(TorchFunctionMode):
 def calls_per_round(verifier: Verifier, drafter: Drafter, rule: Rule, rows: int) -> set[int]:
     """The numbers of calls of each round before a row can reach its limit."""
     seen: list[int] = []
-    options = LoopOptions(rule, rows, max_length=30, with_scores=True)
+    options = Decoding(acceptance=rule, batch_size=rows, max_length=30, with_scores=True)
     list(decode(verifier, drafter, make_sentences(rows), options))  # fills caches
     with Calls() as calls:
         list(decode(verifier, drafter, make_sentences(rows), options, lambda _: seen.append(calls.count)))

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from specdec_cli.decoding.accept import Exact, FixedPoint, Rule, Tolerant
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.execution.operators import OperatorExecution
-from specdec_cli.decoding.loop import LoopOptions, Round, decode
+from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Rule, Tolerant
 from specdec_cli.decoding.state import State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import tensors
@@ -51,7 +51,7 @@ def test_a_round_creates_no_tensor_on_another_device(kind: str, rule: Rule) -> N
     verifier = Verifier(model.to("meta"), forced=7)
     verifier.execution = OperatorExecution(model.choices, model.config.eos, run)
     drafter = NoDrafter() if kind == "none" else Block(network, 5, run)
-    options = LoopOptions(rule, 2, with_scores=True)
+    options = Decoding(acceptance=rule, batch_size=2, with_scores=True)
     with mock.patch.object(torch.Tensor, "__int__", lambda _: 0), rounds(3) as look:
         list(decode(verifier, drafter, make_sentences(2), options, look))
     assert kinds == ({"score", "judge", "advance"} if kind == "none" else {"propose", "score", "judge", "observe", "advance"})
