@@ -109,7 +109,7 @@ def serve(
     choices = [ModelChoice(name, offline=machine.offline, quiet=True) for name in models or _MODELS]
     check_words(words, choices)
     limits = Limits(max_requests, max_characters, time_limit)
-    pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.backlog_seconds)
+    pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
     service = Service(pool, {}, {}, limits, known, Log(quiet=quiet))
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []

@@ -4,6 +4,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +18,8 @@ MOST_WORK = 1500
 """The work of a batch at most (see `work_of`); requests that arrive meanwhile wait for the time that it takes, about 0.1 s on one core."""
 SHORT = 400
 """A request of at most this much work is short; it need not wait for all longer ones that came before it."""
+_BATCH_SECONDS = 0.25
+"""Longest time of a batch, by the speed of the last ones; a slow machine has smaller batches."""
 _LEAST_WORK = 200
 _LINE = 8  # characters whose decoding takes as long as what a line takes besides its characters, by measurement
 _SHARE = 0.25
@@ -24,6 +27,8 @@ _GATHERING = 0.001
 """Seconds that a thread waits for more lines where few wait and another thread is busy: lines cost less in larger batches."""
 _RATE = 10_000.0
 _KEPT = 0.9
+_LONG_SAMPLE = 0.25
+"""Seconds; if a first sample takes longer, the speed is not measured with a larger one, which is more like the batches of a full queue."""
 _SAMPLE = (
     "The children are playing in the garden behind the house.",
     "I do not know why the train was late again this morning.",
@@ -64,8 +69,8 @@ class Backlog:
 class Job(Generic[R]):
     """The lines of a request for `decoder`, their results by index, and the future for all of them.
 
-    `taken` is the number of lines that were taken into batches, and `left` the work of the others. Lines of a job that `is_cancelled`
-    are not decoded.
+    `taken` is the number of lines that were taken into batches, and `left` the work of the others. `arrived` is the time of the clock when
+    it came into the queue. Lines of a job that `is_cancelled` are not decoded.
     """
 
     decoder: "BatchDecoder[R]"
@@ -73,6 +78,7 @@ class Job(Generic[R]):
     future: "asyncio.Future[list[R]]"
     results: dict[int, R] = field(default_factory=dict)
     taken: int = 0
+    arrived: float = 0.0
     is_cancelled: bool = False
 
     def __post_init__(self) -> None:
@@ -109,14 +115,15 @@ class Pool:
 
     A batch has lines of one decoder, up to `most_work` and at least one line. Requests are decoded in their order of arrival, except that
     a quarter of the work is for short requests that came later. So a long text delays a short one by a few batches, and what waits before
-    a request when it arrives delays it by at most 4/3 of its time. Requests that would have to wait for longer than `most_seconds`,
-    by the speed of the last batches, are refused when they arrive, unless nothing waits. `clock` returns seconds.
+    a request when it arrives delays it by at most 4/3 of its time. A request has `limit` seconds. It is refused when it arrives if what
+    waits and its own lines will take more than 3/4 of that, by the speed of the last batches, unless nothing waits. If decoding then is
+    slower than expected, requests that are not begun and would be too late are refused later. `clock` returns seconds.
     """
 
     def __init__(
-        self, threads: int = 1, most_seconds: float = inf, most_work: int = MOST_WORK, clock: Callable[[], float] = time.monotonic
+        self, threads: int = 1, limit: float = inf, most_work: int = MOST_WORK, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._most_seconds, self._most_work, self._clock = most_seconds, most_work, clock
+        self._limit, self._most_work, self._clock = limit, most_work, clock
         self._decoders: list[BatchDecoder[Any]] = []
         self._jobs: list[Job[Any]] = []  # those with lines that no batch has taken, in order of arrival
         self._unfinished: set[Job[Any]] = set()
@@ -160,6 +167,7 @@ class Pool:
     def add(self, job: Job[Any]) -> None:
         """Add the lines of a request to the queue. Raises Overloaded if they could not be decoded in time."""
         with self._changed:
+            job.arrived = self._clock()
             waiting = self._seconds(self._jobs)
             if waiting > 0 and not self._has_room(job, waiting):
                 raise Overloaded(waiting)
@@ -184,10 +192,23 @@ class Pool:
     def _has_room(self, job: Job[Any], waiting: float) -> bool:
         """Whether a request can be decoded in time after `waiting` seconds of work, or, a short one, after the short ones alone."""
         own = job.left / job.decoder.rate
-        if waiting + own <= self._most_seconds:
+        if waiting + own <= (1 - _SHARE) * self._limit:
             return True
         short = sum(each.left / each.decoder.rate for each in self._jobs if each.is_short)
-        return job.is_short and short + own <= _SHARE * self._most_seconds
+        return job.is_short and short + own <= _SHARE * (1 - _SHARE) * self._limit
+
+    def _refuse_late(self) -> None:
+        """Refuse requests that are not begun and cannot be decoded in time any more, after a quarter of their time: the speed of a few
+        batches alone may be an exception. The first one is begun next.
+        """
+        now, seconds = self._clock(), self._seconds(self._jobs[:1])
+        for job in self._jobs[1:]:
+            own, waited = job.left / job.decoder.rate, now - job.arrived
+            if waited + seconds + own > self._limit < 4 * waited and not (job.taken or job.is_short):
+                self.remove(job)
+                _settle(job, Overloaded(seconds))
+            else:
+                seconds += own
 
     def _seconds(self, jobs: Iterable[Job[Any]]) -> float:
         """The time that `jobs` and the batches that are being decoded will take."""
@@ -211,13 +232,16 @@ class Pool:
                 self._busy += 1
                 batch.decoder.running += 1
                 batch.decoder.running_work += batch.work
+                # A thread that decodes alone is faster than one of many.
+                is_full = self._busy == len(self._threads) or batch.decoder.running == batch.decoder.at_once
             seconds = self._run(batch)
             with self._changed:
                 self._busy -= 1
                 batch.decoder.running -= 1
                 batch.decoder.running_work -= batch.work
-                if seconds is not None:
+                if is_full and seconds is not None:
                     batch.decoder.learn(batch.work, seconds)
+                    self._refuse_late()
             if seconds is not None:
                 batch.decoder.on_batch(len(batch.jobs), seconds)
 
@@ -230,7 +254,8 @@ class Pool:
         favoured = [] if first.is_short or self._credit <= 0 else [job for job in ready if job.is_short]
         decoder = (favoured or ready)[0].decoder
         own = [job for job in ready if job.decoder is decoder]
-        most = min(self._most_work, max(_LEAST_WORK, sum(job.left for job in own) / decoder.at_once))
+        share, quick = sum(job.left for job in own) / decoder.at_once, _BATCH_SECONDS * decoder.rate / decoder.at_once
+        most = min(self._most_work, max(_LEAST_WORK, min(share, quick)))
         batch = _Batch(decoder)
         for job in favoured:
             if job.decoder is decoder:
@@ -306,11 +331,15 @@ class BatchDecoder(Generic[R]):
             self._learnt = _KEPT * before[0] + work, _KEPT * before[1] + max(seconds, 1e-6)
 
     def measure(self) -> None:
-        """Decode a few lines, so that the first request is fast, and learn from the time of others how fast that is."""
+        """Decode a few lines, so that the first request is fast, and learn from others, decoded in all threads, how fast that is."""
         list(self.run(["Hello.", "She have a dog."]))  # the second text has an error, whose type needs the lexicon
-        started = time.monotonic()
-        list(self.run(_SAMPLE))
-        self._learnt = work_of(_SAMPLE), max(time.monotonic() - started, 1e-6)
+        with ThreadPoolExecutor(self.at_once) as threads:
+            for lines in (_SAMPLE, 4 * _SAMPLE):
+                started = time.monotonic()
+                list(threads.map(lambda sample: list(self.run(sample)), [lines] * self.at_once))
+                self._learnt = work_of(lines), max(time.monotonic() - started, 1e-6)
+                if self._learnt[1] > _LONG_SAMPLE:
+                    break
 
     def check(self) -> None:
         """Raise Abandoned if the calling thread decodes a batch for which no request waits any more; decoding may call this."""

@@ -10,10 +10,3 @@ class Limits:
     requests: int = 256
     characters: int = 50_000
     seconds: float = 30.0
-
-    @property
-    def backlog_seconds(self) -> float:
-        """The most seconds of work that may wait with a new request. The rest is for short requests that come later, and for errors of
-        the estimate.
-        """
-        return 0.75 * self.seconds

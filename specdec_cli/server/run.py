@@ -1,4 +1,4 @@
-"""The life of the server: start, signals, graceful stop."""
+"""The life of the server: start, signals, graceful stop, and messages about it to systemd."""
 
 import logging
 import os
@@ -6,7 +6,7 @@ import signal
 import socket
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import ceil
 from types import FrameType
 
@@ -65,11 +65,22 @@ def stopped_by_signals(server: uvicorn.Server, clock: Callable[[], float] = time
             signal.signal(number, handler)
 
 
-def make_server(application: ASGIApp, stop_seconds: float, on_start: Callable[[], None] = lambda: None) -> uvicorn.Server:
+def make_server(
+    application: ASGIApp,
+    stop_seconds: float,
+    on_start: Callable[[], None] = lambda: None,
+    is_alive: Callable[[], bool] = lambda: True,
+) -> uvicorn.Server:
     """Make a server that finishes the requests in progress for `stop_seconds` and one second more at most when it is stopped.
 
-    `on_start` is called when it has started.
+    `on_start` is called when it has started. Where systemd watches it, it is told that the server works as long as `is_alive`.
     """
+
+    async def report() -> None:
+        if is_alive():
+            notify("WATCHDOG=1")
+
+    watched = watchdog_seconds()
     config = uvicorn.Config(
         application,
         http=Connection,
@@ -81,8 +92,24 @@ def make_server(application: ASGIApp, stop_seconds: float, on_start: Callable[[]
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=ceil(stop_seconds) + _AFTER,
+        callback_notify=report if watched else None,
+        timeout_notify=watched / 2,  # type: ignore[arg-type]  # a fraction of a second is compared with times
     )
     return _Server(config, on_start)
+
+
+def notify(message: str) -> None:
+    """Send a message to systemd, if that has started this process and waits for one; see sd_notify(3)."""
+    path = os.environ.get("NOTIFY_SOCKET")
+    if path:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own, suppress(OSError):
+            own.sendto(message.encode(), f"\0{path[1:]}" if path.startswith("@") else path)  # @ stands for a socket without a file
+
+
+def watchdog_seconds() -> float:
+    """The time within which systemd expects a message that this process works, or restarts it; 0 if it expects none."""
+    number = os.environ.get("WATCHDOG_PID", str(os.getpid()))
+    return float(os.environ.get("WATCHDOG_USEC", 0)) / 1e6 if number == str(os.getpid()) else 0.0
 
 
 def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socket], stop_seconds: float) -> None:
@@ -96,8 +123,9 @@ def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socke
 
     def log_start() -> None:
         service.log.write("listening", addresses=[address_of(own) for own in sockets])
+        notify("READY=1")
 
-    server = make_server(application, stop_seconds, log_start)
+    server = make_server(application, stop_seconds, log_start, lambda: service.pool.is_alive)
     with stopped_by_signals(server), service:
         server.run(list(sockets))
     service.log.write("stopped")

@@ -98,7 +98,7 @@ def running(
 ) -> Iterator[tuple[Running, Service]]:
     """Run a server that translates by `translate`, and corrects by `mend`, in a thread."""
     limits = limits or Limits()
-    pool = Pool(1, limits.backlog_seconds)
+    pool = Pool(1, limits.seconds)
     decoders = BatchDecoder(translate, pool), BatchDecoder(mend, pool)
     service = Service(pool, {("en", "de"): decoders[0]}, {"en": decoders[1]}, limits, keys or Keys(), Log(quiet=True))
     own = listen_tcp("127.0.0.1", 0)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.server import batching
 from specdec_cli.server.batching import BatchDecoder, Overloaded, Pool, work_of
 
 TEXTS = st.lists(st.lists(st.text("abc", max_size=12), max_size=6), min_size=1, max_size=6)
@@ -75,6 +76,26 @@ def test_a_long_request_does_not_delay_short_ones() -> None:
     batches = recorded([long, ["x"], ["y"]], 200)
     assert batches[0] == ["x", "y", long[0], long[1]]
     assert [line for batch in batches for line in batch if len(line) > 1] == long
+
+
+def test_batches_of_slow_machines_are_smaller() -> None:
+    sizes: list[int] = []
+
+    def decode(lines: Sequence[str]) -> list[str]:
+        sizes.append(work_of(lines))
+        return list(lines)
+
+    pool = Pool(clock=lambda: 0.0)
+    slow, fast = BatchDecoder(decode, pool), BatchDecoder(decode, pool)
+    slow.learn(10_000, 5)
+
+    async def decode_all() -> None:
+        await slow.decode(["a" * 92] * 30)
+        await fast.decode(["a" * 92] * 30)
+
+    assert slow.rate == pytest.approx(10_900 / 5.09)
+    work_in(pool, decode_all)
+    assert sizes[0] == 600 and max(sizes) == 1500
 
 
 def test_long_requests_are_decoded_in_their_order_of_arrival() -> None:
@@ -193,9 +214,26 @@ def test_the_backlog_is_the_text_that_waits() -> None:
     asyncio.run(run())
 
 
+@pytest.mark.parametrize(("longest", "samples"), [(60.0, 2), (-1.0, 1)])
+def test_the_speed_is_measured_in_all_threads(longest: float, samples: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    together, calls = threading.Barrier(3), list[int]()
+
+    def decode(lines: Sequence[str]) -> list[str]:
+        if len(lines) > 2:
+            together.wait(60)
+        calls.append(len(lines))
+        return list(lines)
+
+    monkeypatch.setattr(batching, "_LONG_SAMPLE", longest)
+    decoder = BatchDecoder(decode, Pool(3))
+    before = decoder.rate
+    decoder.measure()
+    assert calls == [2, *[6] * 3, *[24] * 3][: 1 + 3 * samples] and decoder.rate != before
+
+
 def test_requests_that_would_wait_too_long_are_refused_at_once() -> None:
     async def run() -> None:
-        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        decoder = BatchDecoder(capitals, Pool(limit=4 / 3))
         long = ["a" * 92] * 25  # a quarter of a second
         refused = await ended([*waiting(decoder, *[long] * 60), *await started(decoder, ["b"])])
         assert refused == [pytest.approx(1)] * 56
@@ -211,7 +249,7 @@ def test_requests_that_would_wait_too_long_are_refused_at_once() -> None:
 
 def test_a_request_is_admitted_if_nothing_waits() -> None:
     async def run() -> None:
-        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        decoder = BatchDecoder(capitals, Pool(limit=4 / 3))
         tasks = waiting(decoder, ["a" * 92] * 1000, ["a" * 92] * 10)
         for _ in range(3):
             await asyncio.sleep(0)
@@ -223,9 +261,34 @@ def test_a_request_is_admitted_if_nothing_waits() -> None:
     asyncio.run(run())
 
 
+def test_requests_that_turn_out_to_be_too_late_are_refused_before_they_are_begun() -> None:
+    now, decoded = 0.0, list[str]()
+
+    def decode(lines: Sequence[str]) -> list[str]:
+        nonlocal now
+        now += work_of(lines) / 2_000  # a fifth of what is expected
+        decoded.extend(lines)
+        return list(lines)
+
+    pool = Pool(limit=4, clock=lambda: now)
+    decoder = BatchDecoder(decode, pool)
+
+    async def run() -> None:
+        long = [[letter * 92] * 40 for letter in "abcdefg"]
+        found = await asyncio.gather(*(decoder.decode(lines) for lines in [*long, ["short"]]), return_exceptions=True)
+        done = [isinstance(each, list) for each in found]
+        assert 1 <= sum(done) < 4 and done == [*sorted(done[:-1], reverse=True), True]
+        assert {line[0] for line in decoded} == {line[0] for line, is_done in zip("abcdefgs", done, strict=True) if is_done}
+        refused = [each for each in found if isinstance(each, Overloaded)]
+        assert len(refused) + sum(done) == 8 and all(each.seconds > 0 for each in refused)
+
+    work_in(pool, run)
+    assert pool.backlog.requests == 0
+
+
 def test_there_is_room_for_short_requests_behind_long_ones() -> None:
     async def run() -> None:
-        decoder = BatchDecoder(capitals, Pool(most_seconds=1))
+        decoder = BatchDecoder(capitals, Pool(limit=4 / 3))
         tasks = waiting(decoder, ["a" * 92] * 100, *[["b" * 92] * 4] * 20)
         for _ in range(3):
             await asyncio.sleep(0)
@@ -239,7 +302,7 @@ class Simulation:
 
     def __init__(self, rate: int, limit: float) -> None:
         self._now, self._rate = 0.0, rate
-        self._pool = Pool(most_seconds=0.75 * limit, clock=lambda: self._now)
+        self._pool = Pool(limit=limit, clock=lambda: self._now)
         self._decoders = [BatchDecoder(self._decode, self._pool) for _ in range(2)]
         for decoder in self._decoders:
             decoder.learn(20 * rate, 20)

@@ -17,7 +17,7 @@ BROKEN = [
     b"\x00\xff\r\n\r\n",
     b"GET / HTTP/9\r\n\r\n",
     b"POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-length: x\r\n\r\n",
-    b"GET /health HTTP/1.1\r\n\r\n",
+    b"GET /health HTTP/1.1\r\nconnection: close\r\n\r\n",
     b"A" * 200_000,
     b"GET /health HTTP/1.1\r\nhost: localhost\r\n" + b"x: y\r\n" * 30_000,
 ]
@@ -47,6 +47,7 @@ def received(own: socket.socket) -> bytes:
 @pytest.mark.parametrize("sent", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\nGET /hea"])
 def test_a_connection_without_a_complete_header_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specdec_cli.server.connections.HEADER_SECONDS", 0.2)
+    monkeypatch.setattr("specdec_cli.server.run._KEEP_ALIVE", 0.2)  # after a response
     with running() as (server, _), connected(server.port, sent) as own:
         assert received(own).count(b"200 OK") == sent.count(b"\r\n\r\n")
 

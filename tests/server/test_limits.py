@@ -1,5 +1,6 @@
 """Limits, keys, hosts, clients that leave, unexpected errors, metrics."""
 
+import asyncio
 import socket
 import threading
 from collections.abc import Sequence
@@ -14,6 +15,8 @@ from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server import languagetool, libretranslate
 from specdec_cli.server.keys import Keys, read_keys
 from specdec_cli.server.limits import Limits
+from specdec_cli.server.request_error import RequestError
+from specdec_cli.server.service import together
 from tests.server.conftest import leave, running, shout, wait_until
 
 
@@ -91,6 +94,56 @@ def test_a_full_queue_answers_429_with_a_time() -> None:
             thread.join()
         assert server.translate("b").status == 200
         assert service.in_progress == 0
+
+
+def test_more_text_than_can_be_translated_in_time_is_refused_at_once() -> None:
+    held = Held()
+    statuses: list[int] = []
+    with running(held, Limits(seconds=60)) as (server, service):
+
+        def ask(text: str) -> threading.Thread:
+            before = service.pool.backlog.requests
+            thread = threading.Thread(target=lambda: statuses.append(server.translate(text).status))
+            thread.start()
+            wait_until(lambda: service.pool.backlog.requests == before + 1)
+            return thread
+
+        threads = [ask("a" * 50_000) for _ in range(8)]  # 10,000 characters a second are expected
+        for _ in range(2):
+            answer = server.translate("a" * 50_000)
+            assert answer.status == 429 and "too much text" in answer.json["error"] and 40 <= int(answer.headers["retry-after"]) <= 45
+        threads.append(ask("short"))
+        text = server.ask("GET", "/metrics").body.decode()
+        for line in ('specdec_refused_total{reason="backlog"} 2.0', "specdec_backlog_characters 400005.0", "specdec_backlog_requests 9.0"):
+            assert line in text.splitlines()
+        assert 40 < float(text.split("\nspecdec_backlog_seconds ")[1].split()[0]) < 45
+        held.may_end.set()
+        for thread in threads:
+            thread.join()
+        assert statuses == [200] * 9
+        assert server.translate("a" * 50_000).status == 200
+
+
+def test_what_is_done_together_ends_with_the_first_error() -> None:
+    ended: list[str] = []
+
+    async def wait() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("cancelled")
+
+    async def refuse() -> None:
+        await asyncio.sleep(0)
+        raise RequestError(429, "too much")
+
+    async def double(number: int) -> int:
+        return 2 * number
+
+    with pytest.raises(RequestError, match="too much"):
+        asyncio.run(together([wait(), refuse()]))
+    assert ended == ["cancelled"]
+    assert asyncio.run(together(map(double, (1, 2)))) == [2, 4]
 
 
 def test_a_request_that_takes_too_long_is_ended() -> None:
