@@ -7,7 +7,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters import Drafter, bounded
 from specdec_cli.decoding.execution.protocol import NO_SENTENCE
 from specdec_cli.decoding.loop import Round, decode
 from specdec_cli.decoding.options import Decoding
@@ -105,15 +105,17 @@ class FakeDrafter:
         """A record of rows without accepted tokens."""
         return Seen(state.numbers.clone(), state.lengths - 1)
 
-    def propose(self, state: State, memory: Seen) -> Draft:
+    def propose(self, state: State, memory: Seen, size: int) -> Draft:
         """The guess for each row. Asserts that the record matches the state."""
         there = state.numbers != NO_SENTENCE
         assert torch.equal(memory.numbers[there], state.numbers[there])
         assert torch.equal(memory.tokens, state.lengths - 1)
-        rows, size = len(state.numbers), self._draw(self.block_size, 1).item() if self.ragged else self.block_size
+        rows, size = len(state.numbers), bounded(self.block_size, size)
+        if self.ragged:
+            size = int(self._draw(size, 1))
         places = (state.lengths[:, None] - 1 + torch.arange(size)).clamp_max(self.table.shape[1] - 1)
         ids = self.table[state.numbers[:, None], places]
-        counts = self._draw(int(size), rows) if self.ragged else torch.full((rows,), size)
+        counts = self._draw(size, rows) if self.ragged else torch.full((rows,), size)
         return Draft(self.guess(ids, self.generator) if size else ids, counts)
 
     def observe(self, state: State, memory: Seen, verdict: Verdict) -> None:  # noqa: ARG002

@@ -83,10 +83,10 @@ class TimedDrafter:
         with self._stopwatch.measure("drafter's encoder"):
             return self._drafter.begin(state, sentences)
 
-    def propose(self, state: State, memory: Any) -> Draft:
+    def propose(self, state: State, memory: Any, size: int) -> Draft:
         """Return the wrapped drafter's draft for the rows of `state`; timed."""
         with self._stopwatch.measure("drafter"):
-            return self._drafter.propose(state, memory)
+            return self._drafter.propose(state, memory, size)
 
     def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Pass `state` and `verdict` to the wrapped drafter's `observe`; timed."""

@@ -124,9 +124,9 @@ class RecordedDrafter:
         device = state.source.device
         return RecordedState(self._drafter.begin(state, sentences), torch.stack(ids).to(device), torch.stack(counts).to(device))
 
-    def propose(self, state: State, memory: RecordedState) -> Draft:
+    def propose(self, state: State, memory: RecordedState, size: int) -> Draft:
         """Let the wrapped drafter draft, for the time it takes; return the prepared draft (B, k) of each row's current round."""
-        self._drafter.propose(state, memory.inner)
+        self._drafter.propose(state, memory.inner, size)
         rows, rounds = steps(len(state.rounds), state.rounds.device), state.rounds.clamp_max(memory.ids.shape[1] - 1)
         counts = memory.counts[rows, rounds]
         return Draft(memory.ids[rows, rounds, : int(counts.max())], counts)

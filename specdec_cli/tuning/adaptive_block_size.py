@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter, bounded
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -38,7 +38,7 @@ each time, up to LONGEST_PAUSE.
 
 
 class AdaptiveBlockSize:
-    """A drafter that sets the block size of `drafter`, from 1 to `longest`, to maximise the expected number of
+    """A drafter that chooses the size of the drafts of `drafter`, from 1 to `longest`, to maximise the expected number of
     tokens per millisecond.
 
     The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds.
@@ -121,14 +121,12 @@ class AdaptiveBlockSize:
     def _seen(self) -> tuple[list[float], ...]:
         return self._asked.copy(), self._offered.copy(), self._passed.copy()
 
-    def propose(self, state: State, memory: Any) -> Draft:
-        """Set the wrapped drafter's block size to the one with the most expected tokens per millisecond, and return
-        its draft (B, k).
-        """
+    def propose(self, state: State, memory: Any, size: int) -> Draft:
+        """Return the wrapped drafter's draft (B, k) of the size with the most expected tokens per millisecond."""
         self._size = self._choice(state.finished.tolist().count(False))[0]
         self._rounds_since += 1
-        self._drafter.block_size = self._size
-        self._drafted = self._drafter.propose(state, memory)
+        self._size = bounded(self._size, size)
+        self._drafted = self._drafter.propose(state, memory, self._size)
         return self._drafted
 
     def observe(self, state: State, memory: Any, verdict: Verdict) -> None:

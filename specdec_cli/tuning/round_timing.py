@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from specdec_cli.decoding.drafters import Drafter, SizedDrafter, bounded
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import Round, decode
 from specdec_cli.decoding.options import Decoding
@@ -70,10 +70,9 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
     """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with
     drafts of 3 and 12 tokens, or of `longest` tokens if that is less.
 
-    A cost is the minimum over all rounds, because other load on the machine can only make a round slower. The
-    drafter's `block_size` is restored at the end.
+    A cost is the minimum over all rounds, because other load on the machine can only make a round slower.
     """
-    sizes, before = (min(SHORT, longest), min(LONG, longest)), drafter.block_size
+    sizes = (min(SHORT, longest), min(LONG, longest))
     verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *sizes)}
     drafting = {(rows, size): inf for rows in (1, ROWS) for size in sizes}
     started = time.perf_counter()
@@ -85,10 +84,9 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
             constant = _Constant(size) if size else NoDrafter()
             verifying[rows, size] = min([least, *_rounds(verifier, constant, rows)])
         for (rows, size), least in drafting.items():
-            drafter.block_size, timed = size, _Timed(drafter)
+            timed = _Timed(drafter, size)
             _rounds(verifier, timed, rows)
             drafting[rows, size] = min([least, *timed.milliseconds])
-    drafter.block_size = before
     known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
     return Costs.of_cases(sizes, known, drafting)
 
@@ -126,7 +124,7 @@ class _Constant:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:
         pass
 
-    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
         return Draft(state.source[:, :1].expand(-1, self.size), torch.full_like(state.lengths, self.size))
 
     def observe(self, state: State, memory: None, verdict: Verdict) -> None:
@@ -135,17 +133,18 @@ class _Constant:
 
 @dataclass
 class _Timed:
-    """Records how long another drafter takes in each round, in milliseconds."""
+    """Records how long another drafter takes in each round for drafts of `size` tokens, in milliseconds."""
 
     drafter: Drafter
+    size: int
     milliseconds: list[float] = field(default_factory=list)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self.drafter.begin(state, sentences)
 
-    def propose(self, state: State, memory: Any) -> Draft:
+    def propose(self, state: State, memory: Any, size: int) -> Draft:
         started = _now(state)
-        draft = self.drafter.propose(state, memory)
+        draft = self.drafter.propose(state, memory, bounded(self.size, size))
         self.milliseconds.append(1000 * (_now(state) - started))
         return draft
 

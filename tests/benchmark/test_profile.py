@@ -23,7 +23,7 @@ class _Never(NoDrafter):
     def for_rows(self, rows: int) -> NoDrafter:  # noqa: ARG002
         return NoDrafter()
 
-    def propose(self, state: State, memory: Any) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, memory: Any, size: int) -> Draft:  # noqa: ARG002
         raise AssertionError("this drafter was to be left out")
 
 

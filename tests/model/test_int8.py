@@ -98,7 +98,7 @@ def test_int8_drafts_are_close_to_floating_point_drafts(kind: str) -> None:
         own = Verifier(model)
         state = own.begin(range(6), [sentence.source for sentence in make_sentences(6)])
         block = Block(network, 5)
-        drafts.append(block.propose(state, block.begin(state, make_sentences(6))).ids)
+        drafts.append(block.propose(state, block.begin(state, make_sentences(6)), 0).ids)
     assert (drafts[0] == drafts[1]).float().mean() > 0.6
 
 

@@ -33,8 +33,8 @@ class Sized(NoDrafter):
 
     block_size = 1
 
-    def propose(self, state: Any, memory: Any) -> Any:  # noqa: ARG002
-        return SimpleNamespace(counts=torch.full((len(state.finished),), self.block_size))
+    def propose(self, state: Any, memory: Any, size: int) -> Any:  # noqa: ARG002
+        return SimpleNamespace(counts=torch.full((len(state.finished),), size))
 
 
 class Native:
@@ -100,7 +100,7 @@ def test_every_choice_is_that_of_the_reference(
         for _ in range(rounds):
             running = random.randint(1, rows)
             state = state_of(running)
-            reference.propose(state, None)
+            reference.propose(state, None, 0)
             size = reference._size
             assert native.size(running) == size
             passed = [next((slot for slot in range(size) if random.random() > accepted), size) for _ in range(running)]
@@ -116,7 +116,7 @@ def test_the_scale_of_the_statistics_does_not_overflow(probe: Any) -> None:
     reference.begin(state_of(1), [])
     native.begin(1)
     for round_number in range(6000):
-        reference.propose(state_of(1), None)
+        reference.propose(state_of(1), None, 0)
         size = reference._size
         assert native.size(1) == size
         passed = min(round_number // 500 % 7, size)

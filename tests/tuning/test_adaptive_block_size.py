@@ -51,7 +51,7 @@ def greedy_target() -> list[int]:
 
 
 def test_right_drafts_reach_the_largest_size() -> None:
-    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right), CHEAP, 12)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 12, right), CHEAP, 12)
     seen = sizes(adaptive, sentences=6)
     assert max(seen) == seen[-1] == 12
     assert len(seen) == adaptive.rounds
@@ -59,14 +59,14 @@ def test_right_drafts_reach_the_largest_size() -> None:
 
 
 def test_wrong_drafts_get_short_and_are_then_skipped() -> None:
-    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, wrong), CHEAP, 12)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 12, wrong), CHEAP, 12)
     seen = sizes(adaptive, sentences=12)
     assert seen[-1] == 0
     assert min(size for size in seen if size) < max(seen)
 
 
 def test_an_expensive_drafter_is_rarely_tried() -> None:
-    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 3, right), DEAR, 12)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: greedy_target()}, 12, right), DEAR, 12)
     drafters = [adaptive.for_rows(1) for _ in range(400)]
     tried = [number for number, drafter in enumerate(drafters) if drafter is adaptive]
     assert tried == [31, 95, 223]  # each pause twice as long as the one before
@@ -74,14 +74,14 @@ def test_an_expensive_drafter_is_rarely_tried() -> None:
 
 def test_drafting_does_not_pay_for_many_rows() -> None:
     costs = Costs((3, 12), (1.0, 1.7), ((1.1, 1.4), (4.0, 12.0)), ((0.1, 0.2), (0.8, 2.4)))
-    adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 3, right), costs, 12)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 12, right), costs, 12)
     assert adaptive.best(1)[1]
     assert not adaptive.best(32)[1]
     assert isinstance(adaptive.for_rows(32), NoDrafter)
 
 
 def test_the_best_size_maximises_tokens_per_millisecond() -> None:
-    adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 3, right), CHEAP, 12)
+    adaptive = AdaptiveBlockSize(FakeDrafter({0: TARGET}, 12, right), CHEAP, 12)
     adaptive._asked[:] = adaptive._offered[:] = [1000.0] * 12
     adaptive._passed[:] = [600.0] * 12
     rates = {}
@@ -139,8 +139,8 @@ class Silent:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         return None
 
-    def propose(self, state: State, memory: Any) -> Draft:  # noqa: ARG002
-        return Draft(state.tokens[:, : self.block_size], state.lengths * 0 + self.block_size)
+    def propose(self, state: State, memory: Any, size: int) -> Draft:  # noqa: ARG002
+        return Draft(state.tokens[:, :size], state.lengths * 0 + size)
 
     def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Nothing to learn."""
@@ -152,7 +152,7 @@ def test_one_sentence_has_a_limited_weight_in_the_statistics() -> None:
     adaptive = AdaptiveBlockSize(Silent(), CHEAP, 12)
 
     def round_of(passing: int) -> None:
-        ids = adaptive.propose(state, None).ids
+        ids = adaptive.propose(state, None, 0).ids
         counts = torch.tensor([min(passing, ids.shape[1]) + 1])
         accepted = Accepted(state.tokens[:, : ids.shape[1] + 1], counts, counts - 1, state.tokens[:, : ids.shape[1] + 1], counts - 1)
         adaptive.observe(state, None, Verdict(accepted, state.finished, state.memory.states, None))

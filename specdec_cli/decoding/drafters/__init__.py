@@ -15,8 +15,8 @@ class Drafter(Protocol):
         the first dimension of tensors is the row. `sentences` are those of the rows.
         """
 
-    def propose(self, state: State, memory: Any) -> Draft:
-        """Return a draft for each row of `state`; a draft may be empty."""
+    def propose(self, state: State, memory: Any, size: int) -> Draft:
+        """Return a draft of at most `size` tokens for each row of `state` (0: no bound but the drafter's own); it may be empty."""
 
     def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Update `memory` from the verdict on the last draft; called before the accepted tokens are appended to `state`."""
@@ -33,8 +33,13 @@ class OptionalDrafter(Drafter, Protocol):
 
 
 class SizedDrafter(Drafter, Protocol):
-    """A drafter whose drafts have at most `block_size` tokens (0: no limit). The attribute may be set between
-    rounds.
-    """
+    """A drafter whose drafts have at most `block_size` tokens (0: no limit of its own)."""
 
-    block_size: int
+    @property
+    def block_size(self) -> int:
+        """The largest number of tokens in a draft; it does not change."""
+
+
+def bounded(limit: int, size: int) -> int:
+    """The smaller one of two bounds of a draft, of which 0 is none."""
+    return min(limit, size) if limit and size else limit or size

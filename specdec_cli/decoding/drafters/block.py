@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters import bounded
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.options import check_block_size
@@ -42,7 +44,7 @@ def make(inputs: DrafterInputs) -> "Block":
 
 
 class Block:
-    """Proposes `block_size` tokens in each round with `network`; `run` runs its steps.
+    """Proposes `block_size` tokens in each round, or fewer on request, with `network`; `run` runs its steps.
 
     Raises UsageError for a block size larger than `network` was trained for, or below 1.
     """
@@ -71,22 +73,22 @@ class Block:
         view = network.read_source(state.source, state.memory)
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
-    def propose(self, state: State, memory: BlockState) -> Draft:
+    def propose(self, state: State, memory: BlockState, size: int) -> Draft:
+        size = bounded(self.block_size, size)
+        propose = partial(self._propose, size)
         if self.network.config.prefix == "states":
-            return self._run(("propose", self.network, self.block_size), self._propose, Batch(state, memory))
-        return self._propose(Batch(state, memory))  # not captured: the number of positions differs from round to round
+            return self._run(("propose", self.network, size), propose, Batch(state, memory))
+        return propose(Batch(state, memory))  # not captured: the number of positions differs from round to round
 
-    def _propose(self, batch: Batch) -> Draft:
+    def _propose(self, size: int, batch: Batch) -> Draft:
         state, memory = batch.state, batch.memory
         last = state.last_tokens()
-        block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(self.block_size, last.device)).clamp_max(
-            state.cache.capacity - 1
-        )
+        block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(size, last.device)).clamp_max(state.cache.capacity - 1)
         if self.network.config.prefix == "states":
             states = self._over_states(state, memory, last, block)
         else:
             states = self._over_own_prefix(state, memory, last, block)
-        return Draft(self.network.choose(states, last), torch.full_like(state.lengths, self.block_size))
+        return Draft(self.network.choose(states, last), torch.full_like(state.lengths, size))
 
     def observe(self, state: State, memory: BlockState, verdict: Verdict) -> None:
         """With `prefix` "states" in the network's configuration, write the keys and values of the verifier's top
@@ -109,22 +111,23 @@ class Block:
 
     def _over_own_prefix(self, state: State, memory: BlockState, last: Tensor, block: Tensor) -> Tensor:
         # Feed the tokens that were accepted since the last round, then the block, at consecutive positions.
+        size = block.shape[1]
         network, begin = self.network, state.lengths - 1 + self.network.config.offset
         behind = begin - memory.fed
         most = int(behind.max())
-        places_fed = steps(most + self.block_size, last.device)
+        places_fed = steps(most + size, last.device)
         positions = (memory.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
         prefix = network.embed_prefix(state.tokens.gather(1, positions), positions)
         blocks = network.embed_block(last[:, None], block[:, None], memory.view, None)[:, 0]
         slot = places_fed - behind[:, None]
-        places = slot.clamp(0, self.block_size - 1)[..., None].expand_as(prefix)
+        places = slot.clamp(0, size - 1)[..., None].expand_as(prefix)
         x = torch.where((slot >= 0)[..., None], blocks.gather(1, places), prefix)
         if network.config.attention == "bidirectional":
-            mask = PrefixMask(begin[:, None] + self.block_size, x.shape[1], x.dtype)
+            mask = PrefixMask(begin[:, None] + size, x.shape[1], x.dtype)
             states = network.run(x, positions, mask, memory.view, None)
         else:
             mask = PrefixMask(torch.where(slot >= 0, block[:, -1:], positions) + 1, state.cache.capacity, x.dtype)
             states = network.run(x, positions, mask, memory.view, memory.cache.at(positions))
             memory.fed = begin
-        chosen = behind[:, None] + steps(self.block_size, last.device)
+        chosen = behind[:, None] + steps(size, last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))

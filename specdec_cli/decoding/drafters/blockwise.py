@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from torch import Tensor
 
+from specdec_cli.decoding.drafters import bounded
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.options import check_block_size
@@ -32,7 +34,7 @@ def make(inputs: DrafterInputs) -> "Blockwise":
 
 
 class Blockwise:
-    """Proposes `block_size` tokens in each round with `network` (Stern et al. 2018, Section 4: verify and predict in
+    """Proposes `block_size` tokens in each round, or fewer on request, with `network` (Stern et al. 2018, Section 4: verify and predict in
     one pass).
 
     `run` runs its steps. Before the first token no state exists: the first draft of a sentence is empty, unless the
@@ -48,17 +50,18 @@ class Blockwise:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002
         return BlockwiseState(self.network.first_states(state.memory))
 
-    def propose(self, state: State, memory: BlockwiseState) -> Draft:
+    def propose(self, state: State, memory: BlockwiseState, size: int) -> Draft:
         """A block (B, k) after the last accepted token. Without `start` in the heads' configuration, the first draft
         is empty.
         """
-        return self._run(("propose", self.network, self.block_size), self._propose, Batch(state, memory))
+        size = bounded(self.block_size, size)
+        return self._run(("propose", self.network, size), partial(self._propose, size), Batch(state, memory))
 
-    def _propose(self, batch: Batch) -> Draft:
+    def _propose(self, size: int, batch: Batch) -> Draft:
         state, memory = batch.state, batch.memory
-        ids = self.network.choose(self.network(memory.top, self.block_size), state.last_tokens())
+        ids = self.network.choose(self.network(memory.top, size), state.last_tokens())
         drafting = state.lengths > self.network.config.shortest_prefix
-        return Draft(ids, drafting * self.block_size)
+        return Draft(ids, drafting * size)
 
     def observe(self, state: State, memory: BlockwiseState, verdict: Verdict) -> None:
         self._run(("observe", self.network), self._observe, Batch(state, memory), verdict.accepted.counts, verdict.states)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters import Drafter, bounded
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
@@ -22,12 +22,13 @@ a draft.
 @dataclass
 class FallbackState:
     """The drafters' data (`records`, one of each drafter, in order), the `longest` draft in tokens (B,) that is
-    allowed in the next round, and the length (B,) of the last draft (`drafted`).
+    allowed in the next round, the length (B,) of the last draft (`drafted`), and the bound of its tokens (`size`).
     """
 
     records: list[Any]
     longest: Tensor
     drafted: Tensor
+    size: int
 
 
 class Fallback:
@@ -44,19 +45,20 @@ class Fallback:
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:
         short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
-        return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, short * 0)
+        return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, short * 0, self.block_size)
 
-    def propose(self, state: State, memory: FallbackState) -> Draft:
+    def propose(self, state: State, memory: FallbackState, size: int) -> Draft:
         """Return for each row the first draft that is not empty, in the order of the drafters, cut to the
         largest number of tokens that the row may still draft: (B, k).
         """
         ids, counts = state.tokens[:, :0], state.lengths * 0
         for drafter, record in zip(self._drafters, memory.records, strict=True):
-            draft = drafter.propose(state, record)
+            draft = drafter.propose(state, record, 0)
             width = max(ids.shape[1], draft.ids.shape[1])
             ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
             counts = torch.where(counts > 0, counts, draft.counts)
-        memory.drafted = counts.minimum(memory.longest)
+        memory.size = bounded(self.block_size, size)
+        memory.drafted = counts.minimum(memory.longest).clamp_max(memory.size)
         return Draft(ids[:, : int(memory.drafted.max())], memory.drafted)
 
     def observe(self, state: State, memory: FallbackState, verdict: Verdict) -> None:
@@ -64,7 +66,7 @@ class Fallback:
         for drafter, record in zip(self._drafters, memory.records, strict=True):
             drafter.observe(state, record, verdict)
         accepted_whole = (memory.drafted > 0) & (verdict.accepted.bifurcation == memory.drafted)
-        memory.longest = torch.where(accepted_whole, 2 * memory.longest + 1, SHORTEST).clamp_max(self.block_size)
+        memory.longest = torch.where(accepted_whole, 2 * memory.longest + 1, SHORTEST).clamp_max(memory.size)
 
 
 def _widened(ids: Tensor, width: int) -> Tensor:

@@ -47,10 +47,6 @@ class GivenDrafts:
         """The largest number of tokens in a draft (0: no limit)."""
         return self._copier.block_size
 
-    @block_size.setter
-    def block_size(self, size: int) -> None:
-        self._copier.block_size = size
-
     def begin(self, state: State, sentences: Sequence[Sentence]) -> GivenState:
         """Return data for new rows, whose first copy begins at the start of their texts.
 
@@ -62,13 +58,13 @@ class GivenDrafts:
         prefix = copy.ends.new_tensor([sentence.prefix for sentence in sentences]).minimum(copy.ends)
         return GivenState(copy, longest, prefix)
 
-    def propose(self, state: State, memory: GivenState) -> Draft:
+    def propose(self, state: State, memory: GivenState, size: int) -> Draft:
         """Return the rest of each row's text (B, k) from the place where the copy continues, cut to the row's
         longest draft; without the EOS and a token for the row's last place, which only the verifier predicts.
         """
         written = state.lengths - 1
         memory.copy.start = torch.where(written < memory.prefix, written, memory.copy.start)
-        draft = self._copier.propose(state, memory.copy)
+        draft = self._copier.propose(state, memory.copy, size)
         room = (state.limits - state.lengths - 1).clamp_min(0)
         counts = draft.counts.minimum(memory.longest).minimum(room)
         ids = draft.ids[:, : int(counts.max())]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters import bounded
 from specdec_cli.decoding.drafters.fallback import SHORTEST
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
@@ -82,11 +83,12 @@ class Jacobi:
         ends = state.limits if self._lengths is None else state.limits.minimum(1 + self._lengths(state))
         return JacobiState(torch.full_like(state.tokens, self._padding), ends.clone())
 
-    def propose(self, state: State, memory: JacobiState) -> Draft:
+    def propose(self, state: State, memory: JacobiState, size: int) -> Draft:
         """Return the predictions (B, k) of earlier rounds for the positions after the last accepted token, or
         padding where there are none.
         """
-        most = self.block_size - self._whole_blocks if self.block_size else memory.guesses.shape[1]
+        block = bounded(self.block_size, size)
+        most = block - self._whole_blocks if block else memory.guesses.shape[1]
         counts = (memory.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)
         steps = torch.arange(int(counts.max()), device=counts.device)

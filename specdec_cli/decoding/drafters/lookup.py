@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters import bounded
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import LONGEST_DRAFT
 from specdec_cli.decoding.sentence import Sentence
@@ -38,7 +39,7 @@ class Lookup:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
         """The tokens (B, k) that follow another occurrence of the last 3 tokens (LONGEST) of the row's output; if
         these have none, of the last 2, else of the last one.
 
@@ -59,7 +60,7 @@ class Lookup:
             matching = matching & same
             # A longer suffix takes precedence over a shorter one.
             start = torch.where(matching.any(1), (matching * (places + 1)).amax(1), start)
-        steps = torch.arange(self.block_size, device=text.device)
+        steps = torch.arange(bounded(self.block_size, size), device=text.device)
         found = (start[:, None] + steps).clamp(0, text.shape[1] - 1)
         valid = is_text.gather(1, found) & (start[:, None] + steps < text.shape[1]) & (start >= 0)[:, None]
         counts = valid.cumprod(1).sum(1).minimum(state.limits - state.lengths).masked_fill(state.finished, 0)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters import bounded
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import SHORT_DRAFT
 from specdec_cli.decoding.sentence import Sentence
@@ -39,13 +40,13 @@ class NgramMemory:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
         """Return the continuation (B, k) of each row from memory; a row's draft ends before the first token that the
         memory does not have.
         """
         before, last = _two_last(state)
         columns: list[Tensor] = []
-        for _ in range(self.block_size):
+        for _ in range(bounded(self.block_size, size)):
             found = self._after_two[_hashed(before, last)]
             found = torch.where(found == _UNKNOWN, self._after_one[last], found)
             columns.append(found)

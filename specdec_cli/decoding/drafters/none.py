@@ -12,7 +12,7 @@ class NoDrafter:
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 
-    def propose(self, state: State, memory: None) -> Draft:  # noqa: ARG002
+    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
         return Draft(state.tokens[:, :0], state.lengths * 0)
 
     def observe(self, state: State, memory: None, verdict: Verdict) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.drafters import bounded
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
@@ -76,14 +77,14 @@ class SourceCopy:
         padded = [[*text[: width - 1], *[self._eos] * width][:width] for text in texts]
         return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), state.tokens.new_tensor(padded))
 
-    def propose(self, state: State, memory: CopyState) -> Draft:
+    def propose(self, state: State, memory: CopyState, size: int) -> Draft:
         """Return the rest of the source (B, k) from each row's `start`, without its EOS, which only the verifier
         predicts.
 
-        A draft has at most `block_size` tokens, if that is not 0, and does not exceed the row's limit.
+        A draft has at most `block_size` tokens, if that is not 0, and `size`, and does not exceed the row's limit.
         """
         left = torch.where(memory.start < 0, 0, memory.ends - memory.start).minimum(state.limits - state.lengths).clamp_min(0)
-        counts = left.masked_fill(state.finished, 0).clamp_max(self.block_size or memory.text.shape[1])
+        counts = left.masked_fill(state.finished, 0).clamp_max(bounded(self.block_size, size) or memory.text.shape[1])
         steps = torch.arange(int(counts.max()), device=counts.device)
         places = (memory.start[:, None] + steps).clamp(0, memory.text.shape[1] - 1)
         return Draft(memory.text.gather(1, places), counts)

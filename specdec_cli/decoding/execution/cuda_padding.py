@@ -8,7 +8,7 @@ from typing import Any
 
 from torch.nn import functional as F
 
-from specdec_cli.decoding.drafters import SizedDrafter
+from specdec_cli.decoding.drafters import SizedDrafter, bounded
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
@@ -18,32 +18,26 @@ class PaddedDrafter:
     """Pads the drafts (B, k) of `drafter` so that the verifier's pass, over the last accepted token and the draft,
     has a multiple of 4 (ROW_MULTIPLE) positions: k + 1 is rounded up to it.
 
-    The padding is never accepted, because a draft's `counts` do not include it. A value set as `block_size` is
-    rounded up in the same way, to 3, 7, 11 and so on, but not above the drafter's original block size, if that is
-    not 0.
+    The padding is never accepted, because a draft's `counts` do not include it. The size that is asked for is
+    rounded up in the same way, to 3, 7, 11 and so on, but not above the drafter's block size, if that is not 0.
     """
 
     def __init__(self, drafter: SizedDrafter) -> None:
-        self._drafter, self._most = drafter, drafter.block_size
-        self._size = 0
+        self._drafter, self._size = drafter, 0
 
     @property
     def block_size(self) -> int:
         """The largest number of tokens in a draft (0: no limit)."""
         return self._drafter.block_size
 
-    @block_size.setter
-    def block_size(self, size: int) -> None:
-        self._drafter.block_size = min(_padded_size(size), self._most or _padded_size(size))
-
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self._drafter.begin(state, sentences)
 
-    def propose(self, state: State, memory: Any) -> Draft:
+    def propose(self, state: State, memory: Any, size: int) -> Draft:
         """Return the wrapped drafter's draft with its ids (B, k) padded with 0, so that k + 1 is a multiple of
         ROW_MULTIPLE. The counts do not change, so the padding cannot be accepted; a draft with k = 0 stays empty.
         """
-        draft = self._drafter.propose(state, memory)
+        draft = self._drafter.propose(state, memory, bounded(self.block_size, _padded_size(size)))
         self._size = draft.ids.shape[1]
         missing = _padded_size(self._size) - self._size
         return replace(draft, ids=F.pad(draft.ids, (0, missing))) if missing else draft

@@ -37,7 +37,7 @@ def decode_by_drafter(
     with open_batch(verifier.execution, sentences, begin, decoding.batch_size, rule=None) as batch:
         while (rows := batch.rows) is not None:
             state = rows.state
-            draft = drafter.propose(state, rows.memory)
+            draft = drafter.propose(state, rows.memory, 0)
             verdict = _accept_all(verifier, state, draft)
             if onlooker is not None:
                 onlooker(Round(state, draft, verdict.accepted))

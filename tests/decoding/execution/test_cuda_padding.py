@@ -56,8 +56,8 @@ def test_drafts_have_few_sizes_and_hide_the_padding_from_the_drafter() -> None:
     widths, heard = set[int](), set[tuple[int, int]]()
 
     class Hearing(FakeDrafter):
-        def propose(self, state: State, memory: Any) -> Draft:
-            draft = super().propose(state, memory)
+        def propose(self, state: State, memory: Any, size: int) -> Draft:
+            draft = super().propose(state, memory, size)
             self.width = draft.ids.shape[1]
             return draft
 
@@ -76,10 +76,20 @@ def test_drafts_have_few_sizes_and_hide_the_padding_from_the_drafter() -> None:
     assert all(drafted == told for drafted, told in heard)
 
 
-def test_a_block_size_is_rounded_up_within_the_same_positions() -> None:
-    drafter, free = PaddedDrafter(FakeDrafter({0: [7]}, 10, sometimes)), PaddedDrafter(SourceCopy("nearest", EOS, torch.ones(1)))
-    assert drafter.block_size == 10
-    assert free.block_size == 0
-    for asked, bounded, unbounded in ((1, 3, 3), (3, 3, 3), (4, 7, 7), (8, 10, 11), (10, 10, 11), (0, 0, 0)):
-        drafter.block_size = free.block_size = asked
-        assert (drafter.block_size, free.block_size) == (bounded, unbounded)
+def test_a_size_is_rounded_up_within_the_same_positions() -> None:
+    state = Verifier(tiny_transformer()).begin([0], [make_sentences(1)[0].source])
+
+    asked = list[int]()
+
+    class Asked(FakeDrafter):
+        def propose(self, state: State, memory: Any, size: int) -> Draft:  # noqa: ARG002
+            asked.append(size)
+            return Draft(state.tokens[:, :0], state.lengths * 0)
+
+    for limit, expected in ((10, [3, 3, 7, 10, 10, 10]), (0, [3, 3, 7, 11, 11, 0])):
+        asked.clear()
+        drafter = PaddedDrafter(Asked({0: [7]}, limit, sometimes))
+        assert drafter.block_size == limit
+        for size in (1, 3, 4, 8, 10, 0):
+            drafter.propose(state, None, size)
+        assert asked == expected
