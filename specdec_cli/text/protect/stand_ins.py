@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.spans import is_number, protected_spans
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
@@ -13,16 +13,9 @@ FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
 """The same kinds in the order for protected spans. Of all placeholders, K7 changes the translations of `en-de` least often."""
 FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
 """The same kinds in the order for numbers and names that an output lacks."""
-_COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
-_NUMERIC = re.compile(
-    r"%(?:\(\w+\)|\d+\$)?[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|\{\w*:[^{}]*[defgn]\}"
-    rf"|%\({_COUNT}\)s|\${_COUNT}|\$?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
-    re.IGNORECASE,
-)
-"""Format arguments that are numbers: %d, %(name)d, {0:.2f}, {count}."""
 _NUMBERS = ("37", "58", "49", "63", "74", "86")
-"""Numbers that replace such arguments. They are too large for an hour and are not written as words; models copy longer numbers less
-reliably.
+"""Numbers that replace spans that stand for numbers. They are too large for an hour and are not written as words; models copy longer
+numbers less reliably.
 """
 NAME_BEFORE, NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
 """The characters that must not stand directly before and after a placeholder."""
@@ -36,7 +29,7 @@ def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
 def names_for(text: str, spans: Sequence[str], kind: tuple[str, int]) -> Iterator[tuple[str, ...]]:
     """Placeholders of the `kind` for the `spans`; first, if some spans are numbers, with numbers in the place of these."""
     names = placeholder_names(*kind, len(spans))
-    numeric = [_NUMERIC.fullmatch(span) is not None for span in spans]
+    numeric = [is_number(span) for span in spans]
     if kind[0] and any(numeric) and not any(number in text for number in _NUMBERS):
         yield tuple(number if is_number else name for name, number, is_number in zip(names, _NUMBERS, numeric, strict=False))
     yield names
