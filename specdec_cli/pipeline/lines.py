@@ -52,6 +52,7 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
+        self._languages = languages if place and languages is not None else ("", "")
         decoding = engine.decoding
         self._longest, self._copies_tidied = decoding.longest_sentence, decoding.tidies_copies
         self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
@@ -134,6 +135,7 @@ class LineDecoder:
                 is_continued=goes_on[place + 1],
                 begins=self._place and not goes_on[place],
                 tags=inner,
+                languages=self._languages,
             )
             for place, (text, each, inner) in enumerate(parts)
         ]

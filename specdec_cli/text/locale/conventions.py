@@ -1,6 +1,13 @@
-"""Detection of words whose full stop does not end a sentence."""
+"""How languages write numbers, prices and times, and words whose full stop does not end a sentence."""
 
+import json
 import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from specdec_cli.text.locale.languages import short_code
 
 _ENGLISH = """
 mr mrs ms messrs dr prof rev hon st ste mt ft sr jr gen col capt cmdr lt sgt maj adm gov sen rep pres supt esq
@@ -19,6 +26,32 @@ _ANYWHERE = frozenset((_ENGLISH + _GERMAN + _OTHERS).split())
 _BEFORE_NUMBER = frozenset(_NUMBERED.split())
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _ROMAN = re.compile(r"[IVX]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """How a language writes numbers, prices and times (CLDR).
+
+    `group` is the separator of thousands and `decimal` that of decimals. `price` has "#" for the amount and "\u00a4" for the sign of the
+    currency. `clock` has 12 or 24 hours; `time` is between hours and minutes.
+    """
+
+    group: str
+    decimal: str
+    price: str
+    clock: Literal[12, 24]
+    time: str
+
+
+def convention(language: str) -> Convention | None:
+    """The convention of the language with this code; None if it is unknown, or has digits or groups of its own."""
+    return _conventions().get(short_code(language))
+
+
+@cache
+def _conventions() -> dict[str, Convention]:
+    text = Path(__file__).with_name("conventions.json").read_text(encoding="utf-8")
+    return {code: Convention(**values) for code, values in json.loads(text).items()}
 
 
 def is_abbreviation(word: str, following: str) -> bool:

@@ -70,6 +70,11 @@ def is_latin(language: str) -> bool:
     return short_code(language) in _LATIN
 
 
+def is_function_word(word: str, language: str) -> bool:
+    """Whether `word` is one of the frequent function words of a language, in any case; False for an unknown language."""
+    return word.lower() in _WORDS.get(short_code(language), frozenset())
+
+
 def is_in_language(text: str, language: str, rather_than: str) -> bool:
     """Whether `text` is in `language` and not in `rather_than`; False for unknown languages and short texts.
 

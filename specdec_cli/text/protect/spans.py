@@ -6,6 +6,7 @@ import re
 from bisect import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
@@ -282,9 +283,14 @@ def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
     They are in code points, with the end excluded. With `latin`, words in other scripts than the Latin one are
     protected too.
     """
+    return list(_spans(text, latin))
+
+
+@lru_cache(maxsize=64)  # a line is asked for several times, in the steps of its translation
+def _spans(text: str, latin: bool) -> tuple[tuple[int, int], ...]:
     if _PROSE.fullmatch(text):
-        return []
-    return [match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text)]
+        return ()
+    return tuple(match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text))
 
 
 def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
@@ -324,4 +330,5 @@ def is_number(span: str) -> bool:
 
 def without_protected(text: str) -> str:
     """Return `text` with each protected span, such as a URL, replaced by a space."""
-    return text if _PROSE.fullmatch(text) else _PROTECTED.sub(" ", text)
+    spans = _spans(text, False)
+    return " ".join(split_at(text, spans)[::2]) if spans else text
