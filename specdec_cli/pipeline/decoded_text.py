@@ -7,6 +7,7 @@ from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.variants import Attempt
 from specdec_cli.text.locale.quantities import realise
+from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.shape import with_first_capital, without_added_stop, without_own_stop
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
@@ -21,8 +22,8 @@ class DecodedText:
     `begins`, a capital at its beginning stays one (see `with_first_capital`). `draft` is the draft that was found for `text`; with
     `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to be placed; `replaced` are the hypotheses
     that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation. `tags` are the inline tags
-    that were inside `text`; `tagged` is the output with them, None until they are placed. Numbers, prices and times are written as in the
-    second of the `languages` ("": as the model writes them).
+    that were inside `text`; `tagged` is the output with them, None until they are placed. If the `languages` of source and output differ,
+    the output has numbers, prices and times in the form of its language, and fits the protected spans (see `fit_neighbours`).
     """
 
     def __init__(
@@ -109,6 +110,8 @@ class DecodedText:
     def _placed(self, outputs: Sequence[str]) -> str | None:
         sources = self.attempt.segments.texts
         output = self.attempt.restore([realise(*pair, self._languages) for pair in zip(sources, outputs, strict=True)])
+        if output and self._languages[0] != self._languages[1]:
+            output = fit_neighbours(self.text, output)
         if output and self._begins:
             output = with_first_capital(output, self.text)
         if output and self._is_continued:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from specdec_cli.text.protect.spans import is_number, protected_spans
+from specdec_cli.text.protect.spans import is_number, kind_of, protected_spans
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
@@ -76,3 +76,41 @@ def united(positions: Iterable[Place]) -> list[Place]:
         else:
             found.append((start, end))
     return found
+
+
+_GLUED = frozenset(("argument", "named_argument", "braces", "erb", "environment", "formula", "shown_tag", "entity", "shortcode"))
+_GLUED |= {"link_target", "tag"}
+"""The kinds of spans to which translations must not join words by a hyphen; a name or code may have one, as in "config.yaml-Datei"."""
+
+
+def fit_neighbours(source: str, output: str) -> str:
+    """Return `output`, the translation of `source`, with the white space of the source beside protected spans, and no new hyphens there.
+
+    A hyphen that joins a word to a placeholder, tag or formula in the output, but not in the source, becomes a space if the source has
+    one there, and else is left out.
+    """
+    by_text: dict[str, list[Place]] = {}
+    for start, end in protected_spans(source):
+        by_text.setdefault(source[start:end], []).append((start, end))
+    changes: dict[Place, str] = {}
+    for text, places in by_text.items():
+        kind = kind_of(text)
+        there = [found.span() for found in re.finditer(re.escape(text), output)]
+        if len(there) != len(places) or not (text.endswith("[") or (kind is not None and kind.name in _GLUED)):
+            continue
+        for (start, end), (begin, finish) in zip(places, there, strict=True):
+            before, after = source[max(start - 1, 0) : start], source[end : end + 1]
+            left, right = output[max(begin - 2, 0) : begin], output[finish : finish + 2]
+            if right[:1] == "-" != after and right[1:].isalnum():
+                changes[finish, finish + 1] = " " if after.isspace() else ""
+            elif after.isspace() and right[:1].isalnum():
+                changes[finish, finish] = " "
+            if left[-1:] == "-" != before and left[:-1].isalnum():
+                changes[begin - 1, begin] = " " if before.isspace() else ""
+            elif before.isspace() and left[-1:].isalnum():
+                changes[begin, begin] = " "
+    pieces, position = [], 0
+    for (start, end), text in sorted(changes.items()):
+        pieces += [output[position:start], text]
+        position = end
+    return "".join([*pieces, output[position:]])
