@@ -8,7 +8,7 @@ from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.variants import Attempt
 from specdec_cli.text.locale.quantities import realise
 from specdec_cli.text.protect.stand_ins import fit_neighbours
-from specdec_cli.text.shape import with_first_capital, without_added_stop, without_own_stop
+from specdec_cli.text.shape import with_closing_quote, with_first_capital, with_single_stops, without_added_stop, without_own_stop
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
 
@@ -110,13 +110,16 @@ class DecodedText:
     def _placed(self, outputs: Sequence[str]) -> str | None:
         sources = self.attempt.segments.texts
         output = self.attempt.restore([realise(*pair, self._languages) for pair in zip(sources, outputs, strict=True)])
-        if output and self._languages[0] != self._languages[1]:
-            output = fit_neighbours(self.text, output)
-        if output and self._begins:
+        if not output:
+            return output
+        translates = self._languages[0] != self._languages[1]
+        if translates:
+            output = with_closing_quote(with_single_stops(fit_neighbours(self.text, output), self.text), self.text)
+        if self._begins:
             output = with_first_capital(output, self.text)
-        if output and self._is_continued:
+        if self._is_continued:
             return without_own_stop(output, self.text)
-        return without_added_stop(output, self.text) if output and self._is_fragment else output
+        return without_added_stop(output, self.text) if self._is_fragment or translates else output
 
     def _next(self) -> None:
         self.attempt = next(self._ways)

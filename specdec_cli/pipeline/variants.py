@@ -20,7 +20,7 @@ from specdec_cli.text.protect.characters import (
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS, NAME_AFTER, NAME_BEFORE, name_pattern, names_for, united, with_names
 from specdec_cli.text.segment.sentences import Segments
-from specdec_cli.text.shape import in_small_letters, is_in_capitals
+from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_small_function_word
 
 _CODE = re.compile(r"[`<%{$']")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
@@ -130,11 +130,11 @@ class SplitAttempt(Attempt):
         """Return the outputs with the protected spans between them; it is never None.
 
         Marks at the end of an output (. ! ? : ; , …) are removed if the text between the spans that it belongs to
-        does not end with one. If the result does not have each span as often as the source, the source is returned.
+        does not end with one, and a function word at its beginning gets a small letter if that text has one. If the
+        result does not have each span as often as the source, the source is returned.
         """
-        kept = [
-            output if text[-1] in _END else output.rstrip(_END) or output for text, output in zip(self.segments.texts, outputs, strict=True)
-        ]
+        pairs = zip(self.segments.texts, outputs, strict=True)
+        kept = [with_small_function_word(output if text[-1] in _END else output.rstrip(_END) or output, text) for text, output in pairs]
         output = self.segments.join(kept)
         return output if holds(output, self.source, self.spans) else self.source
 
@@ -328,7 +328,7 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     protected spans, numbers written as in the second of the `languages`; if that fails too, the output may lack them. A text in capitals
     is decoded in small letters.
     """
-    if is_in_capitals(text):
+    if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
         ways = _ways(lacks, in_small_letters(text), latin=latin, languages=languages)
         yield from (CapitalsAttempt(each.segments, each, spans) for each in ways)
