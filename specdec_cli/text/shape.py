@@ -176,3 +176,24 @@ def tidied(text: str) -> str:
     """
     text = _SPACES.sub("", text)
     return text[:1].upper() + text[1:] + ("." if text[-1:].isalnum() else "")
+
+
+_TITLE_WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
+
+
+def is_title(text: str) -> bool:
+    """Whether a text is a title in the style of English: three words or more, without a stop at its end, and all words of four letters or
+    more begin with capitals, at least two of them after the first word.
+    """
+    words = _TITLE_WORD.findall(text)
+    if len(words) < 3 or text.rstrip()[-1:] in (*_STOPS, ",", ";"):
+        return False
+    capitals = [word[0].isupper() for word in words]
+    long = [capital for word, capital in zip(words, capitals, strict=True) if len(word) > 3]
+    return capitals[0] and all(long) and sum(capitals[1:]) > 1
+
+
+def lowers_word(edit: Edit) -> bool:
+    """Whether an edit writes a word with a small letter in the place of one with a capital."""
+    old, new = edit.source.lstrip()[:1], edit.text.lstrip()[:1]
+    return old.isupper() and new.islower()
