@@ -179,7 +179,7 @@ def drawn(kind: Callable[[random.Random], Drawn], seed: int, count: int = 60) ->
             yield one
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [thousands, decimals, prices, price_pairs, times])
 @pytest.mark.parametrize("seed", [21, 22])
 def test_drawn_sentences_keep_their_values(kind: Callable[[random.Random], Drawn], seed: int, pytestconfig: pytest.Config) -> None:
