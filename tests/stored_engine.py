@@ -16,6 +16,7 @@ from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.files import write_atomically
 from specdec_cli.model.bundle_description import Described
 from specdec_cli.pipeline.decoder import SentenceDecoder
 
@@ -42,7 +43,8 @@ class StoredEngine:
             numbered = [replace(sentence, number=number) for number, sentence in enumerate(missing.values())]
             keys = list(missing)
             self._stored |= {keys[each.number]: each for each in self._engine.decode(numbered)}
-            self._file.write_bytes(pickle.dumps(self._stored))
+            data = pickle.dumps(self._stored)
+            write_atomically(self._file, lambda partial: partial.write_bytes(data))  # another process may read it
         return (replace(self._stored[_key(sentence)], number=sentence.number) for sentence in sentences)
 
 
