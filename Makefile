@@ -14,7 +14,7 @@ ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 MAN := $(PREFIX)/share/man/man1
 
-.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden install uninstall clean
+.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden locale install uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -88,6 +88,9 @@ man: .venv/installed ## Make man pages from the help texts, into build/man
 golden: .venv/native ## Write the help texts and the outputs that the tests compare with anew
 	rm -f tests/golden/help/*.txt
 	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py tests/test_golden_outputs.py
+
+locale: .venv/installed ## Write the conventions of languages for numbers, prices and times anew, from the CLDR of Babel
+	$(BIN)/python -m documentation.conventions
 
 install: ## Install the command, its completions and man pages for this user (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec

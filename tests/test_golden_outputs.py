@@ -1,15 +1,12 @@
 """Golden outputs: what the shipped bundles make of lines and documents of many kinds, with memories and glossaries.
 
-`UPDATE_GOLDEN=1 pytest tests/test_golden_outputs.py` writes the files in tests/golden/outputs anew. Hypotheses are stored in pytest's
-cache, under a digest of the weights and the native engine; a run for which all are there decodes nothing.
+`UPDATE_GOLDEN=1 pytest tests/test_golden_outputs.py` writes the files in tests/golden/outputs anew.
 """
 
 import json
 import os
-import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -17,13 +14,6 @@ from typing import Any
 import docx
 import pytest
 
-import specdec_cli
-from specdec_cli.commands.engines import open_engine
-from specdec_cli.commands.loading import SHIPPED
-from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.machine import MachineOptions
-from specdec_cli.decoding.options import Decoding, DecodingOptions
-from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.documents.document import Document, Purpose, Source
 from specdec_cli.documents.formats import READERS
 from specdec_cli.documents.names import format_of
@@ -39,6 +29,7 @@ from specdec_cli.text.edits import Edit
 from specdec_cli.text.glossary import Glossary, read_glossaries
 from specdec_cli.text.io.lines import Line, read_lines
 from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped
+from tests.stored_engine import opened
 
 HERE = Path(__file__).parent
 GOLDEN, DOCUMENTS, DATA, EXAMPLES = (
@@ -67,46 +58,6 @@ WITH_TERMS = (
     "THE DEVICE IS OLD",
     "Thunderbird has no device for {name}.",
 )
-
-
-class StoredEngine:
-    """An engine that decodes a sentence only if its hypothesis is not among those of earlier runs."""
-
-    def __init__(self, engine: SentenceDecoder, file: Path) -> None:
-        self._engine, self._file = engine, file
-        self._stored: dict[tuple[object, ...], Hypothesis] = pickle.loads(file.read_bytes()) if file.exists() else {}
-
-    @property
-    def decoding(self) -> Decoding:
-        """The decoding of the engine."""
-        return self._engine.decoding
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-    def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Yield a hypothesis for each sentence, in order."""
-        missing = {key: sentence for sentence in sentences if (key := _key(sentence)) not in self._stored}
-        if missing:
-            numbered = [replace(sentence, number=number) for number, sentence in enumerate(missing.values())]
-            keys = list(missing)
-            self._stored |= {keys[each.number]: each for each in self._engine.decode(numbered)}
-            self._file.write_bytes(pickle.dumps(self._stored))
-        return (replace(self._stored[_key(sentence)], number=sentence.number) for sentence in sentences)
-
-
-def _key(sentence: Sentence) -> tuple[object, ...]:
-    return (*map(tuple, (sentence.source, sentence.draft, sentence.copy)), sentence.first, sentence.prefix)
-
-
-def opened(bundle: str, cache: pytest.Cache, **changes: Any) -> tuple[Described, SentenceDecoder]:
-    """A shipped bundle, and an engine that stores its hypotheses."""
-    found = open_engine(ModelChoice(bundle), MachineOptions(), DecodingOptions(batch_size=32, **changes), trace=False, quiet=True)
-    digest = sha256()
-    library = Path(specdec_cli.__file__).with_name("native").glob("_engine*")
-    for path in sorted([*library, *(SHIPPED / bundle).rglob("*")]):
-        digest.update(path.read_bytes() if path.is_file() else b"")
-    return found.bundle, StoredEngine(found.engine, cache.mkdir("decoded") / f"{bundle}-{digest.hexdigest()[:16]}")
 
 
 @pytest.fixture(scope="module")

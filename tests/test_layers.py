@@ -22,9 +22,10 @@ LAYERS = (
     {"metrics", "corruption", "memories"},
     {"text.checks", "text.corpus", "text.glossary", "text.shape", "text.spelling", "text.tags"},
     {"text.segment"},
+    {"text.locale"},
     {"text.protect"},
     {"text.view"},
-    {"text", "text.edits", "text.folding", "text.io", "text.locale", "text.tokenize"},
+    {"text", "text.edits", "text.folding", "text.io", "text.tokenize"},
     {
         "allocator",
         "errors",

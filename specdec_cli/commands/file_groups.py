@@ -66,7 +66,8 @@ class Group:
             location = f"{name_of(path)}, line {number}"
             if len(segment.text) > max_characters:
                 raise LineTooLong(f"{location}: a text of more than {max_characters} characters")
-            yield SegmentLine(number, segment.text, "\n", location, None if path == STDIO else path, document, segment)
+            file = None if path == STDIO else path
+            yield SegmentLine(number, segment.text, "\n", location, file, document=document, segment=segment)
 
 
 def group_files(files: Sequence[Path], format: Format | None) -> list[Group]:

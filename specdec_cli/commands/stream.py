@@ -111,14 +111,16 @@ class Stream:
         """Yield each line, in order, with its decoded line. `decode` is called with the texts of a window at once.
 
         A window has the lines that have arrived, up to limits of their number and memory. If `goes_on` is true for a line, which
-        then may continue in the next line, both are decoded in the same window if the next one arrives soon. Raises InputError for
-        lines that cannot be read.
+        then may continue in the next line, both are decoded in the same window if the next one arrives soon. Lines that are marked
+        as code are copied. Raises InputError for lines that cannot be read.
         """
         size = 1 if self.decoding.batch_size == 1 else WINDOW * self.decoding.batch_size * self.engine.workers
         try:
             for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)):
                 self._window = window
-                for index, (line, decoded) in enumerate(zip(window, decode([x.text for x in window]), strict=True)):
+                texts = ["" if line.is_code else line.text for line in window]
+                for index, (line, found) in enumerate(zip(window, decode(texts), strict=True)):
+                    decoded = replace(found, text=line.text) if line.is_code else found  # type: ignore[type-var]
                     self._count(line, decoded)
                     for warning in decoded.warnings:
                         self.warn(index, DESCRIPTIONS[warning])

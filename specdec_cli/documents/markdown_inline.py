@@ -4,15 +4,15 @@ import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from specdec_cli.text.protect.spans import TAG_ATTRIBUTES
+from specdec_cli.text.protect.spans import CODE, FORMULA, TAG_ATTRIBUTES
 from specdec_cli.text.tags.markup import RAISED
 
 Kind = Literal["open", "close", "single", "void", "line_break", "end"]
-_CODE = r"(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))"
+_CODE = rf"(?P<code>{CODE})"
 _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
 _HTML = rf"(?P<raised>{RAISED})|" + r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
 _TAG = rf"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:{TAG_ATTRIBUTES}|(?P<empty>\s*/))?>"
-_MATH = r"(?P<math>(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$]))"
+_MATH = rf"(?P<math>{FORMULA})"
 _DISPLAY = r"(?P<display>(?<![$\\])\$\$(?:[^$]|\$(?!\$))+\$\$(?!\$))"
 _NOTE = r"(?P<note>\[\^[^][\s]+\])"
 _DESTINATION = r"\((?:[^()\\]|\\.|\([^()]*\))*\)"

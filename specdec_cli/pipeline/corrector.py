@@ -10,7 +10,7 @@ from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_scores import adds_unknown_word, score_edits
+from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown_word, score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.checks import output_warnings
@@ -19,9 +19,9 @@ from specdec_cli.text.locale.languages import is_latin, short_code
 from specdec_cli.text.protect.characters import readable
 from specdec_cli.text.protect.spans import protected_spans, without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
-from specdec_cli.text.shape import with_own_beginning, with_own_marks
+from specdec_cli.text.shape import is_title, lowers_word, with_own_beginning, with_own_marks
 from specdec_cli.text.spelling.ngrams import NgramModel
-from specdec_cli.text.spelling.speller import Lexicon, Speller
+from specdec_cli.text.spelling.speller import Lexicon, Speller, changes_name
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.text.view import Bare, Readable
@@ -192,7 +192,11 @@ class Corrector:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams))
         edits = self._filter.possible(edits)
         if self._ngrams is not None:
-            edits = [edit for edit in edits if not adds_unknown_word(edit, self._ngrams)]
+            ngrams = self._ngrams
+            edits = [edit for edit in edits if not (adds_unknown_word(edit, ngrams) or replaces_unknown_word(edit, ngrams))]
+        if self._english:
+            edits = [edit for edit in edits if not changes_name(edit)]
+            edits = [edit for edit in edits if not lowers_word(edit)] if is_title(text) else edits
         return self._filter.passing(edits)
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:

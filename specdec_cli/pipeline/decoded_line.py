@@ -1,6 +1,7 @@
 """A line and its decoded texts."""
 
 from dataclasses import dataclass, field
+from typing import Self
 
 from specdec_cli.decoding.names import COPIED, GIVEN
 from specdec_cli.decoding.sentence import Hypothesis
@@ -20,6 +21,12 @@ class DecodedLine:
     segments: Segments
     tagged: Segments
     texts: list[DecodedText] = field(default_factory=list)
+
+    @classmethod
+    def copied(cls, line: str) -> Self:
+        """A line of which nothing is decoded."""
+        segments = Segments((), (line,))
+        return cls(line, segments, segments)
 
     @property
     def parts(self) -> list[Hypothesis]:

@@ -6,7 +6,9 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.variants import Attempt
-from specdec_cli.text.shape import with_first_capital, without_added_stop, without_own_stop
+from specdec_cli.text.locale.quantities import realise
+from specdec_cli.text.protect.stand_ins import fit_neighbours
+from specdec_cli.text.shape import with_closing_quote, with_first_capital, with_single_stops, without_added_stop, without_own_stop
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
 
@@ -20,7 +22,8 @@ class DecodedText:
     `begins`, a capital at its beginning stays one (see `with_first_capital`). `draft` is the draft that was found for `text`; with
     `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to be placed; `replaced` are the hypotheses
     that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation. `tags` are the inline tags
-    that were inside `text`; `tagged` is the output with them, None until they are placed.
+    that were inside `text`; `tagged` is the output with them, None until they are placed. If the `languages` of source and output differ,
+    the output has numbers, prices and times in the form of its language, and fits the protected spans (see `fit_neighbours`).
     """
 
     def __init__(
@@ -33,8 +36,9 @@ class DecodedText:
         is_continued: bool = False,
         begins: bool = False,
         tags: InlineTags = NO_TAGS,
+        languages: tuple[str, str] = ("", ""),
     ) -> None:
-        self.text, self.tokens, self.tags = text, tokens, tags
+        self.text, self.tokens, self.tags, self._languages = text, tokens, tags, languages
         self.tagged: str | None = None
         self._ways, self._is_fragment, self._is_continued, self._begins = ways, is_fragment, is_continued, begins
         self.output: str | None = None
@@ -104,12 +108,18 @@ class DecodedText:
         self.parts[place] = part
 
     def _placed(self, outputs: Sequence[str]) -> str | None:
-        output = self.attempt.restore(outputs)
-        if output and self._begins:
+        sources = self.attempt.segments.texts
+        output = self.attempt.restore([realise(*pair, self._languages) for pair in zip(sources, outputs, strict=True)])
+        if not output:
+            return output
+        translates = self._languages[0] != self._languages[1]
+        if translates:
+            output = with_closing_quote(with_single_stops(fit_neighbours(self.text, output), self.text), self.text)
+        if self._begins:
             output = with_first_capital(output, self.text)
-        if output and self._is_continued:
+        if self._is_continued:
             return without_own_stop(output, self.text)
-        return without_added_stop(output, self.text) if output and self._is_fragment else output
+        return without_added_stop(output, self.text) if self._is_fragment or translates else output
 
     def _next(self) -> None:
         self.attempt = next(self._ways)

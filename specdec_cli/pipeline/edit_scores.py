@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
 from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
@@ -11,6 +12,10 @@ from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _DIVISOR = 3
 """The verifier's part of the score of an edit is at most the log probability of all its tokens divided by this number."""
+
+
+_SHORTEST_UNKNOWN, _SIMILAR = 4, 0.6
+"""Letters of an unknown word, and the share of letters that a correction of its spelling has in common with it."""
 
 
 def score_edits(
@@ -45,3 +50,16 @@ def adds_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:
     """Whether an edit replaces words that `ngrams` knows by an unknown one, such as "policys", which is probably not a word."""
     old, new = (filter(str.isalpha, split_words(text)) for text in (edit.source, edit.text))
     return all(map(ngrams.knows, old)) and not all(map(ngrams.knows, new))
+
+
+def replaces_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:
+    """Whether an edit puts another word in the place of one that `ngrams` does not know, as "character" in that of a name. Words that are
+    similar are corrections of its spelling.
+    """
+    unknown = [word for word in split_words(edit.source) if len(word) >= _SHORTEST_UNKNOWN and word.isalpha() and not ngrams.knows(word)]
+    new = [word.lower() for word in split_words(edit.text)]
+    return any(not any(_are_similar(word.lower(), other) for other in new) for word in unknown)
+
+
+def _are_similar(word: str, other: str) -> bool:
+    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= _SIMILAR

@@ -13,6 +13,7 @@ from specdec_cli.pipeline.drafts import Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.variants import Attempt, attempts_with
+from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line
 from specdec_cli.text.segment.sentences import Count, Segments, segment
 from specdec_cli.text.shape import tidied
@@ -52,6 +53,7 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
+        self._languages = languages if place and languages is not None else ("", "")
         decoding = engine.decoding
         self._longest, self._copies_tidied = decoding.longest_sentence, decoding.tidies_copies
         self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
@@ -63,7 +65,11 @@ class LineDecoder:
         """
         encoded: dict[str, list[int]] = {}
         apart = [separate] * len(lines) if isinstance(separate, bool) else separate
-        pending = deque(self._prepared(index, line, encoded, own) for index, (line, own) in enumerate(zip(lines, apart, strict=True)))
+        code = code_lines(lines) if self._passthrough is not None else [False] * len(lines)
+        pending = deque(
+            DecodedLine.copied(line) if is_code and not own else self._prepared(index, line, encoded, own)
+            for index, (line, own, is_code) in enumerate(zip(lines, apart, code, strict=True))
+        )
         texts = [text for line in pending for text in line.texts]
         if self.drafts is not None:
             self._take_drafts(self.drafts, texts)
@@ -134,6 +140,7 @@ class LineDecoder:
                 is_continued=goes_on[place + 1],
                 begins=self._place and not goes_on[place],
                 tags=inner,
+                languages=self._languages,
             )
             for place, (text, each, inner) in enumerate(parts)
         ]

@@ -56,7 +56,7 @@ class Translator:
         languages: Languages | None = None,
     ) -> None:
         self.engine, self.tokenizer = engine, tokenizer
-        self._checks = languages is not None
+        self._checks, self._languages = languages is not None, languages or ("", "")
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
 
     def sentences(self, lines: Sequence[str]) -> list[str]:
@@ -95,7 +95,7 @@ class Translator:
         )
 
     def _warnings(self, line: DecodedLine) -> tuple[str, ...]:
-        found = output_warnings(line.source, line.plain_text) if self._checks else ()
+        found = output_warnings(line.source, line.plain_text, self._languages) if self._checks else ()
         return (*found, GLOSSARY) if any(each.is_doubtful for each in line.texts) else found
 
     def _terms(self, line: DecodedLine) -> tuple[tuple[Term, bool], ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from specdec_cli.text.checks import holds, repeats_itself, shortened_names
-from specdec_cli.text.locale.quantities import lost_long_numbers, with_written
+from specdec_cli.text.locale.quantities import Languages, lost_long_numbers, with_written, without_double_marks, written_in
 from specdec_cli.text.protect.characters import (
     DOTS,
     DOUBLE_QUOTES,
@@ -20,7 +20,7 @@ from specdec_cli.text.protect.characters import (
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS, NAME_AFTER, NAME_BEFORE, name_pattern, names_for, united, with_names
 from specdec_cli.text.segment.sentences import Segments
-from specdec_cli.text.shape import in_small_letters, is_in_capitals
+from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_small_function_word
 
 _CODE = re.compile(r"[`<%{$']")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
@@ -130,11 +130,11 @@ class SplitAttempt(Attempt):
         """Return the outputs with the protected spans between them; it is never None.
 
         Marks at the end of an output (. ! ? : ; , …) are removed if the text between the spans that it belongs to
-        does not end with one. If the result does not have each span as often as the source, the source is returned.
+        does not end with one, and a function word at its beginning gets a small letter if that text has one. If the
+        result does not have each span as often as the source, the source is returned.
         """
-        kept = [
-            output if text[-1] in _END else output.rstrip(_END) or output for text, output in zip(self.segments.texts, outputs, strict=True)
-        ]
+        pairs = zip(self.segments.texts, outputs, strict=True)
+        kept = [with_small_function_word(output if text[-1] in _END else output.rstrip(_END) or output, text) for text, output in pairs]
         output = self.segments.join(kept)
         return output if holds(output, self.source, self.spans) else self.source
 
@@ -243,13 +243,13 @@ class PlainAttempt(Attempt):
 
 @dataclass(frozen=True)
 class WatchedAttempt(Attempt):
-    """Makes the `attempt` for the text `source`. It fails if its output lacks long numbers or letters of names; these numbers and names are
-    added to `lost`. `language` is that of the output.
+    """Makes the `attempt` for the text `source`. It fails if its output lacks long numbers, prices, times or letters of names; these are
+    added to `lost`. `languages` are those of source and output.
     """
 
     attempt: Attempt
     source: str
-    language: str
+    languages: Languages
     lost: set[str]
 
     def restore(self, outputs: Sequence[str]) -> str | None:
@@ -257,7 +257,8 @@ class WatchedAttempt(Attempt):
         output = self.attempt.restore(outputs)
         if output is None:
             return None
-        found = {*lost_long_numbers(self.source, output), *shortened_names(self.source, output, self.language)}
+        output = without_double_marks(output)
+        found = {*lost_long_numbers(self.source, output, self.languages), *shortened_names(self.source, output, self.languages[1])}
         self.lost.update(found)
         return None if found else output
 
@@ -317,7 +318,7 @@ class StandInAttempt(Attempt):
         return self.attempt.draft("".join(known.get(character, character) for character in text))
 
 
-def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: tuple[str, str] = ("", "")) -> Iterator[Attempt]:
+def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", "")) -> Iterator[Attempt]:
     """Yield ways to decode `text`, to be tried until one has an output, with a model whose vocabulary `lacks` some characters.
 
     Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
@@ -327,7 +328,7 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: tu
     protected spans, numbers written as in the second of the `languages`; if that fails too, the output may lack them. A text in capitals
     is decoded in small letters.
     """
-    if is_in_capitals(text):
+    if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
         ways = _ways(lacks, in_small_letters(text), latin=latin, languages=languages)
         yield from (CapitalsAttempt(each.segments, each, spans) for each in ways)
@@ -335,28 +336,31 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: tu
         yield from _ways(lacks, text, latin=latin, languages=languages)
 
 
-def _ways(lacks: Lacks, text: str, *, latin: bool, languages: tuple[str, str]) -> Iterator[Attempt]:
+def _ways(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Attempt]:
     lost = set[str]()
-    yield from (WatchedAttempt(each.segments, each, text, languages[1], lost) for each in _in_plain_characters(lacks, text, latin=latin))
+    yield from (
+        WatchedAttempt(each.segments, each, text, languages, lost)
+        for each in _in_plain_characters(lacks, text, latin=latin, languages=languages)
+    )
     if not lost:
         return
     written, spans = with_written(plain_characters(text, lacks), lost, *languages)
     also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if lacks(character)])])
     ways = attempts(written, latin=latin, also=also, unchanged=False, placeholders=FOR_LOST)
-    yield from (WatchedAttempt(each.segments, each, text, languages[1], lost) for each in ways if not isinstance(each, SplitAttempt))
-    yield from _in_plain_characters(lacks, text, latin=latin)
+    yield from (WatchedAttempt(each.segments, each, text, languages, lost) for each in ways if not isinstance(each, SplitAttempt))
+    yield from _in_plain_characters(lacks, text, latin=latin, languages=languages)
 
 
-def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
+def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Attempt]:
     plain = plain_characters(text, lacks)
     if plain != text:
-        ways = _attempts(lacks, plain, latin=latin)
+        ways = _attempts(lacks, plain, latin=latin, languages=languages)
         yield from (PlainAttempt(each.segments, each, text, partial(plain_characters, lacks=lacks)) for each in ways)
     else:
-        yield from _attempts(lacks, text, latin=latin)
+        yield from _attempts(lacks, text, latin=latin, languages=languages)
 
 
-def _attempts(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
+def _attempts(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Attempt]:
     protected = protected_spans(text, latin=latin)
     parts = split_at(text, protected)
     lacking = "".join(sorted(character for character in set("".join(parts[::2])) if lacks(character)))
@@ -372,4 +376,6 @@ def _attempts(lacks: Lacks, text: str, *, latin: bool) -> Iterator[Attempt]:
         rest = lacking_spans(shown, [character for character in lacking if character not in known])
         kept = tuple(text[start:end] for start, end in protected)
         yield from (StandInAttempt(each.segments, each, originals, text, kept) for each in attempts(shown, latin=latin, also=rest))
-    yield from attempts(text, latin=latin, also=spans, unchanged=not known)
+    # Amounts with signs that are lacking, too, are written as in the target language.
+    written, moved = written_in(text, spans, languages)
+    yield from attempts(written, latin=latin, also=moved, unchanged=not known)

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.locale.quantities import lost_numbers
+from specdec_cli.text.locale.quantities import Languages, lost_numbers, lost_values
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 
 REPETITION, EMPTY, NUMBERS, GLOSSARY = "repetition", "empty", "numbers lost", "glossary"
@@ -24,14 +24,17 @@ _CHECKED_CHARACTERS = 2000
 """The number of characters, from the end of an output, that are checked for repetition."""
 
 
-def output_warnings(source: str, output: str) -> tuple[str, ...]:
-    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY and NUMBERS."""
+def output_warnings(source: str, output: str, languages: Languages = ("", "")) -> tuple[str, ...]:
+    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY and NUMBERS.
+
+    If the `languages` of both are given, numbers, prices and times must have the same values.
+    """
     if not output.strip():
         return (EMPTY,) if source.strip() else ()
     if output == source:
         return ()
     found = (REPETITION,) if repeats_itself(output, source) else ()
-    return (*found, NUMBERS) if lost_numbers(source, output) else found
+    return (*found, NUMBERS) if lost_numbers(source, output) or lost_values(source, output, languages) else found
 
 
 def repeats_itself(output: str, source: str) -> bool:

@@ -4,24 +4,38 @@ import re
 from collections.abc import Collection, Sequence
 
 from specdec_cli.text.edits import Edit, count_words
+from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.protect.spans import protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LONGEST, _ONLY = 4, 5
 """The least number of letters of the longest word of a text in capitals, and of its only word: shorter ones may be abbreviations."""
+_SHORT_WORD, _VOWEL, _SHOUTED = re.compile(r"[^\W\d_]+"), re.compile(r"[AEIOUY\u00c0-\u00de]"), re.compile(r"[!?][\"'\u201d)]*\s*$")
+_ABBREVIATIONS = ("US", "IT", "WHO")
+"""Abbreviations that are function words in small letters."""
 _CAPITALS = re.compile(rf"[A-Z\u00c0-\u00de]{{{_LONGEST}}}")
 _I, _LETTER = re.compile(r"\bi\b"), re.compile(r"[^\W\d_]")
 _FIRST = re.compile(r"[^\w'\u2019<{$%\\@#/]*([^\W\d_]\w*)")
 """The first word of a text, after marks such as quotation marks."""
 
 
-def is_in_capitals(text: str) -> bool:
-    """Whether all letters of `text` outside its protected spans are capitals, and one of its words is too long for an abbreviation."""
+def is_in_capitals(text: str, language: str = "") -> bool:
+    """Whether all letters of `text` outside its protected spans are capitals, and it is no list of abbreviations.
+
+    One of its words is too long for an abbreviation, or it has two function words of its `language`, or it is an exclamation or question.
+    """
     if not text.isupper() and not _CAPITALS.search(text):
         return False
     outside = without_protected(text)
+    if not outside.isupper():
+        return False
     words = _WORD.findall(outside)
-    return outside.isupper() and max(map(len, words), default=0) >= (_ONLY if len(words) == 1 else _LONGEST)
+    if max(map(len, words), default=0) >= (_ONLY if len(words) == 1 else _LONGEST):
+        return True
+    short = _SHORT_WORD.findall(outside)
+    function_words = sum(word not in _ABBREVIATIONS and is_function_word(word, language) for word in short)
+    is_shouted = len(short) > 1 and _SHOUTED.search(outside) is not None
+    return function_words > 1 or (is_shouted and (function_words > 0 or all(map(_VOWEL.search, short))))
 
 
 def with_first_capital(output: str, source: str) -> str:
@@ -34,6 +48,16 @@ def with_first_capital(output: str, source: str) -> str:
     return output if is_name else f"{output[:place]}{output[place].upper()}{output[place + 1 :]}"
 
 
+def with_small_function_word(output: str, source: str) -> str:
+    """Return `output` with a small letter at its beginning if `source` begins with one, and the first word of `output` is a function word
+    of any language: other words may be nouns of German.
+    """
+    first = _FIRST.match(output)
+    if first is None or not source[:1].islower() or not is_function_word(first[1]):
+        return output
+    return output[: first.start(1)] + first[1].lower() + output[first.end(1) :]
+
+
 def in_small_letters(text: str) -> str:
     """Return a text in capitals in small letters, except for its first letter, the English "I" and its protected spans."""
     parts = split_at(text, protected_spans(text))
@@ -43,6 +67,8 @@ def in_small_letters(text: str) -> str:
     return "".join(parts)
 
 
+_TWO_STOPS, _MANY_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)"), re.compile(r"\.{4,}")
+_QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _STOPS = ".?!\u3002\uff01\uff1f"
 _MARKS = _STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
@@ -59,6 +85,22 @@ def without_added_stop(output: str, source: str) -> str:
     Otherwise, and if a full stop is before this character (as in an ellipsis), `output` is returned as it is.
     """
     return _ADDED.sub("", output) if source[-1:].isalnum() else output
+
+
+def with_single_stops(output: str, source: str) -> str:
+    """Return `output` with one stop where it has two, and with three where it has more, if `source` has no such group of stops."""
+    if ".." not in output:
+        return output
+    if ".." not in source:
+        output = _TWO_STOPS.sub(".", output)
+    return output if "...." in source else _MANY_STOPS.sub("...", output)
+
+
+def with_closing_quote(output: str, source: str) -> str:
+    """Return `output` with the closing quotation mark that it lacks at its end, if `source` ends with one."""
+    if not _QUOTED_END.search(source) or output.count("\u201e") != output.count("\u201c") + 1 or _QUOTED_END.search(output):
+        return output
+    return f"{output}\u201c"
 
 
 def without_own_stop(output: str, source: str) -> str:
@@ -134,3 +176,24 @@ def tidied(text: str) -> str:
     """
     text = _SPACES.sub("", text)
     return text[:1].upper() + text[1:] + ("." if text[-1:].isalnum() else "")
+
+
+_TITLE_WORD = re.compile(r"[^\W\d_][\w'\u2019-]*")
+
+
+def is_title(text: str) -> bool:
+    """Whether a text is a title in the style of English: three words or more, without a stop at its end, and all words of four letters or
+    more begin with capitals, at least two of them after the first word.
+    """
+    words = _TITLE_WORD.findall(text)
+    if len(words) < 3 or text.rstrip()[-1:] in (*_STOPS, ",", ";"):
+        return False
+    capitals = [word[0].isupper() for word in words]
+    long = [capital for word, capital in zip(words, capitals, strict=True) if len(word) > 3]
+    return capitals[0] and all(long) and sum(capitals[1:]) > 1
+
+
+def lowers_word(edit: Edit) -> bool:
+    """Whether an edit writes a word with a small letter in the place of one with a capital."""
+    old, new = edit.source.lstrip()[:1], edit.text.lstrip()[:1]
+    return old.isupper() and new.islower()

@@ -26,6 +26,17 @@ def test_lines_without_applied_edits_are_unchanged(corrector_folder: Path) -> No
     assert run(corrector_folder, "--max-edit-ratio", 0).stdout_bytes == TEXT + b"\n"
 
 
+@pytest.mark.parametrize("command", ["correct", "translate"])
+def test_the_code_of_programs_is_copied(command: str, corrector_folder: Path, tmp_path: Path) -> None:
+    code = ("import os", "if handler is None:", "    return Match.FULL", "kalo = resu(", "    dife,", ")")
+    (tmp_path / "a.py").write_text("\n".join([*code, "# di fo kalo resu mita nosu"]) + "\n")
+    arguments = [command, "-m", corrector_folder, "--threads", 1, "--max-length", 8, "--json", tmp_path / "a.py"]
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    *lines, last = map(json.loads, result.stdout.splitlines())
+    assert (result.exit_code, [line["text"] for line in lines]) == (0, list(code))
+    assert {line["tokens"] for line in lines} == {0} and last["tokens"] > 0
+
+
 def test_a_bundle_that_translates_cannot_correct(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(TEXT)
     result = run(bundle_folder, "--in-place", tmp_path / "a.txt")

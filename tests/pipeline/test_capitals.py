@@ -33,6 +33,27 @@ def test_texts_in_capitals_are_not_abbreviations(text: str, expected: bool) -> N
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("HOW ARE YOU?", True),
+        ("GET OUT!", True),
+        ("THE DOG IS RED", True),
+        ("WE ARE OUT OF GAS!", True),
+        ("SHE SAW ME AND RAN", True),
+        ("NOT IN USE", True),
+        ("UN, EU, USA", False),
+        ("USB HDMI", True),
+        ("CD DVD!", False),
+        ("VAT ID", False),
+        ("US AND UK", False),
+        ("OK!", False),
+    ],
+)
+def test_shouted_sentences_have_function_words_or_a_final_mark(text: str, expected: bool) -> None:
+    assert is_in_capitals(text, "en") == expected
+
+
+@pytest.mark.parametrize(
     ("text", "small"),
     [
         ("ERROR: I FOUND IT", "Error: I found it"),

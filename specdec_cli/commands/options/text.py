@@ -14,6 +14,7 @@ from specdec_cli.commands.outputs import Outputs, open_outputs
 from specdec_cli.documents.names import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.errors import UsageError
 from specdec_cli.text.io.lines import STDIO, Line, read_lines
+from specdec_cli.text.segment.code import marked
 from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
 
 FilesArgument = Annotated[
@@ -78,8 +79,8 @@ class TextOptions(OptionGroup):
     quiet: QuietOption = False
 
     def read(self, group: Group) -> Iterator[Line]:
-        """The lines of a group of files, joined as `join` says."""
-        return self.join(read_lines(() if group.files == (STDIO,) else group.files, self.max_line_bytes))
+        """The lines of a group of files, with the code of programs marked, joined as `join` says."""
+        return self.join(marked(read_lines(() if group.files == (STDIO,) else group.files, self.max_line_bytes)))
 
     def join(self, lines: Iterator[Line]) -> Iterator[Line]:
         """Join the lines of wrapped paragraphs to one line: those of text files, or of all files with --unwrap."""

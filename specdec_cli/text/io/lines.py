@@ -101,7 +101,8 @@ class LineTooLong(InputError):
 class Line:
     """A line of input: its number in its file (from 1), its text, its line ending, its location ("file, line N") for messages.
 
-    `ending` is LF or CR LF and is not part of `text`. `file` is None for stdin.
+    `ending` is LF or CR LF and is not part of `text`. `file` is None for stdin. `is_code` is None if it is not known whether the line is
+    code in a file of a programming language.
     """
 
     number: int
@@ -109,6 +110,7 @@ class Line:
     ending: str
     location: str
     file: Path | None = None
+    is_code: bool | None = None
 
 
 def name_of(path: Path) -> str:

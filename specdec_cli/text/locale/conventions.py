@@ -1,6 +1,13 @@
-"""Detection of words whose full stop does not end a sentence."""
+"""How languages write numbers, prices and times, and words whose full stop does not end a sentence."""
 
+import json
 import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+from specdec_cli.text.locale.languages import short_code
 
 _ENGLISH = """
 mr mrs ms messrs dr prof rev hon st ste mt ft sr jr gen col capt cmdr lt sgt maj adm gov sen rep pres supt esq
@@ -12,20 +19,47 @@ stv vors hrsg verf bspw einschl entspr gegr insb insbes kgl vorm zw resp ebd
 """
 _OTHERS = "mme mmes mlle mlles mgr env sra srta ud uds vd vds sig sigg dott avv dhr mevr mej drs enz bijv"
 _NUMBERED = """
-est no nr nos nrn num art abs abb fig figs vol vols bd kap chap sec sect tab op pp pag pág par para zif ziff ver
+max min app est no nr nos nrn num art abs abb fig figs vol vols bd kap chap sec sect tab op pp pag pág par para zif ziff ver
 jan feb mar apr jun jul aug sep sept oct okt nov dec dez
 """
 _ANYWHERE = frozenset((_ENGLISH + _GERMAN + _OTHERS).split())
 _BEFORE_NUMBER = frozenset(_NUMBERED.split())
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
+_LETTERED = re.compile(r"[A-Z](?:[.,;:)]|$)")
 _ROMAN = re.compile(r"[IVX]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Convention:
+    """How a language writes numbers, prices and times (CLDR).
+
+    `group` is the separator of thousands and `decimal` that of decimals. `price` has "#" for the amount and "\u00a4" for the sign of the
+    currency. `clock` has 12 or 24 hours; `time` is between hours and minutes.
+    """
+
+    group: str
+    decimal: str
+    price: str
+    clock: Literal[12, 24]
+    time: str
+
+
+def convention(language: str) -> Convention | None:
+    """The convention of the language with this code; None if it is unknown, or has digits or groups of its own."""
+    return _conventions().get(short_code(language))
+
+
+@cache
+def _conventions() -> dict[str, Convention]:
+    text = Path(__file__).with_name("conventions.json").read_text(encoding="utf-8")
+    return {code: Convention(**values) for code, values in json.loads(text).items()}
 
 
 def is_abbreviation(word: str, following: str) -> bool:
     """Whether `word` ends with a full stop that does not end a sentence; `following` is the next word.
 
     True for known abbreviations, for initials and abbreviations of single letters (J., U.S., z.B.), for ordinals (3., XIV.),
-    and before a number for words such as No. or Fig. False for ellipses and for words without a full stop.
+    and before a number or a single letter for words such as No. or Fig. False for ellipses and for words without a full stop.
     """
     if not word.endswith(".") or word.endswith(".."):
         return False
@@ -34,4 +68,5 @@ def is_abbreviation(word: str, following: str) -> bool:
         return len(stem) <= 2
     if _ROMAN.fullmatch(stem) or (_INITIALS.fullmatch(stem) and stem.upper() != stem.lower()):
         return True
-    return stem.lower() in _ANYWHERE or (following[:1].isdigit() and stem.lower() in _BEFORE_NUMBER)
+    is_numbered = following[:1].isdigit() or _LETTERED.match(following) is not None
+    return stem.lower() in _ANYWHERE or (is_numbered and stem.lower() in _BEFORE_NUMBER)

@@ -49,6 +49,7 @@ _FUNCTION_WORDS = {
 _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
 _LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
 _WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_ANY = frozenset[str]().union(*_WORDS.values())
 _ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
 _NOT_IN = {language: frozenset().union(*_WORDS.values()) - own for language, own in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
@@ -68,6 +69,12 @@ def short_code(language: str) -> str:
 def is_latin(language: str) -> bool:
     """Whether the language with the code `language` is known to use the Latin alphabet."""
     return short_code(language) in _LATIN
+
+
+def is_function_word(word: str, language: str | None = None) -> bool:
+    """Whether `word`, in any case, is one of the frequent function words of `language` (None: of any); False for an unknown language."""
+    words = _ANY if language is None else _WORDS.get(short_code(language), frozenset())
+    return word.lower() in words
 
 
 def is_in_language(text: str, language: str, rather_than: str) -> bool:

@@ -1,10 +1,12 @@
 """Protected spans of a text, which must not change: addresses, format arguments, tags, code, paths, times,
-identifiers, emoji.
+identifiers, emoji. Each kind of span is an entry of RECOGNISERS.
 """
 
 import re
 from bisect import bisect
 from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
@@ -16,60 +18,255 @@ EMOJI = (
 """A pattern for emoji, pictographs and arrows, with what joins and modifies them: keycaps, signs such as "TM" that are shown as emoji, and
 flags of tag sequences too.
 """
+CODE = r"(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
+"""A pattern for code in backquotes, with the group `ticks`."""
+FORMULA = (
+    r"(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])"
+    r"|(?<![\w$\\])\$\d(?:[\d.,\s+*/=<>^_(){}|!-]|\\[a-z]+|(?<![a-z])[a-z](?![a-z]))*+(?<=\S)(?<=[^$])\$(?![\w$])"
+)
+"""A pattern for formulas between dollar signs, $x + 1$ and $3$, but not for amounts of money."""
+
 LONGEST_WORD = 99
 """The most Latin letters of a word; longer runs of letters are not language."""
-_ARGUMENT = r"%(?:\(\w+\)|\d+\$)?[-+#0']*+(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|q|j|z|t)?[a-z@](?![a-z])"
-"""A pattern for format arguments: %s, %(name)d, %-5.2f, %.*s."""
-_IN_BRACES = r"\{\{[^{}]*\}\}|[$#%]?\{[^\s{}]*\}"
-"""A pattern for {name}, {0:.2f}, ${HOME}, {{ user.name }}."""
-_KINDS = (
-    rf"(?<![\w'`])['`](?:{_ARGUMENT}|%\d{{1,2}}|{_IN_BRACES})'(?![\w'])",  # '%s', `%s'
-    r"(?<!`)`[^`\s]+`(?!`)",  # code without spaces in backquotes, also in a word, as in the plural of a name
-    r"(?<![\w`])(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?![\w`])",  # code in backquotes, not apostrophes that were meant
-    r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)",  # the address of a Markdown link
-    r"!?\[(?=[^][]{1,200}\]\()",  # the beginning of a Markdown link
-    # Web addresses, without the stop after them.
-    r"(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*(?:\([^\s<>\"()]*\)|[^\s<>\"().,;:!?\]}'])",
-    r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # e-mail addresses
-    r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",  # example.org
-    rf"</?(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?>",  # tags
-    r"<\?[a-z][^<>]*\?>|<!\[CDATA\[|\]\]>|<![a-z][^<>]*>",  # <?xml version="1.0"?>, <!DOCTYPE html>
-    r"&(?:amp;)*(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",  # entities, and those of their signs (&amp;lt;)
-    rf"\{{%[^{{}}]*%\}}|{_IN_BRACES}",
-    r"(?<![\w$])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])",  # formulas between dollar signs
-    r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",  # $HOME, %PATH%
-    rf"(?<![\d%]){_ARGUMENT}",
-    r"(?<![\w%])%\d{1,2}(?![\w%])|(?<!%)%%(?!%)",  # %1
-    r"(?<![\w\\])[a-z]:\\[^\s<>\"|?*]*[\w\\]",  # C:\folder
-    r"\\(?:begin|end|cite\w*|\w*ref|label|url|input|includegraphics)\*?(?:\[[^][]*\])?\{[^{}]*\}"
-    r"|\\[nrt\"\\](?![a-z])|\\n(?-i:(?=[A-Z]))|\\[a-z]+\*?\{?"
-    r"|\\[!-/:-@\[-`{-~]",  # escapes of TeX and Markdown
-    r"(?<![\w/.:~<-])(?:(?:~|\.{1,2})/|/[\w.@+-]{1,255}/|/(?=(?:etc|usr|var|tmp|home|opt|dev|proc|root|srv|mnt)(?!\w)))"
-    r"(?:[\w.@+-]{1,255}/)*[\w.@+-]{0,254}\w/?(?![\w/])",  # /etc/hosts, ~/notes, ./configure
-    r"(?<![\w/.:~<-])[\w-][\w.-]{0,254}/(?:[\w.@+-]{1,255}/)*[\w.-]{1,254}\.[a-z]\w{0,4}(?!\w)",  # src/main.c
-    r"(?<![\w.-])[\w-]{1,255}\.(?-i:c|cc|cfg|conf|cpp|css|csv|deb|docx?|exe|gif|gz|h|html?|ini|iso|java|jpe?g|js|json|log|md|mo|mp[34]|odt|"
-    r"pdf|png|pot?|py|rpm|rs|sh|so|sql|svg|tar|tgz|toml|ts|tsv|txt|xlsx?|xml|xz|ya?ml|zip)(?:\.(?:gz|xz|bz2))?(?![\w-])",  # names of files
-    r"(?<![\w-])--[a-z][\w-]*(?:=[^\s,;]*[\w/])?",  # --long-option
-    r"(?<!\w)\w{1,64}(?:(?:::|\.)\w{1,64}){0,8}\(\)|(?<!\w)[a-z]\w{0,63}(?:::\w{1,64})+",  # call(), std::vector
-    r"(?<![\w-])[a-z0-9]{1,64}(?:_[a-z0-9]{1,64}){1,16}(?!\w)",  # snake_case
-    r"(?<![\w.@])[@#][a-z_]\w+|(?<!\w)#\d{2,}(?!\w)",  # @name, #topic, #123
-    r"(?<!\w)\d{4}-\d{2}-\d{2}(?:T[\d:.,]+\d(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)",  # 2023-12-24
-    r"(?<![\w:])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,6})?Z?(?![\w:])",  # 00:00:01,000
-    r"(?<![\w.])v?\d+(?:\.\d+){2,16}(?:[-+]?[a-z]\w*)?(?::\d+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",  # 2.13.0, 10.0.0.1:8080
-    r"(?<![\w+])\+\d[\d ()/-]{5,24}\d(?!\w)|(?<![\w-])\d{3}-(?:\d{3}-)?\d{4}(?![\w-])",  # telephone numbers
-    r"(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])|(?<!\w)0x[0-9a-f]+(?!\w)",
-    r"(?<!\w)(?-i:(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,64})(?!\w)",  # digests
-    r"(?<![\w-])(?-i:(?=[A-Z0-9-]{0,32}\d)(?=[A-Z0-9-]{0,32}[A-Z])[A-Z0-9][A-Z0-9-]{4,32}[A-Z0-9])(?![\w-])",  # AB-12345
-    r"(?<![\w.,])\d{5,}+(?![\w.,]*\w)",
-    rf"[A-Za-z\u00c0-\u024f]{{{LONGEST_WORD + 1},}}+",  # what is no word
-    r"\w{0,32}(?:(?<!~)~\w{1,16}~(?!~)|\^\w{1,16}\^)\w{0,32}",  # H~2~O, x^2^
-    r"\*\*|~~|[{}]",  # emphasis; braces that are left over
-    EMOJI,
+
+_ARGUMENT = r"[-+#0']*+(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|q|j|z|t)?[a-z@](?![a-z])"
+"""What follows the percent sign, and the number or name, of a format argument."""
+_IN_BRACES = r"\{\{[^{}]*\}\}|[$#%]?\{[^\s{}]*\}|[$#]\{[^{}]{1,200}\}"
+"""A pattern for {name}, {0:.2f}, ${HOME}, #{user.name + 1}, {{ user.name }}."""
+_COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
+"""The names of values that are probably numbers."""
+_FILE = (
+    r"(?-i:c|cc|cfg|conf|cpp|css|csv|deb|docx?|exe|gif|gz|h|html?|ini|iso|java|jpe?g|js|json|log|md|mo|mp[34]|odt|"
+    r"pdf|png|pot?|py|rpm|rs|sh|so|sql|svg|tar|tgz|toml|ts|tsv|txt|xlsx?|xml|xz|ya?ml|zip)(?:\.(?:gz|xz|bz2))?(?![\w-])"
 )
-_PROTECTED = re.compile("|".join(_KINDS), re.IGNORECASE)
+_NAME = r"[^\s<>\"|?*:\\/()]"
+_IN_FOLDER = rf"{_NAME}+(?: (?-i:[A-Z0-9&]){_NAME}*| \(\w+\))*"
+"""A part of a Windows path; a space in it is before a capital letter or a digit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recogniser:
+    """A kind of protected spans, those that match `pattern`, where none of a kind before it in RECOGNISERS begins earlier or there.
+
+    Each of `spans` is one span of this kind as a whole; none of `not_spans` has a span of this kind. A span that matches `number` stands
+    for a number. Several spans of a kind that is `ordered` keep their order.
+    """
+
+    name: str
+    pattern: str
+    spans: tuple[str, ...]
+    not_spans: tuple[str, ...] = ()
+    number: str = ""
+    ordered: bool = False
+
+
+RECOGNISERS = (
+    Recogniser(
+        "erb",  # also those of EJS, JSP and the short ones of PHP
+        r"<%(?:(?!%>|<%).){1,300}%>|<\?=[^<>]{1,300}\?>",
+        ("<%= name %>", "<%== raw %>", "<%- code -%>", "<% if a > b? %>", "<%# note %>", "<% end %>", '<%@ page a="b" %>', "<?= $x ?>"),
+        ("About 5 <% of 6.", "5 <%"),
+        number=rf"<%==?\s*@?{_COUNT}\s*-?%>",
+    ),
+    Recogniser(
+        "shown_tag",
+        r"&lt;/?[a-z][\w:.-]*(?:\s(?:(?!&[lg]t;)[^<>]){0,300})?/?&gt;",
+        ("&lt;script&gt;", "&lt;/em&gt;", '&lt;div class="a"&gt;', "&lt;br/&gt;"),
+        ("a &lt; b &gt; c is true", "&lt;3 and 4&gt;"),
+    ),
+    Recogniser(
+        "quoted_argument",
+        rf"(?<![\w'`])['`](?:%(?:\(\w+\)|\d+\$)?{_ARGUMENT}|%\d{{1,2}}|{_IN_BRACES})'(?![\w'])",
+        ("'%s'", "`%1$s'", "'{name}'"),
+        ("'%s %d'", "Tom's '%s's"),
+    ),
+    Recogniser(
+        "code",  # in a word without spaces, as in the plural of a name; else not beside words, where it is an apostrophe that was meant
+        rf"(?<!`)`[^`\s]+`(?!`)|(?<!\w){CODE}(?!\w)",
+        ("`git status`", "``a ` b``", "`fold`"),
+        ("I don`t know why he don`t go", "a ` alone"),
+    ),
+    Recogniser(
+        "link_target",
+        r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)",
+        ("](a.md)", "](https://example.org/a_(b))"),
+        ("[a] (b)",),
+    ),
+    Recogniser("link_start", r"!?\[(?=[^][]{1,200}\]\()", (), ("[a]", "[a] (b)")),
+    Recogniser(
+        "url",  # without the stop after it
+        r"(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*(?:\([^\s<>\"()]*\)|[^\s<>\"().,;:!?\]}'])",
+        ("https://a.org/b?c=d", "www.e.net", "https://example.org/a_(b)"),
+        ("a://", "www is old"),
+    ),
+    Recogniser("email", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", ("me.too+x@mail.example.org",), ("5 @ home", "me@home")),
+    Recogniser(
+        "domain",
+        r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",
+        ("example.org", "docs.example.com/a/b"),
+        ("the end.Com", "a.b"),
+    ),
+    Recogniser(
+        "tag",
+        rf"</?(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?>",
+        ("<br/>", "</a>", """<a title="if x > y" href='a > b'>""", "<your friend's name>"),
+        ("a < b > c", '<a title="x he say'),
+        ordered=True,
+    ),
+    Recogniser(
+        "declaration",
+        r"<\?[a-z][^<>]*\?>|<!\[CDATA\[|\]\]>|<![a-z][^<>]*>",
+        ('<?xml version="1.0"?>', "<!DOCTYPE html>", "<![CDATA[", "]]>"),
+        ("Oh <! no",),
+    ),
+    Recogniser(
+        "entity",  # and those of its sign (&amp;lt;)
+        r"&(?:amp;)*(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",
+        ("&nbsp;", "&#39;", "&amp;lt;", "&#x27;"),
+        ("you & me; they", "R&D"),
+    ),
+    Recogniser(
+        "braces",
+        rf"\{{%[^{{}}]*%\}}|{_IN_BRACES}",
+        ("{name}", "{0:.2f}", "${HOME}", "{{ user.name }}", "{% if x %}", "#{user.name + 1}", "%{url}", "{}"),
+        ("a { b",),
+        number=rf"\{{\w*:[^{{}}]*[defgn]\}}|[$#%]?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
+    ),
+    Recogniser(
+        "formula",
+        FORMULA,
+        ("$x^2 + y$", "$3$", "$0.5$", "$10^6$", "$2n + 1$", r"$3 \times 4$", "$k = 3$"),
+        ("It costs $5 and $10.", r"\$3\$", "US$3$", "$5-$10", "from 3$ to 4$", "$5, $6 or $7"),
+    ),
+    Recogniser(
+        "environment",
+        r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",
+        ("$HOME", "%PATH%"),
+        ("$5", "5%"),
+        number=rf"\${_COUNT}",
+    ),
+    Recogniser(
+        "named_argument",
+        rf"(?<![\d%])%(?:\(\w+\)|\d+\$){_ARGUMENT}|(?<![\w%])%\d{{1,2}}(?![\w%])",
+        ("%(name)s", "%1$s", "%(n)d", "%1"),
+        ("5%1", "100%s"),
+        number=rf"%(?:\(\w+\)|\d+\$)[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|%\({_COUNT}\)s",
+    ),
+    Recogniser(
+        "argument",
+        rf"(?<![\d%])%{_ARGUMENT}|(?<!%)%%(?!%)",
+        ("%s", "%d", "%-5.2f", "%.*s", "%lu", "%%"),
+        ("100%s of 5%d and 20%discount", "50 %"),
+        number=r"%[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]",
+        ordered=True,
+    ),
+    Recogniser(
+        "windows_path",  # of words with spaces, those before a backslash, those with capitals and names of files belong to it
+        rf"(?<![\w\\])[a-z]:\\(?:{_IN_FOLDER}\\)*"
+        rf"(?:(?!\S* (?:and|or|to|is|in|on|from|with|of|for) )[\w-]+(?: [\w-]+){{1,2}}\.{_FILE}"
+        rf"|{_IN_FOLDER}(?<=[\w)])|[^\s<>\"|?*()]*[\w\\])?",
+        (
+            r"C:\folder",
+            r"c:\x",
+            "C:\\",
+            r"C:\Program Files\App",
+            r"C:\Program Files (x86)\App",
+            r"D:\My Games\Save Files\one.txt",
+            r"C:\Users\Anna\My Documents",
+            r"C:\Temp\New Folder\a b.txt",
+        ),
+        (r"a:b", r"nc:\x"),
+    ),
+    Recogniser(
+        "tex",  # commands and escapes of TeX, and escapes of strings and Markdown
+        r"\\(?:begin|end|cite\w*|\w*ref|label|url|input|includegraphics)\*?(?:\[[^][]*\])?\{[^{}]*\}"
+        r"|\\[nrt\"\\](?![a-z])|\\n(?-i:(?=[A-Z]))|\\[a-z]+\*?\{?"
+        r"|\\[!-/:-@\[-`{-~]",
+        (r"\cite{a}", r"\textbf{", r"\n", r"\$", r"\LaTeX"),
+        ("a \\ b",),
+    ),
+    Recogniser(
+        "unix_path",
+        r"(?<![\w/.:~<-])(?:(?:~|\.{1,2})/|/[\w.@+-]{1,255}/|/(?=(?:etc|usr|var|tmp|home|opt|dev|proc|root|srv|mnt)(?!\w)))"
+        r"(?:[\w.@+-]{1,255}/)*[\w.@+-]{0,254}\w/?(?![\w/])",
+        ("/etc/hosts", "~/notes", "./configure", "/tmp"),
+        ("and/or", "he/she", "/word"),
+    ),
+    Recogniser(
+        "source_path",
+        r"(?<![\w/.:~<-])[\w-][\w.-]{0,254}/(?:[\w.@+-]{1,255}/)*[\w.-]{1,254}\.[a-z]\w{0,4}(?!\w)",
+        ("src/main.c", "docs/a/b.md"),
+        ("and/or.",),
+    ),
+    Recogniser("file", rf"(?<![\w.-])[\w-]{{1,255}}\.{_FILE}", ("notes.txt", "a.tar.gz", "setup.py"), ("the end.The", "e.g.so")),
+    Recogniser("option", r"(?<![\w-])--[a-z][\w-]*(?:=[^\s,;]*[\w/])?", ("--long-option", "--name=a/b"), ("a -- b", "well--known")),
+    Recogniser(
+        "call",
+        r"(?<!\w)\w{1,64}(?:(?:::|\.)\w{1,64}){0,8}\(\)|(?<!\w)[a-z]\w{0,63}(?:::\w{1,64})+",
+        ("call()", "os.path.join()", "std::vector"),
+        ("word (s)", "ratio 1::2"),
+    ),
+    Recogniser(
+        "snake_case",
+        r"(?<![\w-])[a-z0-9]{1,64}(?:_[a-z0-9]{1,64}){1,16}(?!\w)",
+        ("snake_case", "max_2_words"),
+        ("_word_", "a _ b"),
+    ),
+    Recogniser("handle", r"(?<![\w.@])[@#][a-z_]\w+|(?<!\w)#\d{2,}(?!\w)", ("@name", "#topic", "#123"), ("a @ b", "C#", "#1")),
+    Recogniser(
+        "date",
+        r"(?<!\w)\d{4}-\d{2}-\d{2}(?:T[\d:.,]+\d(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)",
+        ("2023-12-24", "2023-12-24T10:00:00Z"),
+        ("2023-2024",),
+    ),
+    Recogniser("timecode", r"(?<![\w:])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,6})?Z?(?![\w:])", ("00:00:01,000", "1:02:03"), ("5:30 PM", "12:45")),
+    Recogniser(
+        "version",
+        r"(?<![\w.])v?\d+(?:\.\d+){2,16}(?:[-+]?[a-z]\w*)?(?::\d+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",
+        ("2.13.0", "10.0.0.1:8080", "v3", "1.0.0-beta1"),
+        ("1.5", "3.14 metres"),
+    ),
+    Recogniser(
+        "telephone",
+        r"(?<![\w+])\+\d[\d ()/-]{5,24}\d(?!\w)|(?<![\w-])\d{3}-(?:\d{3}-)?\d{4}(?![\w-])",
+        ("+1 (555) 010-9999", "555-0123", "555-010-9999"),
+        ("+5 points", "5-10"),
+    ),
+    Recogniser(
+        "uuid",
+        r"(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])|(?<!\w)0x[0-9a-f]+(?!\w)",
+        ("550e8400-e29b-41d4-a716-446655440000", "0x1f"),
+        ("0x", "ox10"),
+    ),
+    Recogniser(
+        "digest",
+        r"(?<!\w)(?-i:(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,64})(?!\w)",
+        ("3f2a9bc1d0e4",),
+        ("defaced", "1234567"),
+    ),
+    Recogniser(
+        "identifier",
+        r"(?<![\w-])(?-i:(?=[A-Z0-9-]{0,32}\d)(?=[A-Z0-9-]{0,32}[A-Z])[A-Z0-9][A-Z0-9-]{4,32}[A-Z0-9])(?![\w-])",
+        ("AB-12345", "X1Y2Z3"),
+        ("CD-ROM", "A4"),
+    ),
+    Recogniser("long_number", r"(?<![\w.,])\d{5,}+(?![\w.,]*\w)", ("12345",), ("1234", "12,345", "12345.5")),
+    Recogniser("long_word", rf"[A-Za-z\u00c0-\u024f]{{{LONGEST_WORD + 1},}}+", ("a" * 100,), ("a" * 99,)),
+    Recogniser("chemical", r"\w{0,32}(?:(?<!~)~\w{1,16}~(?!~)|\^\w{1,16}\^)\w{0,32}", ("H~2~O", "x^2^"), ("~5 and ~6", "~~no~~")),
+    Recogniser("emphasis", r"\*\*|~~|[{}]", ("**", "~~", "{"), ("*", "~")),
+    Recogniser(
+        "shortcode",
+        r"(?<![\w:]):(?:[+-]1|(?=[0-9_-]*[a-z])[a-z0-9_+-]{1,32}):(?![\w:])",
+        (":tada:", ":+1:", ":e-mail:"),
+        ("at 10:30:15", "a: b:", "one:two:three", ":12:", "::before::", ":---:"),
+    ),
+    Recogniser("emoji", EMOJI, ("\U0001f389\U0001f389", "1\ufe0f\u20e3", "\u2192", "\u231a"), ("1", "\u00a9")),
+)
+"""All kinds of protected spans. Where several match at the same place, the first one decides."""
+_BY_NAME = {each.name: each for each in RECOGNISERS}
+_PROTECTED = re.compile("|".join(f"(?P<{each.name}>{each.pattern})" for each in RECOGNISERS), re.IGNORECASE)
 _OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
 _BESIDE_LATIN = re.compile(f"{_PROTECTED.pattern}|{_OTHER_SCRIPT}", re.IGNORECASE)
-_ORDERED = re.compile(r"%|</?\w")
 # Prose in which neither of these patterns finds a span: without digits inside of words, marks inside of words other than
 # apostrophes and single hyphens, very long words, and signs that most texts have not. This is checked many times faster than all kinds.
 _PROSE = re.compile(
@@ -86,9 +283,14 @@ def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
     They are in code points, with the end excluded. With `latin`, words in other scripts than the Latin one are
     protected too.
     """
+    return list(_spans(text, latin))
+
+
+@lru_cache(maxsize=64)  # a line is asked for several times, in the steps of its translation
+def _spans(text: str, latin: bool) -> tuple[tuple[int, int], ...]:
     if _PROSE.fullmatch(text):
-        return []
-    return [match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text)]
+        return ()
+    return tuple(match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text))
 
 
 def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
@@ -108,11 +310,25 @@ def gaps_outside_spans(text: str, gaps: Iterable[tuple[int, int]]) -> list[tuple
     return [gap for gap, place in zip(found, places, strict=True) if place < 0 or spans[place][1] <= gap[0]]
 
 
+def kind_of(span: str) -> Recogniser | None:
+    """The kind of a protected span; None if `span` is not one as a whole."""
+    found = _PROTECTED.fullmatch(span)
+    return _BY_NAME[found.lastgroup] if found is not None and found.lastgroup else None
+
+
 def keeps_order(span: str) -> bool:
     """Whether the order of protected spans like `span` matters: tags, and format arguments without a name or number."""
-    return _ORDERED.match(span) is not None and not re.match(r"%(?:\(|\d+\$|\d+$)", span)
+    kind = kind_of(span)
+    return kind is not None and kind.ordered
+
+
+def is_number(span: str) -> bool:
+    """Whether a protected span stands for a number, as %d, {0:.2f} and {count} do."""
+    kind = kind_of(span)
+    return kind is not None and kind.number != "" and re.fullmatch(kind.number, span, re.IGNORECASE) is not None
 
 
 def without_protected(text: str) -> str:
     """Return `text` with each protected span, such as a URL, replaced by a space."""
-    return text if _PROSE.fullmatch(text) else _PROTECTED.sub(" ", text)
+    spans = _spans(text, False)
+    return " ".join(split_at(text, spans)[::2]) if spans else text

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.spans import is_number, kind_of, protected_spans
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
@@ -13,16 +13,9 @@ FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
 """The same kinds in the order for protected spans. Of all placeholders, K7 changes the translations of `en-de` least often."""
 FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
 """The same kinds in the order for numbers and names that an output lacks."""
-_COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
-_NUMERIC = re.compile(
-    r"%(?:\(\w+\)|\d+\$)?[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|\{\w*:[^{}]*[defgn]\}"
-    rf"|%\({_COUNT}\)s|\${_COUNT}|\$?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
-    re.IGNORECASE,
-)
-"""Format arguments that are numbers: %d, %(name)d, {0:.2f}, {count}."""
 _NUMBERS = ("37", "58", "49", "63", "74", "86")
-"""Numbers that replace such arguments. They are too large for an hour and are not written as words; models copy longer numbers less
-reliably.
+"""Numbers that replace spans that stand for numbers. They are too large for an hour and are not written as words; models copy longer
+numbers less reliably.
 """
 NAME_BEFORE, NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
 """The characters that must not stand directly before and after a placeholder."""
@@ -36,7 +29,7 @@ def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
 def names_for(text: str, spans: Sequence[str], kind: tuple[str, int]) -> Iterator[tuple[str, ...]]:
     """Placeholders of the `kind` for the `spans`; first, if some spans are numbers, with numbers in the place of these."""
     names = placeholder_names(*kind, len(spans))
-    numeric = [_NUMERIC.fullmatch(span) is not None for span in spans]
+    numeric = [is_number(span) for span in spans]
     if kind[0] and any(numeric) and not any(number in text for number in _NUMBERS):
         yield tuple(number if is_number else name for name, number, is_number in zip(names, _NUMBERS, numeric, strict=False))
     yield names
@@ -83,3 +76,41 @@ def united(positions: Iterable[Place]) -> list[Place]:
         else:
             found.append((start, end))
     return found
+
+
+_GLUED = frozenset(("argument", "named_argument", "braces", "erb", "environment", "formula", "shown_tag", "entity", "shortcode"))
+_GLUED |= {"link_target", "tag"}
+"""The kinds of spans to which translations must not join words by a hyphen; a name or code may have one, as in "config.yaml-Datei"."""
+
+
+def fit_neighbours(source: str, output: str) -> str:
+    """Return `output`, the translation of `source`, with the white space of the source beside protected spans, and no new hyphens there.
+
+    A hyphen that joins a word to a placeholder, tag or formula in the output, but not in the source, becomes a space if the source has
+    one there, and else is left out.
+    """
+    by_text: dict[str, list[Place]] = {}
+    for start, end in protected_spans(source):
+        by_text.setdefault(source[start:end], []).append((start, end))
+    changes: dict[Place, str] = {}
+    for text, places in by_text.items():
+        kind = kind_of(text)
+        there = [found.span() for found in re.finditer(re.escape(text), output)]
+        if len(there) != len(places) or not (text.endswith("[") or (kind is not None and kind.name in _GLUED)):
+            continue
+        for (start, end), (begin, finish) in zip(places, there, strict=True):
+            before, after = source[max(start - 1, 0) : start], source[end : end + 1]
+            left, right = output[max(begin - 2, 0) : begin], output[finish : finish + 2]
+            if right[:1] == "-" != after and right[1:].isalnum():
+                changes[finish, finish + 1] = " " if after.isspace() else ""
+            elif after.isspace() and right[:1].isalnum():
+                changes[finish, finish] = " "
+            if left[-1:] == "-" != before and left[:-1].isalnum():
+                changes[begin - 1, begin] = " " if before.isspace() else ""
+            elif before.isspace() and left[-1:].isalnum():
+                changes[begin, begin] = " "
+    pieces, position = [], 0
+    for (start, end), text in sorted(changes.items()):
+        pieces += [output[position:start], text]
+        position = end
+    return "".join([*pieces, output[position:]])

@@ -134,7 +134,7 @@ def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
     try:
         for line in lines:
             marked = split_marks(line.text)
-            is_text = _is_text(line.text, marked)
+            is_text = not line.is_code and _is_text(line.text, marked)
             if block and not (is_text and block[-1][0].file == line.file and _goes_on([one for _, one in block], marked)):
                 yield from _paragraphs(block)
                 block = []
@@ -238,7 +238,8 @@ def _joined(group: list[tuple[Line, Marked]], width: int) -> Line:
         starts.append(len(text) + 1)
         text = f"{text} {line.text[len(marked.head) :].rstrip() if line is not last else line.text[len(marked.head) :]}"
     lines, heads = tuple(line for line, _ in group), tuple(marked.head for _, marked in group)
-    return Paragraph(first.number, text, last.ending, first.location, first.file, lines, heads, tuple(starts), width)
+    places = first.number, text, last.ending, first.location, first.file
+    return Paragraph(*places, lines=lines, heads=heads, starts=tuple(starts), width=width)
 
 
 def wrap_words(words: Sequence[str], width: int, first: int, indent: int, can_begin: Callable[[str], bool] = bool) -> Iterator[list[str]]:

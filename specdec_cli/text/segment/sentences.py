@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from math import ceil
 
 from specdec_cli.text.locale.conventions import is_abbreviation
-from specdec_cli.text.protect.spans import gaps_outside_spans
+from specdec_cli.text.protect.spans import EMOJI, gaps_outside_spans
 
 _OPENING = "\"'([{“”„‚‘‹›«»¿¡「『（《"
 _ONLY_OPENING = "([{„‚‹«¿¡"
 _CLOSING = "\"')]}“”’‘‹›«»」』）》"
 _WORD = re.compile(r"\S+")
+_PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)+")
+"""Emoji and their short codes, which are no part of the sentences beside them."""
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(_CLOSING)}]*")
 _POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(_CLOSING)}]*\s|[。！？]")
 # A byte order mark counts as white space before the text.
@@ -79,7 +81,8 @@ def split_sentences(line: str) -> Segments:
     A sentence ends with . ! ? or … (and closing quotes or brackets) if white space follows and then a capital
     letter, a letter of a script without case, or a digit, with opening quotes before it or not. A full stop after an
     abbreviation, an initial or a number of one or two digits does not end a sentence, because two sentences in one
-    are decoded better than half a sentence. The full-width 。！？ always end a sentence. None ends inside a protected span, such as code.
+    are decoded better than half a sentence. Emoji between two sentences are in the gap. The full-width 。！？ always
+    end a sentence. None ends inside a protected span, such as code.
     """
     return _segments(line, lambda text: gaps_outside_spans(text, _sentence_gaps(text)))
 
@@ -134,7 +137,7 @@ def _all_word_gaps(text: str) -> list[Gap]:
 def _sentence_gaps(text: str) -> Iterator[Gap]:
     if not _POSSIBLE_END.search(text):
         return
-    words = list(_WORD.finditer(text))
+    words = [word for word in _WORD.finditer(text) if not _PICTURES.fullmatch(word.group())]
     for index, word in enumerate(words):
         for end in _FULL_WIDTH_END.finditer(text, word.start(), word.end()):
             if end.end() < word.end():

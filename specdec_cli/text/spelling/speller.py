@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from specdec_cli.errors import InputError, ModelError
@@ -14,6 +14,12 @@ from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 
 FILE = "lexicon.txt"
 """The name of the lexicon's file in a bundle. Each line has one word, in lower case unless it is a name."""
+
+
+@cache
+def technical_names() -> frozenset[str]:
+    """Names of programs, formats and the like in small letters (names.txt). They are no misspellings, and correct none."""
+    return frozenset(Path(__file__).with_name("names.txt").read_text(encoding="utf-8").split())
 
 
 class Lexicon:
@@ -71,6 +77,7 @@ _WORD = re.compile(r"(?<![\w'’@#&/\\.-])[A-Za-z]++(?![\w@&/\\-]|\.\w|['’](?!
 apostrophe ("goin'") do not match; a word before "'s" does.
 """
 _SENTENCE_START = re.compile(r"(?:^|[a-z]{3}[.!?][\"')]*\s)\W*$")
+_LENGTHENED = re.compile(r"([aeiouy])\1\1|(.)\2\2$")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz'"
 _VOWELS = "aeiouy"
 _SHORTEST = 4
@@ -147,8 +154,10 @@ class Speller:
         return best._replace(score=SCORE_WEIGHT * (ratio - _CONFUSION)) if ratio > _CONFUSION else None
 
     def _is_known(self, word: str) -> bool:
-        """Whether a word is in the lexicon, also as a name or without a plural s, or is frequent in the n-grams."""
+        """Whether a word is in the lexicon, also as a name or without a plural s, is frequent in the n-grams, or is a technical name."""
         lower = word.lower()
+        if lower in technical_names() or lower.removesuffix("s") in technical_names():
+            return True
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
         return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
 
@@ -180,12 +189,12 @@ class Speller:
 
 
 def _may_be_misspelt(word: re.Match[str]) -> bool:
-    """Whether to correct an unknown word. Short words, words with a capital letter inside a sentence, and parts of a compound that is
-    written with spaces around its hyphen are left alone.
+    """Whether to correct an unknown word. Short words, words with a capital letter inside a sentence, parts of a compound that is
+    written with spaces around its hyphen, and lengthened words (sooo, yesss) are left alone.
     """
     text, source = word.string, word.group()
     before, after = text[: word.start()], text[word.end() :]
-    if len(source) < _SHORTEST or before.endswith("- ") or after.startswith(" -"):
+    if len(source) < _SHORTEST or _LENGTHENED.search(source) or before.endswith("- ") or after.startswith(" -"):
         return False
     return source.islower() or (source.istitle() and _SENTENCE_START.search(before) is not None and not re.match(r"\s+[A-Z]|['’]", after))  # noqa: RUF001
 
@@ -208,3 +217,12 @@ def _is_usual(word: str, new: str) -> bool:
         longer = max(word, new, key=len)
         return place > 0 and longer[place] == longer[place - 1]
     return word[place + 1 :] != new[place + 1 :] or (word[place] in _VOWELS and new[place] in _VOWELS)
+
+
+def changes_name(edit: Edit) -> bool:
+    """Whether an edit replaces or removes a technical name or a lengthened word (sooo, yesss)."""
+    new = edit.text.lower()
+    return any(
+        word not in new and (word in technical_names() or _LENGTHENED.search(word) is not None)
+        for word in (found.group().lower() for found in _WORD.finditer(edit.source))
+    )

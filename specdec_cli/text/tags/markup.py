@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from specdec_cli.text.protect.spans import TAG_ATTRIBUTES
+from specdec_cli.text.protect.spans import CODE, TAG_ATTRIBUTES
 from specdec_cli.text.segment.sentences import Segments, whole_line
 from specdec_cli.text.view import Bare, Side, Tag, Untagged, Void
 
@@ -23,7 +23,6 @@ _ITEM = re.compile(
     r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
 )
 _SIGN = re.compile(r"<[\w!]|\[\^")
-_CODE = re.compile(r"(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)")
 _TAGS_BEFORE, _TAGS_AFTER = re.compile(r"(?:</?\w[^<>]*>)+$"), re.compile(r"(?:</?\w[^<>]*>)+")
 _MARKUP = re.compile(r"</?\w[^<>]*>|\s+")
 _LONGEST_TAGS = 256
@@ -56,7 +55,7 @@ def without_voids(source: str) -> tuple[str, tuple[Void, ...]]:
 
 
 def _item_runs(source: str) -> Iterator[_Run]:
-    code = [found.span() for found in _CODE.finditer(source)] if "`" in source else []
+    code = [found.span() for found in re.finditer(CODE, source)] if "`" in source else []
     run: _Run | None = None
     for found in _ITEM.finditer(source):
         if any(start < found.start() < end for start, end in code):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.protect import spans
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.spans import RECOGNISERS, Recogniser, is_number, keeps_order, kind_of, protected_spans
 
 _PARTS = ("a", "Z", "é", "www", "http", "com", "md", "x", "v", "def", "1", "12", "2023", "12345", ".", ":", "::", " ", "\t", "\n")
 _SIGNS = ("'", '"', "(", ")", "-", "--", ",", ";", "!", "?", "\u2019", "\u201c", "»", "—", "_", "/", "@", "λ", "\u017f")
@@ -81,6 +81,65 @@ def test_format_arguments_may_follow_letters(text: str, spans: list[str]) -> Non
 )
 def test_emoji_are_protected_with_what_modifies_them(text: str, spans: list[str]) -> None:
     assert [text[start:end] for start, end in protected_spans(text)] == spans
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in RECOGNISERS for text in kind.spans])
+def test_examples_are_spans_of_their_kind(kind: Recogniser, text: str) -> None:
+    for before, after in (("", ""), ("see ", " now"), ("(", ")")):
+        assert [(start, end) for start, end in protected_spans(before + text + after)] == [(len(before), len(before + text))]
+    assert kind_of(text) is kind and not spans._PROSE.fullmatch(text)
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in RECOGNISERS for text in kind.not_spans])
+def test_counterexamples_have_no_span_of_the_kind(kind: Recogniser, text: str) -> None:
+    assert kind.name not in [found.lastgroup for found in spans._PROTECTED.finditer(f"see {text} now")]
+
+
+def test_every_kind_has_examples() -> None:
+    assert [kind.name for kind in RECOGNISERS if not (kind.spans or kind.name == "link_start") or not kind.not_spans] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Hello <%= user.name %>, welcome to <%= site %>.", ["<%= user.name %>", "<%= site %>"]),
+        ("<% if admin? %>You are one.<% end %>", ["<% if admin? %>", "<% end %>"]),
+        ("Sum of $7$ and $12$ is $19$.", ["$7$", "$12$", "$19$"]),
+        ("It costs $5 and $10, or $3,000.50 to $4,000.", []),
+        ("Use &lt;em&gt; and &lt;/em&gt; for a < b &gt; c.", ["&lt;em&gt;", "&lt;/em&gt;", "&gt;"]),
+        (r"D:\My Games\Save Files\one.txt today", [r"D:\My Games\Save Files\one.txt"]),
+        (r"C:\Temp\New Folder\a b.txt please", [r"C:\Temp\New Folder\a b.txt"]),
+        (r"The file c:\x is here.", [r"c:\x"]),
+        (r"Copy C:\Temp and D:\Data\Old Files.", [r"C:\Temp", r"D:\Data\Old Files"]),
+        (r"Open C:\Temp\one and two.txt now", [r"C:\Temp\one", "two.txt"]),
+        ("Ship it :tada: now at 10:30:15 :+1:", [":tada:", "10:30:15", ":+1:"]),
+        ("Use #{user.first name} and ${ HOME }", ["#{user.first name}", "${ HOME }"]),
+    ],
+)
+def test_spans_in_sentences(text: str, expected: list[str]) -> None:
+    assert [text[start:end] for start, end in protected_spans(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("span", "number", "ordered"),
+    [
+        ("%d", True, True),
+        ("%s", False, True),
+        ("%1$d", True, False),
+        ("%(count)s", True, False),
+        ("%(name)s", False, False),
+        ("{0:.2f}", True, False),
+        ("{{ item_count }}", True, False),
+        ("{{ name }}", False, False),
+        ("<%= @count %>", True, False),
+        ("<%= user.name %>", False, False),
+        ("$total", True, False),
+        ("<b>", False, True),
+        ("no span", False, False),
+    ],
+)
+def test_kinds_say_what_stands_for_a_number_and_what_keeps_its_order(span: str, number: bool, ordered: bool) -> None:
+    assert (is_number(span), keeps_order(span)) == (number, ordered)
 
 
 @pytest.mark.parametrize("text", ["a" * 200_000 + "." * 1000, "](" + "a" * 100_000, "1" * 100_000 + "a", "%" + "0" * 100_000 + "bb"])

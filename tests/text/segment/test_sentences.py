@@ -143,3 +143,21 @@ def test_a_long_line_is_tokenised_few_times(line: str) -> None:
     segments = segment(line, 100, count)
     assert segments.join(segments.texts) == line
     assert counted < 20 * len(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "texts", "gap"),
+    [
+        ('He said, "I am tired." \U0001f600 This is wrong.', ('He said, "I am tired."', "This is wrong."), " \U0001f600 "),
+        ("Great! \U0001f44d\U0001f44d :tada: See you.", ("Great!", "See you."), " \U0001f44d\U0001f44d :tada: "),
+        ("great \U0001f60b! We left.", ("great \U0001f60b!", "We left."), " "),
+    ],
+)
+def test_emoji_between_sentences_are_in_the_gap(line: str, texts: tuple[str, ...], gap: str) -> None:
+    segments = split_sentences(line)
+    assert (segments.texts, segments.gaps[1]) == (texts, gap)
+
+
+@pytest.mark.parametrize("line", ["Type it (max. 20 characters).", "See sec. 4, par. 2, and app. B.", "He came. \U0001f600 and left"])
+def test_abbreviations_before_numbers_and_letters_end_no_sentence(line: str) -> None:
+    assert split_sentences(line).texts == (line,)

@@ -1,0 +1,87 @@
+"""Technical names and titles are left alone by corrections."""
+
+import pytest
+
+from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.shape import is_title, lowers_word
+from specdec_cli.text.spelling.speller import changes_name, technical_names
+from tests.stored_engine import opened
+
+SENTENCES = ("Install {} on the server.", "We use {} for this project.", "The {} package is broken.", "You need {} to run it.")
+
+
+@pytest.fixture
+def corrector(pytestconfig: pytest.Config) -> Corrector:
+    """A corrector with the shipped en-gec, in its most careless mode."""
+    bundle, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="thorough")
+    passing = EditFilter.of(bundle.info, mode="thorough")
+    return Corrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
+
+
+def test_technical_names_are_left_alone(corrector: Corrector) -> None:
+    names = sorted(technical_names())[::15]
+    lines = [SENTENCES[number % 4].format(name) for number, name in enumerate(names)]
+    assert len(names) >= 60
+    assert [line.text for name, line in zip(names, corrector.correct(lines), strict=True) if name not in line.text] == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The macos version is new.",
+        "The vlan and the wlan are down.",
+        "She is sooo happy.",
+        "The Meaning of Life",
+        "The Importance of Being Earnest",
+        "How to Use This Guide",
+        "We use specdec for this.",
+    ],
+)
+def test_names_lengthened_words_and_titles_stay(line: str, corrector: Corrector) -> None:
+    assert [found.text for found in corrector.correct([line])] == [line]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("I recieve a letter.", "I receive a letter."),
+        ("My freind is here.", "My friend is here."),
+        ("She have two cats.", "She has two cats."),
+    ],
+)
+def test_misspellings_are_corrected(line: str, expected: str, corrector: Corrector) -> None:
+    assert [found.text for found in corrector.correct([line])] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Meaning of Life", True),
+        ("How to Use This Guide", True),
+        ("The Joy of Cooking", True),
+        ("The meaning of life", False),
+        ("Tom Smith lives in Berlin.", False),
+        ("Tom and Mary", False),
+        ("Good Morning", False),
+    ],
+)
+def test_titles_have_capitals(text: str, expected: bool) -> None:
+    assert is_title(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "changes", "lowers"),
+    [
+        ("macos", "tacos", True, False),
+        ("macos", "the macos", False, False),
+        ("MacOS is", "macos are", False, True),
+        ("sooo", "soon", True, False),
+        ("freind", "friend", False, False),
+        ("This", "this", False, True),
+    ],
+)
+def test_edits_of_names_and_capitals(source: str, text: str, changes: bool, lowers: bool) -> None:
+    edit = Edit(0, len(source), source, text)
+    assert (changes_name(edit), lowers_word(edit)) == (changes, lowers)

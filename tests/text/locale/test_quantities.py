@@ -1,0 +1,164 @@
+"""Numbers, labels, prices and times: where they are, how languages write them, and what an output makes of them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.quantities import find_quantities, lost_values, realise, without_double_marks, written, written_in
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The hall holds 7,045 of 1,048,576 people.", [("7,045", "number"), ("1,048,576", "number")]),
+        ("0.75 litres at -3.5 °C, 2.88MB, 4.5-inch", [("0.75", "number"), ("3.5", "number"), ("2.88", "number"), ("4.5", "number")]),
+        ("Version 1.5 fixes 2.5 million bugs.", [("1.5", "label"), ("2.5", "number")]),
+        ("Windows 8.1 and iOS 17.4", [("8.1", "label"), ("17.4", "label")]),
+        ("version 2.1, not 2.2", [("2.1", "label"), ("2.2", "label")]),
+        ("sections 4.2, 4.3 and 4.4", [("4.2", "label"), ("4.3", "label"), ("4.4", "label")]),
+        ("Route 2.1 is closed, after 2.1 km", [("2.1", "label"), ("2.1", "number")]),
+        ("Add 1.5 to 2.5 kg. About 3.5 people", [("1.5", "number"), ("2.5", "number"), ("3.5", "number")]),
+        ("release 3.1r8, sendmail 8.12.3-6.6", [("3.1", "label"), ("6.6", "label")]),
+        ("$1,299.50, 5 € and £ 3", [("1,299.50", "price"), ("5", "price"), ("3", "price")]),
+        ("on 12.05.2020, 12/31/2023, 10.0.0.1, 2023-12-24, 3:2", []),
+        ("{0:.2f} of $3$ and <b1>", []),
+    ],
+)
+def test_numbers_labels_and_prices_are_found(text: str, expected: list[tuple[str, str]]) -> None:
+    assert [(each.text, each.kind) for each in find_quantities(text, "en") if len(each.text) > 1 or each.sign] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("opens at 9 AM and closes at 4:30 pm", [(540, True), (990, True)]),
+        ("at 12 a.m. or 12:15 PM or 4.30 p.m. today", [(0, True), (735, True), (990, True)]),
+        ("from 8 to 11 PM, between 2 and 4 pm", [(1200, True), (1380, True), (840, True), (960, True)]),
+        ("from 10 to 2 pm", [(600, True), (840, True)]),
+        ("at 9:30 and at 21:30", [(570, False), (1290, True)]),
+        ("13 PM, 5:75 pm and 1:02:03", []),
+    ],
+)
+def test_times_of_the_12_hour_clock_are_found(text: str, expected: list[tuple[int, bool]]) -> None:
+    assert [(each.minutes, each.exact) for each in find_quantities(text, "en") if each.kind == "time"] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("um 8:30 Uhr am Tag", [510]),
+        ("um 5:30 PM, um 5 Uhr nachmittags", [1050, 1020]),
+        ("am 3.5. um 17.30 Uhr", [1050]),
+        ("um 24 Uhr", [0]),
+    ],
+)
+def test_times_of_the_24_hour_clock_are_found(text: str, expected: list[int]) -> None:
+    assert [each.minutes for each in find_quantities(text, "de") if each.kind == "time"] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("2,500,000.50", "de", "2.500.000,50"),
+        ("250,000", "fr", "250\u202f000"),
+        ("250,000", "zh", "250,000"),
+        ("250,000", "xx", "250,000"),
+        ("version 1.5", "de", "1.5"),
+        ("1000.5", "de", "1000,5"),
+        ("5:30 PM", "de", "17:30 Uhr"),
+        ("5:30 PM", "fr", "17:30"),
+        ("12 AM", "en", "12:00 AM"),
+    ],
+)
+def test_a_quantity_is_written_as_in_the_language(text: str, language: str, expected: str) -> None:
+    (quantity,) = find_quantities(text, "en")
+    assert written(quantity, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("It has 2,350 streets.", "Sie hat 2,350 Straßen.", "Sie hat 2.350 Straßen."),
+        ("It has 2,350 streets.", "Sie hat 2350 Straßen.", "Sie hat 2350 Straßen."),
+        ("It made 1,048,576 chips.", "Es machte 1.048,576 Chips.", "Es machte 1.048.576 Chips."),
+        ("1.5 of 15", "1.5 von 15", "1,5 von 15"),
+        ("-5.5 °C or 1.5%", "-5.5 °C oder 1.5%", "-5,5 °C oder 1,5%"),
+        ("Version 1.5 has 2.5 million.", "Version 1,5 hat 2.5 Millionen.", "Version 1.5 hat 2,5 Millionen."),
+        ("We meet at 5:30 PM.", "Wir treffen uns um 5:30 Uhr.", "Wir treffen uns um 17:30 Uhr."),
+        ("at 5:30 PM", "um 17.30 Uhr", "um 17.30 Uhr"),
+        ("at 5:30 PM", "um 5:30 PM", "um 17:30 Uhr"),
+        ("at 12:30 AM", "um 12:30 Uhr", "um 0:30 Uhr"),
+        ("at 4:45 a.m.", "um 16:45 Uhr", "um 4:45 Uhr"),
+        ("from 8 to 11 PM", "von 8 bis 11 Uhr", "von 20 bis 23 Uhr"),
+        ("at 5 PM with 5 dogs", "um 5 Uhr mit 5 Hunden", "um 17 Uhr mit 5 Hunden"),
+        ("at 5:30", "um 5:30 Uhr", "um 5:30 Uhr"),
+        ("by 8:30 am the day", "bis 8:30 Uhr am Tag", "bis 8:30 Uhr am Tag"),
+        ("It costs $1,299.50.", "Es kostet $1,299,50.", "Es kostet $1.299,50."),
+        ("It costs $4,860.60.", "Es kostet 4,860,60.", "Es kostet 4.860,60\u00a0$."),
+        ("$50 to $100", "$50 bis 100", "$50 bis 100\u00a0$"),
+        ("Between $50 and $100.", "Zwischen $50 und $100 $.", "Zwischen $50 und $100."),
+        ("$5 and $6", "5 Dollar und $6", "5 Dollar und $6"),
+        ("$5 and $6", "$ 5", "$ 5"),
+        ("It costs $19.50 a year.", "Es kostet $19.50 Uhr im Jahr.", "Es kostet $19,50 im Jahr."),
+        ("It costs $19 a year.", "Es kostet $19 Uhr im Jahr.", "Es kostet $19 im Jahr."),
+        ("on 12.05.2020", "am 12,05,2020", "am 12,05,2020"),
+        ("no number", "7,5", "7,5"),
+    ],
+)
+def test_an_output_gets_the_values_of_its_source(source: str, output: str, expected: str) -> None:
+    assert realise(source, output, ("en", "de")) == expected
+
+
+@pytest.mark.parametrize("languages", [("en", "xx"), ("xx", "de"), ("", ""), ("en", "en")])
+def test_nothing_is_written_anew_without_two_conventions(languages: tuple[str, str]) -> None:
+    assert realise("It has 2,350 streets.", "It has 2.350.", languages) == "It has 2.350."
+
+
+def test_other_pairs_of_languages_have_their_conventions() -> None:
+    assert (
+        realise("Es kostet 1.299,50 € um 17.30 Uhr.", "It costs \u20ac1.299,50 at 5:30.", ("de", "en"))
+        == "It costs \u20ac1,299.50 at 5:30 PM."
+    )
+    assert realise("It has 2,350 streets.", "Elle a 2,350 rues.", ("en", "fr")) == "Elle a 2\u202f350 rues."
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "lost"),
+    [
+        ("2,350 streets at 5:30 PM for $3", "2,350 um 5:30 Uhr", ["2,350", "5:30 PM", "3"]),
+        ("2,350 streets at 5:30 PM for $3", "2.350 um 17:30 Uhr für 3 $", []),
+        ("7 dogs at 5:30", "Hunde", []),
+        ("at 12 PM and 12 AM", "mittags und um Mitternacht", []),
+    ],
+)
+def test_values_that_an_output_lacks_are_lost(source: str, output: str, lost: list[str]) -> None:
+    assert [each.text for each in lost_values(source, output, ("en", "de"))] == lost
+
+
+def test_quantities_in_spans_are_written_and_spans_moved() -> None:
+    text, spans = written_in("It is \u20ac1,000.50 and 1,000.", [(6, 15)], ("en", "fr"))
+    assert text == "It is \u20ac1\u202f000,50 and 1,000." and spans == [(6, 15)]
+    assert written_in("a 5 PM b", [(2, 6)], ("en", "de")) == ("a 17:00 Uhr b", [(2, 11)])
+
+
+def test_a_time_has_one_mark() -> None:
+    assert without_double_marks("um 17:30 Uhr Uhr, 5 Uhr") == "um 17:30 Uhr, 5 Uhr"
+
+
+@given(st.integers(1, 10**12), st.integers(0, 99), st.sampled_from(["de", "en", "fr", "pl", "sv", "es", "zh"]))
+def test_written_numbers_are_read_again(whole: int, cents: int, language: str) -> None:
+    (number,) = find_quantities(f"{whole:,}.{cents:02}", "en")
+    (again,) = find_quantities(written(number, language), language)
+    assert again.value == number.value
+    assert realise(number.text, number.text, ("en", language)) in (number.text, written(number, language))
+
+
+def test_conventions_are_those_of_languages_with_any_code() -> None:
+    assert convention("deu_Latn") == convention("de-AT") == convention("de") is not None
+    assert convention("hi") is convention("fa") is convention("") is None
+
+
+def test_the_file_of_conventions_is_that_of_the_cldr() -> None:
+    conventions = pytest.importorskip("documentation.conventions", reason="babel is not installed")
+    assert conventions.FILE.read_text(encoding="utf-8") == conventions.written()

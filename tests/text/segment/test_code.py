@@ -1,0 +1,116 @@
+"""Program code: by the name of a file, and by the form of lines beside each other."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from specdec_cli.errors import InputError
+from specdec_cli.text.io.lines import Line, read_lines
+from specdec_cli.text.segment.code import code_lines, code_of_file, marked
+
+PYTHON = '''"""The route of an request."""
+
+import os
+
+class Route(Base):
+    """A route have a path.
+
+    It match requests, as in:
+
+        return x.y
+    """
+
+    async def matches(self, scope: dict) -> tuple:
+        # This are the easy case.
+        if scope is None:
+            return Match.FULL  # the end of it
+        await send(response)
+        try:
+            value = parse(
+                scope,
+                key="He go home",
+            )
+        except ValueError as exc:
+            raise RuntimeError(f"bad value: {value}") from exc
+'''
+
+
+def test_comments_and_documentation_of_a_program_are_no_code() -> None:
+    lines = PYTHON.splitlines()
+    found = code_of_file(lines, "a.py")
+    assert found is not None
+    text = {number for number, (line, is_code) in enumerate(zip(lines, found, strict=True), 1) if line.strip() and not is_code}
+    assert text == {1, 6, 8, 10, 11, 14}
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "expected"),
+    [
+        (
+            "a.c",
+            ["/* This are a comment. */", "#include <a.h>", "int f(void) {", "  // It go home.", "}"],
+            [False, True, True, False, True],
+        ),
+        ("a.sh", ["#!/bin/sh", "# This are a comment.", 'for i in a b; do echo "$i"; done'], [True, False, True]),
+        ("a.js", ["// It go.", "const a = b.c(d);", "if (a) {", "}"], [False, True, True, True]),
+        ("a.cs", ["Je to tady.", "Tom je doma."], None),
+        ("a.md", ["f(x) = y;", "import os"], None),
+        ("a.json", ['{"a": 1,', '"b": [2]}'], None),
+        ("a.unknown", ["import os", "x = f(y)"], None),
+    ],
+)
+def test_the_name_of_a_file_says_how_code_is_written(name: str, lines: list[str], expected: list[bool] | None) -> None:
+    assert code_of_file(lines, name) == expected
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["    return Match.FULL", "            if handler is None:", '        return f"{class_name}({x})"'],
+        ["for i in a b c; do", '    git commit -m "a b"', "done"],
+        ["if redirect is not None:", "    continue", "else:", "    key, val = chunk,", "    self.x = 1"],
+        ["function add(a, b) {", "    return a + b;", "}"],
+        ["call(", "    first,", '    "text": 5,', ")"],
+    ],
+)
+def test_lines_beside_code_are_code_by_their_form(lines: list[str]) -> None:
+    assert all(code_lines(lines))
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["If you are late, call me:", "Tom (my friend) is here"],
+        ["for the children", "if it rains", "return to the house", "with kind regards,"],
+        ["== Web pages", "* one", "* two:", "Note: this is old"],
+        ["this shall effect in exams .", "from time to time (or not)"],
+        ["import os", "", "Note: nothing is here", "He go home if he want."],
+        ["x = f(y)", "# This are a comment", "// It go home", "It match requests, and it do not match others."],
+    ],
+)
+def test_prose_and_comments_are_no_code(lines: list[str]) -> None:
+    assert [line for line, is_code in zip(lines, code_lines(lines), strict=True) if is_code] == [
+        line for line in lines if line in ("import os", "x = f(y)")
+    ]
+
+
+def test_files_are_marked_one_by_one(tmp_path: Path) -> None:
+    paths = [tmp_path / "a.py", tmp_path / "b.txt", tmp_path / "c.py", tmp_path / "d.de"]
+    for path, text in zip(paths, ["# A word\nx = 1\n", "x = 1\n", "import os\n", "Ja.\n"], strict=True):
+        path.write_text(text)
+    assert [line.is_code for line in marked(read_lines(paths))] == [False, True, None, True, None]
+
+
+def test_lines_before_an_error_are_marked(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    path.write_text("")
+
+    def lines() -> Iterator[Line]:
+        yield Line(1, "import os", "\n", "a.py, line 1", path)
+        raise InputError("a.py, line 2: damaged")
+
+    found = marked(lines())
+    assert next(found).is_code
+    with pytest.raises(InputError, match="line 2"):
+        next(found)
