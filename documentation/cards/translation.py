@@ -6,7 +6,7 @@ from pathlib import Path
 from documentation.cards.decoding import Decoded, decode
 from documentation.tables import markdown
 from specdec_cli.text.corpus.parallel import read_tsv
-from specdec_cli.text.locale.quantities import find_numbers, lost_numbers
+from specdec_cli.text.locale.numbers import find_numbers, lost_numbers
 
 COMMAND = "specdec translate -m en-de --no-split --decoding greedy --precision int8"
 SETS = {

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.locale.quantities import Languages, lost_numbers, lost_values
+from specdec_cli.text.locale.numbers import lost_numbers
+from specdec_cli.text.locale.quantities import Languages, lost_values
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 
 REPETITION, EMPTY, NUMBERS, GLOSSARY = "repetition", "empty", "numbers lost", "glossary"
@@ -20,6 +21,8 @@ _STUTTER = re.compile(r"([^\W\d_]{1,6}?)\1{5,}")
 _SEPARATORS = re.compile(r"([,;:])\s?\1\s?\1")
 _OFTEN, _SHARE = 5, 3
 """A word repeats itself that occurs so often, and is one in so many words and marks."""
+_LONGER = 2
+"""How many times as long as in the source a repetition of letters may be."""
 _CHECKED_CHARACTERS = 2000
 """The number of characters, from the end of an output, that are checked for repetition."""
 
@@ -42,10 +45,15 @@ def repeats_itself(output: str, source: str) -> bool:
 
     A repetition is a group of letters six times, a word four times, a group of two to eight words three times, or a comma, colon or
     semicolon three times in a row; or a word that is a third of all words and marks, and occurs five times. The kinds are letters, each
-    number of words, separators, and one word.
+    number of words, separators, and one word. If the source repeats letters, the output may do so up to twice as long.
     """
     found = _repetitions(output)
-    return found > 0 and found > _repetitions(source)
+    return found > 0 and (found > _repetitions(source) or _longest_stutter(output) > _LONGER * _longest_stutter(source) > 0)
+
+
+def _longest_stutter(text: str) -> int:
+    """The characters of the longest group of letters that is repeated six times or more in a row; 0 if there is none."""
+    return max((len(found.group()) for found in _STUTTER.finditer(text[-_CHECKED_CHARACTERS:].lower())), default=0)
 
 
 def _repetitions(text: str) -> int:

@@ -21,6 +21,8 @@ from specdec_cli.text.checks import EMPTY, NUMBERS, REPETITION, output_warnings
         ("Wait ; ; ; now", "Warte ;;; jetzt", ()),
         ("No, no, no, no!", "Nein, nein, nein, nein!", ()),
         ("very very very very good", "sehr sehr sehr sehr gut", ()),
+        ("haha hahahahahahaha", f"Haha {'ha' * 60}", (REPETITION,)),
+        ("haha hahahahahahaha", "Haha hahahahahahahaha", ()),
         ("in 2023 we", "wir in 2423", (NUMBERS,)),
         ("24 December 2023", "2423", (NUMBERS,)),
         ("It costs $1,299.99.", "Es kostet 1.299,99 $.", ()),

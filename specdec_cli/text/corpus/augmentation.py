@@ -4,10 +4,45 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from specdec_cli.text.corpus.cleaning import same_numbers
 from specdec_cli.text.corpus.parallel import Pair
-from specdec_cli.text.locale.quantities import ClockTime, source_times, target_times
+
+_SOURCE = re.compile(r"(?<![\d:.,])(\d{1,2})(?::(\d\d))?(?![\d:])(?:(\s?)([ap])(?=\.?\s?m\b))?", re.IGNORECASE)
+_TARGET = re.compile(r"(?<![\d:.,])(\d{1,2})(?:([:.])(\d\d))?(?![\d:])(\s?Uhr\b)?")
+
+
+@dataclass(frozen=True)
+class ClockTime:
+    """A time of day, in minutes after midnight, and the characters [`start`, `end`) that write it, without Uhr and the m of a.m."""
+
+    minutes: int
+    start: int
+    end: int
+    written: re.Match[str]
+
+
+def source_times(text: str) -> list[ClockTime]:
+    """The times of an English sentence, in order: 9 p.m., 9:30pm, and 21:30, which counts as a time of the 24-hour clock."""
+    return [time for match in _SOURCE.finditer(text) if (match[2] or match[4]) and (time := _time(match, match[2], match[4]))]
+
+
+def target_times(text: str) -> list[ClockTime]:
+    """The times of a German sentence, in order: 21 Uhr, 21.30 Uhr and 21:30."""
+    return [time for match in _TARGET.finditer(text) if (match[4] or match[2] == ":") and (time := _time(match, match[3], None))]
+
+
+def _time(match: re.Match[str], minutes: str | None, half: str | None) -> ClockTime | None:
+    """The time that `match` writes; None if the clock has none such, as 13 p.m. `half` is the a of a.m. or the p of p.m."""
+    hour, minute = int(match[1]), int(minutes or 0)
+    if half and not 1 <= hour <= 12:
+        return None
+    if half:
+        hour = hour % 12 + 12 * (half in "pP")
+    end = match.end(4) if half else match.end(3 if match.re is _TARGET and minutes else 2 if minutes else 1)
+    return ClockTime(60 * hour + minute, match.start(), end, match) if hour < 24 and minute < 60 else None
+
 
 _DAY = 24 * 60
 _FULL_HOURS = 0.4

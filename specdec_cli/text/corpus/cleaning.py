@@ -13,7 +13,7 @@ from sacremoses import MosesDetokenizer, MosesPunctNormalizer
 from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair, apply_gold_edits, read_m2
 from specdec_cli.text.io.lines import read_text_lines
-from specdec_cli.text.locale.quantities import NUMBER, number_forms, written_forms
+from specdec_cli.text.locale.numbers import NUMBER, number_forms, written_forms
 
 
 class HeldOut:

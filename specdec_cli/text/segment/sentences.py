@@ -14,6 +14,11 @@ _OPENING = "\"'([{“”„‚‘‹›«»¿¡「『（《"
 _ONLY_OPENING = "([{„‚‹«¿¡"
 _CLOSING = "\"')]}“”’‘‹›«»」』）》"
 _WORD = re.compile(r"\S+")
+_ITEM_SIGN = re.compile(r"\b[12abAB][.)]\s")
+_ITEM = re.compile(r"(?:^|\s+)(?:(?P<digits>\d{1,2})(?P<close>[.)])|(?P<letter>[a-zA-Z])(?P<close2>\)))\s+")
+_ITEM_TEXT = re.compile(r"(?!(?:and|or|und|oder|to|bis)\b)\b[^\W\d_]{2,}")
+"""A word of an item, other than a conjunction: "1) and 2)" are references."""
+_CONJUNCTION = re.compile(r"\b(?:and|or|und|oder|to|bis)$")
 _PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)+")
 """Emoji and their short codes, which are no part of the sentences beside them."""
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(_CLOSING)}]*")
@@ -82,9 +87,10 @@ def split_sentences(line: str) -> Segments:
     letter, a letter of a script without case, or a digit, with opening quotes before it or not. A full stop after an
     abbreviation, an initial or a number of one or two digits does not end a sentence, because two sentences in one
     are decoded better than half a sentence. Emoji between two sentences are in the gap. The full-width 。！？ always
-    end a sentence. None ends inside a protected span, such as code.
+    end a sentence. None ends inside a protected span, such as code. The items of an enumeration, as in "1) red 2) green",
+    are texts, and their numbers or letters are in the gaps.
     """
-    return _segments(line, lambda text: gaps_outside_spans(text, _sentence_gaps(text)))
+    return _segments(line, lambda text: gaps_outside_spans(text, _with_items(text, _sentence_gaps(text))))
 
 
 def split_to_limit(sentence: str, limit: int, count: Count) -> Segments:
@@ -144,6 +150,47 @@ def _sentence_gaps(text: str) -> Iterator[Gap]:
                 yield end.end(), end.end()
         if index + 1 < len(words) and _ends_sentence(word.group(), words[index + 1].group()):
             yield word.end(), words[index + 1].start()
+
+
+def _with_items(text: str, gaps: Iterable[Gap]) -> Iterator[Gap]:
+    """Yield `gaps` and those around the numbers or letters of enumerations inside the text, in order."""
+    items = _items(text)
+    for start, end in sorted({*gaps, *items}):
+        if (start, end) in items or not any(start <= last and first <= end for first, last in items):
+            yield start, end
+
+
+def _items(text: str) -> list[Gap]:
+    """The numbers or letters of the items of an enumeration, with the white space around them.
+
+    They begin with 1 or a, or with 2 or b, as the first may be a mark before the text. Each is one more than that before it, with words
+    between them. Two are enough before brackets, but three before stops, as "1." may also be an ordinal number.
+    """
+    found: list[re.Match[str]] = []
+    for item in _ITEM.finditer(text) if _ITEM_SIGN.search(text) else ():
+        between = text[found[-1].end() if found else 0 : item.start()]
+        if (_order(item) != _order(found[-1]) + 1 if found else _order(item) > 2) or (
+            found and (_close(item) != _close(found[0]) or not _ITEM_TEXT.search(between))
+        ):
+            break
+        if _CONJUNCTION.search(between):  # the items are parts of one sentence
+            return []
+        found.append(item)
+    if len(found) < 2 or len(found) < _least_items(found[0]) or not _ITEM_TEXT.search(text, found[-1].end()):
+        return []
+    return [item.span() for item in found if item.start() > 0]
+
+
+def _order(item: re.Match[str]) -> int:
+    return int(item["digits"]) if item["digits"] else ord(item["letter"].lower()) - ord("a") + 1
+
+
+def _close(item: re.Match[str]) -> str:
+    return str(item["close"] or item["close2"])
+
+
+def _least_items(item: re.Match[str]) -> int:
+    return 2 if _close(item) == ")" else 3
 
 
 def _ends_sentence(word: str, following: str) -> bool:

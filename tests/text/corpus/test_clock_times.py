@@ -5,9 +5,8 @@ import re
 
 import pytest
 
-from specdec_cli.text.corpus.augmentation import Variation, with_other_times
+from specdec_cli.text.corpus.augmentation import Variation, source_times, target_times, with_other_times
 from specdec_cli.text.corpus.parallel import Pair
-from specdec_cli.text.locale.quantities import source_times, target_times
 
 PAIRS = [
     ("It is 9pm.", "Es ist 21 Uhr."),

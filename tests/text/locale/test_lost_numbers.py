@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.locale.quantities import lost_numbers
+from specdec_cli.text.locale.numbers import lost_numbers
 
 
 @pytest.mark.parametrize(

@@ -161,3 +161,25 @@ def test_emoji_between_sentences_are_in_the_gap(line: str, texts: tuple[str, ...
 @pytest.mark.parametrize("line", ["Type it (max. 20 characters).", "See sec. 4, par. 2, and app. B.", "He came. \U0001f600 and left"])
 def test_abbreviations_before_numbers_and_letters_end_no_sentence(line: str) -> None:
     assert split_sentences(line).texts == (line,)
+
+
+@pytest.mark.parametrize(
+    ("line", "texts", "gaps"),
+    [
+        ("1) First point 2) Second point", ("1) First point", "Second point"), [" 2) "]),
+        (
+            "Wash 1. before lunch 2. after lunch 3. after work",
+            ("Wash", "before lunch", "after lunch", "after work"),
+            [" 1. ", " 2. ", " 3. "],
+        ),
+        ("a) red b) green c) blue", ("a) red", "green", "blue"), [" b) ", " c) "]),
+        ("He came. 1) One point. 2) Two points. We left.", ("He came.", "One point.", "Two points.", "We left."), [" 1) ", " 2) ", " "]),
+        ("See (1) and (2) for more.", ("See (1) and (2) for more.",), []),
+        ("It is 1) an old one and 2) a new one.", ("It is 1) an old one and 2) a new one.",), []),
+        ("In 1) there is 3) more", ("In 1) there is 3) more",), []),
+        ("On 1. May and 2. June", ("On 1. May and 2. June",), []),
+    ],
+)
+def test_items_of_an_enumeration_are_texts(line: str, texts: tuple[str, ...], gaps: list[str]) -> None:
+    segments = split_sentences(line)
+    assert (segments.texts, list(segments.gaps[1:-1])) == (texts, gaps)
