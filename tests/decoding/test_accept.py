@@ -36,6 +36,13 @@ def passes(rule: Rule, logits: Tensor, token: int) -> bool:
     return better < rule.top_beta and float(logits.max() - logits[token]) <= rule.tolerance
 
 
+def test_the_tolerance_bounds_the_distance_to_the_best_token() -> None:
+    logits = torch.tensor([[[0.0, 3.0, 1.5, -2.0, -2.0, -2.0, -2.0], [0.0] * 7]])
+    draft = Draft(torch.tensor([[2]]), torch.tensor([1]))  # the second best token, 1.5 below the best one
+    assert [int(accept(draft, logits, Tolerant(3, tolerance)).bifurcation) for tolerance in (1.4, 1.6)] == [0, 1]
+    assert int(accept(draft, logits, Tolerant(1, 1.6)).bifurcation) == 0
+
+
 @settings(deadline=None)
 @given(rounds(), st.sampled_from(RULES))
 def test_the_longest_passing_prefix_is_accepted(drafted: tuple[Draft, Tensor], rule: Rule) -> None:
