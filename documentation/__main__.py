@@ -62,7 +62,7 @@ def generators() -> dict[str, Generator]:
 
 
 def generated() -> dict[Path, str]:
-    """The text that every page should have now, by path: its generated parts are made anew. Nothing is written."""
+    """Generate the text of every page anew, by path, and write nothing; what is outside the generated parts stays."""
     return {page: regenerate(page.read_text(encoding="utf-8"), generators()) for page in pages()}
 
 

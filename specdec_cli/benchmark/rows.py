@@ -92,7 +92,7 @@ class Row:
         return cls(**{**values, "options": DecodingOptions(**values["options"])})
 
     def changed(self, **values: Any) -> Self:
-        """A copy with other values of fields of the row or of its options."""
+        """Return a copy in which fields of the row or of its options have other values."""
         own = {field.name for field in fields(self)}
         options = replace(self.options, **{name: value for name, value in values.items() if name not in own})
         return replace(self, **{"options": options} | {name: value for name, value in values.items() if name in own})

@@ -17,7 +17,7 @@ Decode = Callable[[Sequence[str]], Iterable[R]]
 MOST_WORK = 1500
 """The work of a batch at most (see `work_of`); requests that arrive meanwhile wait for the time that it takes, about 0.1 s on one core."""
 SHORT = 400
-"""A request of at most this much work is short; it need not wait for all longer ones that came before it."""
+"""A request of at most this much work is short: part of each batch is kept for short requests, which need not wait for longer ones."""
 _BATCH_SECONDS = 0.25
 """Longest time of a batch, by the speed of the last ones; a slow machine has smaller batches."""
 _LEAST_WORK = 200

@@ -50,7 +50,7 @@ _FULL_HOURS = 0.4
 
 
 def with_other_times(pair: Pair, draw: random.Random) -> Pair:
-    """The pair with random other times, in the places and spellings of its own; the pair itself if its sides have different times."""
+    """Replace the times of a pair by random ones, in the same format. If its two sides have different times, return the pair unchanged."""
     source, target = source_times(pair.source), target_times(pair.target)
     if not source or sorted(time.minutes for time in source) != sorted(time.minutes for time in target):
         return pair
