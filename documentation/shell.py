@@ -13,7 +13,6 @@ from typing import Self
 from documentation.pages import ROOT
 
 _START = 120.0
-_LONGEST = 300.0
 
 
 @dataclass(frozen=True)
@@ -51,16 +50,19 @@ class Shell:
         self._server.wait()
         self._folder.cleanup()
 
-    def run(self, command: str, folder: Path) -> Done:
-        """Run `command` in bash in `folder` and return its result. Raises subprocess.TimeoutExpired after five minutes."""
+    def run(self, command: str, folder: Path, longest: float = 300.0, **variables: str) -> Done:
+        """Run `command` in bash in `folder`, with further variables of the environment, and return its result.
+
+        Raises subprocess.TimeoutExpired after `longest` seconds.
+        """
         done = subprocess.run(
             ["bash", "-o", "pipefail", "-c", command],
             cwd=folder,
-            env=self._environment,
+            env=self._environment | variables,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=_LONGEST,
+            timeout=longest,
             check=False,
         )
         return Done(done.stdout.decode("utf-8"), done.returncode)

@@ -20,6 +20,7 @@ from specdec_cli.processors import keep_order_of_sums
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
+    from documentation.shell import Shell
     from specdec_cli.model.bundle import Bundle
 
 THOROUGH = os.environ.get("SPECDEC_TESTS") == "all"
@@ -104,6 +105,15 @@ def one_thread() -> None:
     import torch
 
     torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def shell() -> Iterator["Shell"]:
+    """A bash whose `specdec` is forked from a process that has imported all modules."""
+    from documentation.shell import Shell
+
+    with Shell() as shell:
+        yield shell
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Every command of the pages runs and writes the shown output."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -41,12 +40,6 @@ NOT_RUN = {
     "torchrun --standalone --nproc-per-node 8": "needs eight GPUs; tests/commands/training runs it with two processes",
 }
 """The beginnings of blocks of text that are written by hand, and why they are not run; all other commands are in console blocks."""
-
-
-@pytest.fixture(scope="module")
-def shell() -> Iterator[Shell]:
-    with Shell() as shell:
-        yield shell
 
 
 USUAL = ("README.md", "correcting.md", "translating.md")

@@ -2,22 +2,21 @@
 
 import json
 import lzma
-import os
 import random
+import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from documentation.shell import Shell
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.edits import Edit
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT
 
 
-def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
+def test_the_script_of_the_translator_runs(shell: Shell, tmp_path: Path) -> None:
     generator = random.Random(0)
     english, german = ("red green house river old new man sun", "rot gruen haus fluss alt neu mann sonne")
     words = dict(zip(english.split(), german.split(), strict=True))
@@ -29,7 +28,7 @@ def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
             stream.writelines(f"{domain}\t{pair}" for pair in some)
     for name in ("tatoeba", "chat"):
         (tmp_path / "text" / f"dev.{name}.tsv").write_text("".join(pairs[:5]), encoding="utf-8")
-    _run_script("en-de.sh", tmp_path)
+    _run_script(shell, "en-de.sh", tmp_path)
     counts = json.loads((tmp_path / "work" / "data" / "prepare.json").read_text(encoding="utf-8"))["pairs"]
     assert counts["dropped"] == {"held out": 5} and counts["kept"] == len(pairs) - 5
     made = load_bundle(tmp_path / "work" / "en-de")
@@ -38,7 +37,7 @@ def test_the_script_of_the_translator_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
+def test_the_script_of_the_corrector_runs(shell: Shell, bundle_folder: Path, tmp_path: Path) -> None:
     sentences = english_sentences(60) + [f"I agree that she is {n} years old, and I want to see her." for n in range(20, 40)]
     (tmp_path / "text").mkdir()
     with lzma.open(tmp_path / "text" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
@@ -54,7 +53,7 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     (tmp_path / "more.txt").write_text("Only the n-grams have this.\nNow the n-grams have this.\n")
     (tmp_path / "words.txt").write_text("have\n")
     further = {"LEXICON": str(tmp_path / "words.txt"), "HELD_OUT": str(tmp_path / "other.txt"), "NGRAM_TEXT": str(tmp_path / "more.txt")}
-    _run_script("en-gec.sh", tmp_path, INIT=str(bundle_folder), **further)
+    _run_script(shell, "en-gec.sh", tmp_path, INIT=str(bundle_folder), **further)
     for name, dropped in (("data", {3, 4, 62}), ("chat", {3, 4}), ("learners", {3, 4, 62}), ("few", {3, 4, 62}), ("text", {3, 4, 62})):
         trained = [line.split("\t")[-1] for line in (tmp_path / "work" / name / "train.tsv").read_text(encoding="utf-8").splitlines()]
         assert trained and not {sentences[place] for place in dropped} & set(trained), name
@@ -66,7 +65,7 @@ def test_the_script_of_the_corrector_runs(bundle_folder: Path, tmp_path: Path) -
     assert made.ngrams.log_ratio("Only the n-grams has this.", Edit(17, 20, "has", "have")) > 0
 
 
-def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path: Path) -> None:
+def test_the_script_of_the_chinese_corrector_runs(shell: Shell, bundle_folder: Path, tmp_path: Path) -> None:
     generator = random.Random(0)
     clean = ["".join(generator.choices("我你他在家学校看书买菜的了很好天早晚", k=generator.randint(5, 12))) + "。" for _ in range(80)]
     references = ("没有错误" if i % 5 == 0 else f"{line}\t{line}好" for i, line in enumerate(clean))
@@ -74,7 +73,7 @@ def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path:
         f"{line if i % 5 == 0 else line[1:]}\t{reference}\n" for i, (line, reference) in enumerate(zip(clean, references, strict=True))
     ]
     (tmp_path / "text").write_text("".join(pairs), encoding="utf-8")
-    _run_script("zh-gec.sh", tmp_path, INIT=str(bundle_folder))
+    _run_script(shell, "zh-gec.sh", tmp_path, INIT=str(bundle_folder))
     work = tmp_path / "work"
     trained, held_out = ((work / name).read_text(encoding="utf-8").splitlines() for name in ("clean.txt", "test.tsv"))
     assert {clean[0], clean[2], f"{clean[2]}好", clean[10]} <= set(trained) and not set(trained) & set(clean[1::2])
@@ -86,7 +85,7 @@ def test_the_script_of_the_chinese_corrector_runs(bundle_folder: Path, tmp_path:
 
 
 @pytest.mark.long
-def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
+def test_the_script_of_the_papers_runs_and_continues(shell: Shell, tmp_path: Path) -> None:
     text = tmp_path / "text"
     (text / "en-de").mkdir(parents=True)
     (text / "en-gec").mkdir()
@@ -97,10 +96,10 @@ def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
     (text / "en-gec" / "dev.web.m2").write_text(f"S {sentences[1]}\n", encoding="utf-8")
     with lzma.open(text / "en-gec" / "clean.tsv.xz", "wt", encoding="utf-8") as stream:
         stream.writelines(f"news\t{line}\n" for line in sentences)
-    _run_script("papers.sh", tmp_path, STAGES="left-to-right raw deep-shallow")
+    _run_script(shell, "papers.sh", tmp_path, STAGES="left-to-right raw deep-shallow")
     trained = tmp_path / "work" / "raw" / "verifier" / "model.safetensors"
     before = trained.stat().st_mtime_ns
-    _run_script("papers.sh", tmp_path)
+    _run_script(shell, "papers.sh", tmp_path)
     assert trained.stat().st_mtime_ns == before
     gec = (tmp_path / "work" / "gec-data" / "train.tsv").read_text(encoding="utf-8")
     assert sentences[2] in gec and sentences[1] not in gec
@@ -109,16 +108,10 @@ def test_the_script_of_the_papers_runs_and_continues(tmp_path: Path) -> None:
     assert {"bidirectional", "masked", "blockwise", "gad", "gad-quick", "gad-big", "gec-deep", "vocabulary-4000-bidirectional"} <= folders
 
 
-def _run_script(name: str, folder: Path, **variables: str) -> None:
+def _run_script(shell: Shell, name: str, folder: Path, **variables: str) -> None:
     """Run a recipe script with TRIAL=1, from `folder`/text to `folder`/work."""
     if missing := [tool for tool in ("bash", "xzcat", "awk") if shutil.which(tool) is None]:
         pytest.skip(f"{', '.join(missing)} not installed")
-    command = folder / "bin" / "specdec"
-    command.parent.mkdir(exist_ok=True)
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m specdec_cli "$@"\n', encoding="utf-8")
-    command.chmod(0o755)
-    paths = {"PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
-    environment = {**os.environ, **paths, **variables, "TRIAL": "1", "OMP_NUM_THREADS": "1"}
-    arguments = ["bash", str(ROOT / "specdec_cli" / "recipes" / name), str(folder / "text"), str(folder / "work")]
-    done = subprocess.run(arguments, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    command = f"{shlex.quote(str(ROOT / 'specdec_cli' / 'recipes' / name))} text work"
+    done = shell.run(f"bash {command}", folder, longest=1200.0, **variables, TRIAL="1", OMP_NUM_THREADS="1")
+    assert done.code == 0, done.output
