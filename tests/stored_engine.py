@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 import specdec_cli
-from specdec_cli.commands.engines import open_engine
-from specdec_cli.commands.loading import SHIPPED
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.files import write_atomically
 from specdec_cli.model.bundle_description import Described
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.model_choice import ModelChoice
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.decoder import SentenceDecoder
 
 

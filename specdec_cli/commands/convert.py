@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, TRAINING_FILES, find_bundle
-from specdec_cli.commands.model_cache import warn_of_dropped
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import OfflineOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import Task
+from specdec_cli.opening.model_cache import warn_of_dropped
+from specdec_cli.opening.model_choice import ModelChoice
+from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, find_bundle
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle

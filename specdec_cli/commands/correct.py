@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
 from specdec_cli.commands.options.groups import with_groups
@@ -20,6 +19,7 @@ from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
 from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.opening.model_choice import ModelChoice
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.paragraphs import is_unfinished
 

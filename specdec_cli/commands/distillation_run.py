@@ -8,7 +8,6 @@ from pathlib import Path
 
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.durations import duration
-from specdec_cli.commands.loading import find_bundle
 from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, open_teacher
 from specdec_cli.commands.training_run import teller
 from specdec_cli.decoding.names import BEAM_SIZE
@@ -21,6 +20,7 @@ from specdec_cli.distillation.targets import Targets
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.folder_lock import locked, rank
+from specdec_cli.opening.models import find_bundle
 from specdec_cli.text.io.lines import STDIO
 
 SHARD_LINES = 10_000

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, TRAINING_FILES, find_bundle, shipped_bundles
-from specdec_cli.commands.model_cache import cached_bundles, models_folder
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
 from specdec_cli.measurement_cache import forget_measurements
+from specdec_cli.opening.model_cache import cached_bundles, models_folder
+from specdec_cli.opening.model_choice import ModelChoice
+from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, find_bundle, shipped_bundles
 
 
 def models(

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.loading import bundle_order, bundle_task
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
@@ -21,6 +19,8 @@ from specdec_cli.commands.options.values import decoding_option
 from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
+from specdec_cli.opening.model_choice import ModelChoice
+from specdec_cli.opening.models import bundle_order, bundle_task
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.locale.languages import short_code
 
@@ -129,8 +129,8 @@ def _load(
 
     Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
-    from specdec_cli.commands.engines import open_engine
     from specdec_cli.decoding.options import resolve
+    from specdec_cli.opening.engines import open_engine
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
     from specdec_cli.server.models import add_alternatives, add_model

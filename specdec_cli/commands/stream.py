@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
-from specdec_cli.commands.engines import open_engine
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import InputError
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.model_choice import ModelChoice
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
 from specdec_cli.text.io.lines import Line, LineTooLong

@@ -89,10 +89,10 @@ def train_drafter(
         raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
     if model is None:
         raise UsageError("give --model, the verifier to draft for")
-    from specdec_cli.commands.loading import find_bundle, find_recipe
-    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.commands.training_inputs import beginning_of
     from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.machine import resolve_machine
+    from specdec_cli.opening.models import find_bundle, find_recipe
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
@@ -157,9 +157,9 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
 
 def _initial_drafter(init: str) -> "tuple[AnyDrafter, str]":
     """The drafter of the bundle that --init names, and its digest. Raises UsageError for a bundle without a drafter."""
-    from specdec_cli.commands.loading import find_bundle
     from specdec_cli.commands.training_inputs import drafter_digest
     from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.models import find_bundle
 
     folder = find_bundle(init)
     drafter = load_bundle(folder).drafter
@@ -178,10 +178,10 @@ def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | Non
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
-    from specdec_cli.commands.loading import find_bundle, open_bundle
-    from specdec_cli.commands.machine import move_to, resolve_machine
     from specdec_cli.commands.simulation_view import print_simulation
     from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.machine import move_to, resolve_machine
+    from specdec_cli.opening.models import find_bundle, open_bundle
 
     check_text(dev, parallel=False)
     machine = resolve_machine(device, "float32", threads)

@@ -79,10 +79,10 @@ def train_verifier(
     OUTPUT contains the best bundle so far, which translate can use at any time. After an interruption, the same command resumes.
     """
     require_training()
-    from specdec_cli.commands.loading import find_bundle, find_recipe
-    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.commands.training_inputs import beginning_of, verifier_digest, vocabulary_digest
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
+    from specdec_cli.opening.machine import resolve_machine
+    from specdec_cli.opening.models import find_bundle, find_recipe
     from specdec_cli.recipe import load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric

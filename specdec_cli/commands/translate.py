@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.drafts import DraftOptions
 from specdec_cli.commands.options.glossary import GlossaryOptions
@@ -20,6 +19,7 @@ from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.options.values import output_option
 from specdec_cli.errors import UsageError
 from specdec_cli.files import json_text
+from specdec_cli.opening.model_choice import ModelChoice
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
 

@@ -83,9 +83,9 @@ def visualize(
     With --file, show for a corpus how many tokens become correct in each iteration of jacobi, by position, and by word start
     or inside a word.
     """
-    from specdec_cli.commands.loading import open_bundle
-    from specdec_cli.commands.machine import resolve_machine
-    from specdec_cli.commands.model_choice import ModelChoice
+    from specdec_cli.opening.machine import resolve_machine
+    from specdec_cli.opening.model_choice import ModelChoice
+    from specdec_cli.opening.models import open_bundle
 
     _check(sentence, file, limit, decoding, block_size, output)
     machine = resolve_machine(device, "float32", threads)

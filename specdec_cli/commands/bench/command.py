@@ -15,12 +15,12 @@ from specdec_cli.commands.bench.options import (
     ReportOptions,
     SettingOptions,
 )
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.values import number_or_auto
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.opening.model_choice import ModelChoice
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.summary import Result

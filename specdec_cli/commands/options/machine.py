@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from specdec_cli.commands.machine import MOST_THREADS, Machine, resolve_machine
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.values import checks_number_or, machine_option, number_or_auto
+from specdec_cli.opening.machine import MOST_THREADS, Machine, resolve_machine
 
 LARGEST_BATCH = 64
 """The largest number of sentences in a batch if the batch size is `auto`."""

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specdec_cli.commands.machine import Machine, move_to
-from specdec_cli.commands.model_cache import converted
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.opening.machine import Machine, move_to
+from specdec_cli.opening.model_cache import converted
+from specdec_cli.opening.model_choice import ModelChoice
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle

@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specdec_cli.commands.loading import find_bundle, open_bundle
-from specdec_cli.commands.machine import Machine, computes_natively, native_machine
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.decoding.names import methods_of
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
+from specdec_cli.opening.machine import Machine, computes_natively, native_machine
+from specdec_cli.opening.model_choice import ModelChoice
+from specdec_cli.opening.models import find_bundle, open_bundle
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.native_decoding import Unsupported, UnsupportedOrder
 from specdec_cli.pipeline.native_engine import NativeEngine

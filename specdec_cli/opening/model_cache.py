@@ -13,8 +13,8 @@ from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.model_choice import ModelChoice
     from specdec_cli.model.formats import Conversion
+    from specdec_cli.opening.model_choice import ModelChoice
 
 _VERSION = 2
 """The version of the cache format, part of the key of every converted model; raise it when the output of a conversion changes."""
