@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specdec_cli.commands.dev_sets import DEV_LINES, held_out_sets, tell_left_out
+from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.commands.training_run import check_output, check_text, require_training, teller, train, writing_alone
+from specdec_cli.commands.training_run import check_output, check_text, require_training, train, writing_alone
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.processors import usable_processors
 
@@ -92,8 +93,8 @@ def train_drafter(
     from specdec_cli.commands.training_inputs import beginning_of
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.machine import resolve_machine
-    from specdec_cli.opening.models import find_bundle, find_recipe
-    from specdec_cli.recipe import load_recipe
+    from specdec_cli.opening.models import find_bundle
+    from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.drafter import DrafterTask
@@ -106,7 +107,7 @@ def train_drafter(
     check_text([text.path for text in texts], parallel=True)
     machine = resolve_machine(device, "float32", threads)
     with writing_alone(output):
-        folder = find_bundle(model)
+        folder = find_bundle(model, teller(quiet))
         digests = _verifier_digest(folder, output, plan)
         bundle = load_bundle(folder)
         if (order := bundle.verifier.config.order) != "left-to-right":
@@ -161,7 +162,7 @@ def _initial_drafter(init: str) -> "tuple[AnyDrafter, str]":
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.models import find_bundle
 
-    folder = find_bundle(init)
+    folder = find_bundle(init, say)
     drafter = load_bundle(folder).drafter
     if drafter is None:
         raise UsageError(f"--init {init}: the bundle has no drafter")

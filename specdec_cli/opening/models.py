@@ -1,29 +1,60 @@
-"""Search for bundles and recipes by name, and loading of bundles."""
+"""Models by name: the choice of a model, the search for its bundle, and the cache of models converted from other toolkits."""
 
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.files import cache_folder
 from specdec_cli.opening.machine import Machine, move_to
-from specdec_cli.opening.model_cache import converted
-from specdec_cli.opening.model_choice import ModelChoice
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.bundle_info import Task
+    from specdec_cli.model.formats import Conversion
     from specdec_cli.text.folding import Order
 
+Tell = Callable[[str], None]
+"""Called with a message for the user, such as that a model is being converted."""
 SHIPPED = Path(__file__).parent.parent / "bundles"
-RECIPES = Path(__file__).parent.parent / "recipes"
 TRAINING_FILES = ("checkpoint.pt", "metrics.csv")
 """Names of files that training writes into the folder of a bundle, but that are not part of the bundle."""
+_VERSION = 2
+"""The version of the cache format, part of the key of every converted model; raise it when the output of a conversion changes."""
+_READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
+"""Suffixes of the files that a conversion may read; changes of other files, such as logs, do not change the key of a model."""
 
 
-def find_bundle(model: str | ModelChoice) -> Path:
+def silent(message: str) -> None:
+    """Ignore a message."""
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """The path or name of a model, and its languages ("": the bundle's), which matter for a multilingual model.
+
+    With `offline` the model is not downloaded.
+    """
+
+    name: str
+    source_language: str = ""
+    target_language: str = ""
+    offline: bool = False
+
+    def absolute(self) -> Self:
+        """The same model, with an absolute path if it is given as a path, for processes with another working folder."""
+        path = Path(self.name)
+        return replace(self, name=str(path.resolve())) if path.exists() else self
+
+
+def find_bundle(model: str | ModelChoice, tell: Tell = silent) -> Path:
     """The folder of a bundle that is given as a path or as the name of a shipped bundle.
 
-    Another toolkit's model (a path, or a name on the hub) is converted, and the folder is that of the cached result. Raises
-    ModelError, naming the shipped bundles, if there is no such model, and for a model that cannot be converted.
+    Another toolkit's model (a path, or a name on the hub) is converted, and the folder is that of the cached result; `tell` is called
+    if that takes place. Raises ModelError, naming the shipped bundles, if there is no such model, and for a model that cannot be converted.
     """
     chosen = ModelChoice(model) if isinstance(model, str) else model
     folder = Path(chosen.name)
@@ -31,7 +62,7 @@ def find_bundle(model: str | ModelChoice) -> Path:
         return folder
     if (SHIPPED / chosen.name / "bundle.json").exists():
         return SHIPPED / chosen.name
-    found = converted(chosen)
+    found = converted(chosen, tell)
     if found is not None:
         return found
     known = ", ".join(shipped_bundles()) or "none"
@@ -79,15 +110,75 @@ def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool
     return move_to(machine, bundle, same_drafts=same_drafts)
 
 
-def find_recipe(name: str | None) -> Path | None:
-    """The file of a recipe that is given as a path or as the name of a shipped recipe; None for None.
+def models_folder() -> Path:
+    """The folder of converted models, in the user's cache folder."""
+    return cache_folder() / "models"
 
-    Raises UsageError, naming the shipped recipes, if there is no such file or recipe.
+
+def cached_bundles() -> Iterator[Path]:
+    """The folders of the converted bundles in the cache, sorted."""
+    return iter(sorted(path.parent for path in models_folder().glob("*/bundle.json")))
+
+
+def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
+    """The folder of the bundle that another toolkit's model (a folder, a file, or a name on the hub) was converted to.
+
+    The model is converted if the cache has no bundle of it. `chosen` may also name a bundle in the cache. None if there is no such
+    model. Raises ModelError for a model that cannot be converted, and UsageError if a language is missing or unknown.
     """
-    if name is None or Path(name).exists():
-        return None if name is None else Path(name)
-    shipped = RECIPES / f"{name}.toml"
-    if not shipped.exists():
-        known = ", ".join(sorted(path.stem for path in RECIPES.glob("*.toml")))
-        raise UsageError(f"--recipe {name}: no such file, and not one of the shipped recipes: {known}")
-    return shipped
+    from specdec_cli.model.bundle import save_bundle
+    from specdec_cli.model.formats import ConversionOptions, convert_model, find_format
+    from specdec_cli.model.hub import fetch, is_hub_name
+    from specdec_cli.new_folder import new_folder
+
+    path = Path(chosen.name)
+    if path.exists():
+        if find_format(path) is None:
+            return None
+        title = path.resolve().name
+    elif (models_folder() / path / "bundle.json").exists():
+        return models_folder() / path
+    elif is_hub_name(chosen.name):
+        path, title = fetch(chosen.name, None, chosen.offline), chosen.name
+    else:
+        return None
+    folder = models_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
+    if not (folder / "bundle.json").exists():
+        tell(f"{chosen.name}: converting to {folder}")
+        conversion = convert_model(path, None, ConversionOptions(chosen.source_language, chosen.target_language))
+        tell_dropped(conversion, chosen.name, tell)
+        _forget_languages(conversion, chosen)
+        try:
+            with new_folder(folder, "bundle.json", force=False) as partial:
+                save_bundle(conversion.bundle, partial)
+        except UsageError:
+            # Another process has converted the same model meanwhile.
+            if not (folder / "bundle.json").exists():
+                raise
+    return folder
+
+
+def tell_dropped(conversion: "Conversion", name: str, tell: Tell) -> None:
+    """Tell the settings of the original model `name` that affect its output and that bundles do not support, if there are any."""
+    if conversion.dropped_settings:
+        tell(f"warning: {name}: unsupported settings: {', '.join(conversion.dropped_settings)}")
+
+
+def _forget_languages(conversion: "Conversion", chosen: ModelChoice) -> None:
+    """Remove the requested languages from the bundle of a multilingual model: later uses may request others."""
+    bundle = conversion.bundle
+    if bundle.tokenizer.multilingual:
+        source = "" if chosen.source_language else bundle.info.source_language
+        target = "" if chosen.target_language else bundle.info.target_language
+        bundle.info = replace(bundle.info, source_language=source, target_language=target)
+
+
+def _key(path: Path) -> str:
+    """A hash of names, sizes and modification times of the files at and beside `path`; reading their content would take long."""
+    folder = path if path.is_dir() else path.parent
+    files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix in _READ)
+    digest = hashlib.sha256(f"{_VERSION} {path.resolve()}".encode())
+    for file in files:
+        seen = file.stat()
+        digest.update(f"{file.name} {seen.st_size} {seen.st_mtime_ns}\n".encode())
+    return digest.hexdigest()[:12]

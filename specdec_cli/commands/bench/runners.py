@@ -8,8 +8,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.opening.machine import Machine, computes_natively, native_machine, resolve_machine
-from specdec_cli.opening.model_choice import ModelChoice
-from specdec_cli.opening.models import find_bundle, open_bundle
+from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
 from specdec_cli.pipeline.native_decoding import Unsupported
 
 if TYPE_CHECKING:
