@@ -70,7 +70,9 @@ def english_german(pytestconfig: pytest.Config) -> tuple[Described, SentenceDeco
 def translator(english_german: tuple[Described, SentenceDecoder]) -> Translator:
     """A translator from English to German."""
     bundle, engine = english_german
-    return Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    translator.use_labels(bundle.labels)
+    return translator
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ LAYERS = (
     {"model"},
     {"error_types"},
     {"metrics", "corruption", "memories"},
-    {"text.checks", "text.corpus", "text.glossary", "text.shape", "text.spelling", "text.tags"},
+    {"text.checks", "text.corpus", "text.glossary", "text.labels", "text.shape", "text.spelling", "text.tags"},
     {"text.segment"},
     {"text.locale"},
     {"text.protect"},

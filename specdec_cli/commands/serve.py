@@ -154,7 +154,7 @@ def _load(
 
     beam = replace(plain, decoding="beam", beam_size=MOST_ALTERNATIVES + 1, n_best=MOST_ALTERNATIVES + 1)
     if bundle_task(choice) == "translate" and words.glossary is None and bundle_order(choice) == "left-to-right":
-        add_alternatives(service, opened.bundle, lambda: open_engine(choice, options, beam, trace=False, quiet=True).engine)
+        add_alternatives(service, opened.bundle, lambda: open_engine(choice, options, beam, trace=False, quiet=True).engine, words)
 
     def open_single(*, greedy: bool) -> "SentenceDecoder":
         return open_engine(choice, replace(options, threads=1), plain if greedy else drafting, trace=False, quiet=True).engine

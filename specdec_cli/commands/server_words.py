@@ -16,7 +16,7 @@ from specdec_cli.text.glossary import Glossary
 def read_words(glossary: GlossaryOptions, ignoring: IgnoreOptions) -> Words:
     """Read what the options say. Raises InputError for a file that cannot be read, and UsageError for values that are not valid."""
     terms = glossary.read(n_best=1)
-    return Words(None if terms is None else Glossary(terms), ignoring.ignored())
+    return Words(None if terms is None else Glossary(terms), ignoring.ignored(), not glossary.no_labels)
 
 
 def check_words(words: Words, models: Sequence[ModelChoice]) -> None:

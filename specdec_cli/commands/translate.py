@@ -36,7 +36,8 @@ NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help=
 @dataclass(frozen=True)
 class Translating:
     """A LineDecoding that translates, as the options of `translate` say; `whole` are the lines of the whole text if there
-    is an earlier version of it; `terms` are those of the glossary, None without one.
+    is an earlier version of it; `terms` are those of the glossary, None without one; with `uses_labels`, labels are
+    translated as the bundle's list says.
     """
 
     model: ModelChoice
@@ -47,6 +48,7 @@ class Translating:
     earlier: DraftOptions
     whole: tuple[str, ...] = ()
     terms: "Sequence[Term] | None" = None
+    uses_labels: bool = True
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
         """Load the model on `machine`."""
@@ -71,6 +73,8 @@ class Translating:
         if self.terms is not None:
             stream.totals.terms = TermTotals()
             translator.use_glossary(open_glossary(self.terms, stream.bundle.shape.order))
+        if self.uses_labels:
+            translator.use_labels(stream.bundle.labels)
 
         def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
             if stream.totals.drafts is not None:
@@ -143,7 +147,7 @@ def translate(
         raise UsageError("--previous compares the texts line by line and does not go with --unwrap")
     if earlier.given and cluster.ray is not None:
         raise UsageError("--tm and --previous do not go with --ray, which gives parts of the text to several machines")
-    translating = Translating(chosen, decoding, machine, text, n_best, earlier, (), terms)
+    translating = Translating(chosen, decoding, machine, text, n_best, earlier, (), terms, not glossary.no_labels)
     if cluster.ray is not None:
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 

@@ -98,7 +98,7 @@ UNTRAINED = "lookup,ngram-memory,gs-jacobi"
 GLOSSARY = "glossary"
 """The name of the decoding of sentences that were decoded again to bring in terms."""
 COPIED = "copy"
-"""The name of the decoding of lines that are copies of earlier translations."""
+"""The name of the decoding of lines that are copies of earlier translations, or labels."""
 GIVEN = "given-drafts"
 """The name of decoding with drafts that come with the sentences. It is not one of DECODINGS: a sentence that has a draft
 is decoded this way, whatever exact decoding was requested.

@@ -9,6 +9,8 @@ from specdec_cli.text.protect.spans import protected_spans
 
 _HEADER = re.compile(r"^X-Accelerator-Marker:\s*([&_])\s*$", re.MULTILINE | re.IGNORECASE)
 _SIGNS = {"&": re.compile(r"&(?!\w+;)(?!(?<=[A-Z]&)[A-Z])[^\W_]"), "_": re.compile(r"(?<![\w%])_[^\W_]")}
+_SHOWN = "&&"
+"""What shows an ampersand where one sign alone would mark an accelerator."""
 _LEAST = 3
 """The number of texts with an accelerator from which a catalogue whose header names no sign has accelerators."""
 
@@ -28,7 +30,8 @@ def accelerator_at(text: str, sign: str) -> int | None:
 
     A "_" inside a word is not an accelerator, because names in code contain it too.
     """
-    found = _SIGNS[sign].search(text) if sign and text.count(sign) == 1 else None
+    shown = text.replace(_SHOWN, "\0\0") if sign == "&" else text
+    found = _SIGNS[sign].search(shown) if sign and shown.count(sign) == 1 else None
     if found is None:
         return None
     inside = any(start <= found.start() < end for start, end in protected_spans(text))
@@ -42,6 +45,16 @@ def without_sign(segment: Segment, place: int) -> Segment:
     first, last = segment.part(0, place), segment.part(place + 1, len(segment.text))
     moved = [piece._replace(start=piece.start + place, end=piece.end + place) for piece in last.pieces]
     return replace(segment, text=first.text + last.text, pieces=(*first.pieces, *moved))
+
+
+def with_single_ampersands(segment: Segment) -> Segment:
+    """Return the segment with "&" for each "&&", which is written again for each "&" of its output; itself if it has none."""
+    if _SHOWN not in segment.text:
+        return segment
+    escape = segment.layout.escape
+    for found in reversed(list(re.finditer(_SHOWN, segment.text))):
+        segment = without_sign(segment, found.start())
+    return replace(segment, layout=replace(segment.layout, escape=lambda text: escape(text).replace("&", _SHOWN)))
 
 
 def with_accelerator(text: str, accelerator: str) -> str:

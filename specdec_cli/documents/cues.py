@@ -14,7 +14,6 @@ _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _ATTEMPT = re.compile(r"\ufeff?\s*\d+:[^\n]*-->")
 _TAG = r"<[^<>]*>|\{\\[^{}]*\}"
 _BEFORE = re.compile(rf"(?:\s|{_TAG})*")
-_AFTER = re.compile(rf"(?<!\s)(?:\s|{_TAG})*$")
 _SPEAKER = re.compile(r"[-\u2013\u2014\u266a\u266b\[(>]|[A-Z][A-Z .]{1,20}:")
 _PAUSE = 2.0
 """The longest pause within a sentence, in seconds."""
@@ -106,13 +105,38 @@ def _cue(content: str, times: tuple[float, float] | None, lines: list[Run]) -> l
     if times is None or not lines:
         return []
     begin, end = lines[0][0], lines[-1][1]
-    before, after = _BEFORE.match(content, begin, end), _AFTER.search(content, begin, end)
-    first, last = before.end() if before else begin, after.start() if after else end
+    before = _BEFORE.match(content, begin, end)
+    first, last = before.end() if before else begin, _text_end(content, begin, end)
     if "<" in content[first:last]:
         first, last = begin, end
-    kept = [(max(start, first), min(stop, last)) for start, stop in lines]
-    kept = [run for run in kept if content[slice(*run)].strip()]
+    kept = [_stripped(content, max(start, first), min(stop, last)) for start, stop in lines]
+    kept = [run for run in kept if run[0] < run[1]]
     return [Cue(*times, tuple(kept), content[begin:first].strip())] if kept else []
+
+
+def _stripped(content: str, begin: int, end: int) -> Run:
+    """Begin and end of a line without white space around it."""
+    text = content[begin:end]
+    return begin + len(text) - len(text.lstrip()), begin + len(text.rstrip())
+
+
+def _text_end(content: str, begin: int, end: int) -> int:
+    """The offset after the text between `begin` and `end`, without the white space and tags at its end."""
+    while begin < end:
+        if content[end - 1].isspace():
+            end -= 1
+            continue
+        opening, inner = {">": ("<", "<>"), "}": ("{", "{}")}.get(content[end - 1], ("", ""))
+        start = max((content.rfind(each, begin, end - 1) for each in inner), default=-1)
+        if start < 0 or content[start] != opening or (opening == "{" and content[start + 1] != "\\"):
+            break
+        end = start
+    return end
+
+
+def is_timing(line: str) -> bool:
+    """Whether a line of text would be read as the times of a cue."""
+    return _ATTEMPT.match(line) is not None
 
 
 def _is_number(content: str, lines: list[Run]) -> bool:

@@ -87,7 +87,8 @@ class TextDocument:
 
     def _read(self, inner: Sequence[Change], begin: int, finish: int) -> str:
         """The characters `begin` to `finish` of the document, with the changes `inner` that are among them made."""
-        shifted = [Change(each.start - begin, each.end - begin, each.text) for each in inner if begin <= each.start < finish]
+        first, last = (bisect.bisect_left(inner, offset, key=lambda each: each.start) for offset in (begin, finish))
+        shifted = [Change(each.start - begin, each.end - begin, each.text) for each in inner[first:last]]
         return apply_edits(self.content[begin:finish], shifted)
 
     def corrected(self, edits: Sequence[Sequence[Edit]]) -> bytes:

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Literal, NamedTuple
 
@@ -13,6 +14,9 @@ VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "l
 """The elements without content and end tag."""
 _LONG_NUMBER = re.compile(r"&#\d{4000,}")
 """A character reference with so many digits that int() may raise ValueError."""
+
+
+_TAG_START = re.compile(r"</?[A-Za-z]")
 
 
 class Event(NamedTuple):
@@ -31,9 +35,11 @@ class Event(NamedTuple):
 def html_events(text: str) -> Iterator[Event]:
     """Yield the parts of `text`, which cover it, in order."""
     readable = _LONG_NUMBER.sub(lambda found: "&".ljust(len(found.group()), "x"), text)
-    parser = _Parser(readable)
-    parser.feed(readable)
-    parser.close()
+    unclosed = _TAG_START.search(readable, readable.rfind(">") + 1)  # such a tag is markup up to the end
+    parser = _Parser(readable[: unclosed.start()] if unclosed else readable)
+    parser.read()
+    if unclosed:
+        parser.found.append(Event("other", unclosed.start(), len(text)))
     ends = [*(event.begin for event in parser.found[1:]), len(text)]
     for event, end in zip(parser.found, ends, strict=False):
         yield event._replace(finish=end)
@@ -49,25 +55,34 @@ def is_space(reference: str) -> bool:
     return unescape(reference).isspace()
 
 
+class _UnclosedError(Exception):
+    """All that follows is in a comment or declaration without an end."""
+
+
 class _Parser(HTMLParser):
     """Collects the parts; their ends are set later."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=False)
         self._text, self._starts = text, line_starts(text)
-        self._unclosed = False  # whether all that follows is in a comment or declaration without an end
         self.found: list[Event] = []
 
+    def read(self) -> None:
+        """Read the text to its end."""
+        with suppress(_UnclosedError):
+            self.feed(self._text)
+            self.close()
+
     def _add(self, kind: Kind, name: str = "", kept: bool = False) -> None:
-        if self._unclosed:
-            return
         line, column = self.getpos()
         begin = self._starts[line - 1] + column
-        if kind == "text" and self._text.startswith("<!", begin):
+        is_text = kind == "text"
+        if is_text and self._text.startswith("<!", begin):
             kind = "other"
-            self._unclosed = self._text.startswith("<!--", begin) or self._text.find(">", begin) < 0
         if not (self.found and kind == "text" and self.found[-1].kind == "text"):
             self.found.append(Event(kind, begin, begin, name, kept))
+        if kind == "other" and is_text and (self._text.startswith("<!--", begin) or self._text.find(">", begin) < 0):
+            raise _UnclosedError
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._add("start", tag, _is_kept(attrs))

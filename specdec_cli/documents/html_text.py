@@ -5,7 +5,8 @@ The library keeps no offsets in a tree; so a stream of tags is read, and all els
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from specdec_cli.documents.builder import SegmentBuilder
@@ -98,10 +99,11 @@ def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
     """Yield the segments of the HTML from `begin` to `finish` of a document."""
     events = [each._replace(begin=each.begin + begin, finish=each.finish + begin) for each in html_events(content[begin:finish])]
     group: list[Event] = []
+    ends = _end_tags(events)
     index = 0
     while index < len(events):
         event = events[index]
-        last = _kept_until(events, index)
+        last = _kept_until(events, index, ends)
         if event.kind == "start" and not event.kept:
             yield from _attributes(content, event)
         raised = _raised_until(content, events, index)
@@ -119,18 +121,24 @@ def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
     yield from _segment(content, group)
 
 
-def _kept_until(events: Sequence[Event], index: int) -> int:
+def _end_tags(events: Sequence[Event]) -> dict[int, int]:
+    """For the index of each start tag that of its end tag; those without one are missing."""
+    opened: dict[str, list[int]] = defaultdict(list)
+    ends: dict[int, int] = {}
+    for index, event in enumerate(events):
+        if event.kind == "start" and event.name not in VOID:
+            opened[event.name].append(index)
+        elif event.kind == "end" and opened[event.name]:
+            ends[opened[event.name].pop()] = index
+    return ends
+
+
+def _kept_until(events: Sequence[Event], index: int, ends: Mapping[int, int]) -> int:
     """The index of the end tag of an element whose content is kept; `index` for any other part."""
     event = events[index]
     if event.kind != "start" or event.name in VOID or not (event.kept or event.name in _KEPT or event.name in _KEPT_INLINE):
         return index
-    depth = 0
-    for place in range(index, len(events)):
-        if events[place].name == event.name and events[place].kind in ("start", "end"):
-            depth += 1 if events[place].kind == "start" else -1
-            if depth == 0:
-                return place
-    return index if event.name in _KEPT_INLINE else len(events) - 1
+    return ends.get(index, index if event.name in _KEPT_INLINE else len(events) - 1)
 
 
 def _raised_until(content: str, events: Sequence[Event], index: int) -> int:

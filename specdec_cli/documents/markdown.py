@@ -16,9 +16,11 @@ from specdec_cli.documents.reading import decode
 from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.documents.wrapped import ends_sentence, with_lines
 
+_DEEPEST = 100
+"""The most blocks inside of each other, such as lists and their items; markdown-it-py reads them recursively."""
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")
-_HARD_BREAK = re.compile(r"(?: {2,}|\\)$")
+_LINE_REST = re.compile(r"[ \t]*(?=[\r\n]|\Z)")
 # Lines that are copied because they are syntax of a Markdown dialect: fences of blocks and admonitions, template statements, and
 # import statements of MDX.
 _DIRECTIVE = re.compile(r":{3,}|!{3}|\?{3}|\+{3}|\{[%:]|\[\[[^][]*\]\]$|\[![A-Z]+\]|import\s[\w\s{},*]+\sfrom\s+[\"'].*")
@@ -40,7 +42,7 @@ Run = tuple[int, int]
 def read_markdown(source: Source) -> Document:
     """Parse a Markdown file. Raises InputError for bytes that are not UTF-8, and UsageError without markdown-it-py."""
     content = decode(source.data, source.name)
-    parser = load_library("markdown_it", source.name).MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    parser = load_library("markdown_it", source.name).MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
     front = _FRONT_MATTER.match(content)
     kept = front.end() if front else 0
     shown = _blank(content[:kept]) + _FORMULA.sub(lambda found: _blank(found.group()), content[kept:])
@@ -122,10 +124,10 @@ def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
             if group:
                 yield group
             group, begin = [], definition.end()
-        line_end = _LINE_END.search(content, end)
-        rest = content[begin : line_end.start() if line_end else len(content)]
-        breaks = _HARD_BREAK.search(rest)
-        group.append((begin, begin + breaks.start() if breaks and text.endswith("\\") else end))
+        rest = _LINE_REST.match(content, end)
+        marked = rest is not None and not rest.group() and text.endswith("\\")
+        breaks = marked or (rest is not None and rest.group().endswith("  "))
+        group.append((begin, end - marked))
         is_title = begin == runs[0][0] and _TITLE.match(text) and not _goes_on(content, runs[1:2])
         if breaks or single or is_title:
             yield group

@@ -10,7 +10,8 @@ from specdec_cli.text.tags.markup import RAISED
 Kind = Literal["open", "close", "single", "void", "line_break", "end"]
 _CODE = rf"(?P<code>{CODE})"
 _ESCAPE = r"(?P<escape>\\[!-/:-@\[-`{-~])"
-_HTML = rf"(?P<raised>{RAISED})|" + r"(?P<comment><!--.*?-->)|(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
+_COMMENT = r"(?P<comment><!--.{0,2000}?-->)"
+_HTML = rf"(?P<raised>{RAISED})|{_COMMENT}|" + r"(?P<address><[a-zA-Z][a-zA-Z0-9+.-]{1,31}:[^\s<>]*>|<[\w.+-]+@[\w.-]+>)"
 _TAG = rf"<(?P<slash>/?)(?P<tag>[A-Za-z][\w-]*)(?:{TAG_ATTRIBUTES}|(?P<empty>\s*/))?>"
 _MATH = rf"(?P<math>{FORMULA})"
 _DISPLAY = r"(?P<display>(?<![$\\])\$\$(?:[^$]|\$(?!\$))+\$\$(?!\$))"
@@ -28,8 +29,8 @@ _VOID = frozenset(("br", "hr", "img", "input", "wbr"))
 
 class Mark(NamedTuple):
     """The characters `start` to `end` of a text are markup that opens or closes a pair, or is single: one that may stand for a word, one
-    without a meaning in its sentence, one that separates words, or one that ends a text. The description of an image in a link is at the
-    offsets `label`.
+    without a meaning in its sentence, one that separates words, or one that ends a text. The description of an image is at the offsets
+    `label`.
     """
 
     start: int
@@ -112,12 +113,14 @@ def _take_link(text: str, found: re.Match[str], opened: list[_Opened], marks: li
     label = text[start.end() : found.start()]
     target = found["target"] or ""
     if target.startswith("(") or (target not in ("", "[]") and normal_label(target[1:-1]) in references):
-        around = opened[index - 1].found if index else None
-        if start.group() == "[" or around is None or around.group() != "[" or around.end() != start.start():
+        if start.group() == "[":
             _close("[", found, opened, marks)
-        else:  # an image that begins a link, such as a badge, is no part of the sentence
+        else:  # the description of an image is a text of its own
             del opened[index:]
-            marks.append(Mark(start.start(), found.end(), "line_break", (start.end(), found.start())))
+            around = opened[-1].found if opened else None
+            begins_link = around is not None and around.group() == "[" and around.end() == start.start()
+            kind: Kind = "line_break" if begins_link else "single"  # a badge is no word of its sentence
+            marks.append(Mark(start.start(), found.end(), kind, (start.end(), found.start())))
     elif normal_label(label) in references:
         del opened[index:]
         marks.append(Mark(start.start(), found.end(), "single"))

@@ -4,19 +4,22 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from specdec_cli.documents.accelerators import accelerator_at, accelerator_sign, with_accelerator, without_sign
+from specdec_cli.documents.accelerators import accelerator_at, accelerator_sign, with_accelerator, with_single_ampersands, without_sign
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.icu import FormReader
 from specdec_cli.documents.po_file import Entry, PoString, decoded, escaped, read_entries, written
 from specdec_cli.documents.reading import decode, known_encoding
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.documents.wrapped import line_groups, text_segment
+from specdec_cli.errors import InputError
 
 _CHARSET = re.compile(rb"Content-Type:[^\\\n]*charset=([\w.:-]{1,40})", re.IGNORECASE)
 _LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]{2,3}(?![A-Za-z])[\w@.-]{0,20})", re.IGNORECASE | re.MULTILINE)
 _OPTION = re.compile(r"[ \t]*--?[A-Za-z?][^\n]*?(?:  +|\t+)(?=\S)")
 """An option of a program, before its description."""
-_PLURALS = re.compile(r"Plural-Forms:\s*nplurals\s*=\s*(\d{1,2})", re.IGNORECASE)
+_PLURALS = re.compile(r"Plural-Forms:\s*nplurals\s*=\s*(\d+)", re.IGNORECASE)
+_MOST_FORMS = 10
+"""The most forms of the plural that a catalogue may have; languages have up to six."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,14 @@ class Message:
         return "".join([*pieces, self.text[position:]])
 
     def without_accelerator(self, sign: str) -> "Message":
-        """The message with its accelerator, if it has one with this sign, apart from its segment."""
-        place = accelerator_at(self.text, sign)
-        if place is None or len(self.segments) != 1 or "\n" in self.text.strip():
-            return self
-        segment = without_sign(self.segments[0], place - self.spans[0][0])
-        return replace(self, segments=(segment,), accelerator=self.text[place : place + 2])
+        """The message with its accelerator, if it has one with this sign, apart from its segment, and a "&&" read as the ampersand that it
+        shows.
+        """
+        place, segments, accelerator = accelerator_at(self.text, sign), self.segments, ""
+        if place is not None and len(segments) == 1 and "\n" not in self.text.strip():
+            segments, accelerator = (without_sign(segments[0], place - self.spans[0][0]),), self.text[place : place + 2]
+        shown = map(with_single_ampersands, segments) if sign == "&" else segments
+        return replace(self, segments=tuple(shown), accelerator=accelerator)
 
 
 class Catalogue(TextDocument):
@@ -78,6 +83,9 @@ class Catalogue(TextDocument):
         stated = _LANGUAGE.search(header)
         self.languages = [("", stated[1])] if stated else []
         plurals = _PLURALS.search(header)
+        if plurals and not 0 < int(plurals[1][:9]) <= _MOST_FORMS:
+            line = content.count("\n", 0, content.find("Plural-Forms")) + 1
+            raise InputError(f"{source.name}, line {line}: nplurals={plurals[1][:9]}, expected 1 to {_MOST_FORMS}")
         self._forms = int(plurals[1]) if plurals else 0
 
     def earlier(self) -> Iterator[tuple[list[tuple[str, str]], list[str]]]:

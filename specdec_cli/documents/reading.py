@@ -10,6 +10,16 @@ from specdec_cli.text.io.lines import STDIO, UNREADABLE, no_such_file, open_bina
 MAX_BYTES = 2**26
 """The largest size of a document, after decompression; a document is held in memory completely."""
 
+_ENCODINGS = frozenset(
+    [
+        *("ascii", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"),
+        *("koi8-r", "koi8-u", "koi8-t", "mac-roman", "mac-cyrillic", "tis-620", "ptcp154"),
+        *("gb2312", "gbk", "gb18030", "big5", "big5hkscs", "euc_jp", "shift_jis", "iso2022_jp", "euc_kr", "johab"),
+        *(f"iso8859-{part}" for part in range(1, 17) if part != 12),
+        *(f"cp{page}" for page in (437, 850, 852, 855, 857, 858, 862, 866, 869, 874, 932, 949, 950, *range(1250, 1259))),
+    ]
+)
+"""The encodings of the HTML standard (Encoding, section 4.2), of XML, and of gettext, as Python names them."""
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -52,12 +62,15 @@ def marked_encoding(data: bytes) -> str | None:
 
 
 def known_encoding(label: str) -> str | None:
-    """The name of an encoding of text that `label` stands for; None if there is none."""
+    """The name of the encoding of documents that `label` stands for; None for others, also for those that Python knows besides.
+
+    Text that only Python decodes (as `unicode_escape` and `utf-7` do) could become markup in the output.
+    """
     try:
-        "".encode(label.strip())  # fails for codecs between bytes, such as base64
+        name = codecs.lookup(label.strip()).name
     except (LookupError, ValueError):
         return None
-    return codecs.lookup(label.strip()).name
+    return name if name in _ENCODINGS else None
 
 
 def _read(stream: Any, name: str) -> bytes:

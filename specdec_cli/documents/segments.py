@@ -1,6 +1,7 @@
 """Segments of a document: their text as the model sees it, and where each part of it is in the document."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -181,7 +182,10 @@ class Segment:
     def part(self, start: int, end: int) -> "Segment":
         """The segment of the characters `start` to `end` of the text."""
         found = []
-        for piece in self.pieces:
+        inside = slice(
+            bisect_right(self.pieces, start, key=lambda piece: piece.end), bisect_left(self.pieces, end, key=lambda piece: piece.start)
+        )
+        for piece in self.pieces[inside]:
             first, last = max(start, piece.start), min(end, piece.end)
             if first < last:
                 begin = piece.begin + (first - piece.start if piece.is_copied else 0)

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import groupby, islice
 
 from specdec_cli.documents.builder import SegmentBuilder
-from specdec_cli.documents.cues import Passage, is_webvtt, passages, read_cues
+from specdec_cli.documents.cues import Passage, Run, is_timing, is_webvtt, passages, read_cues
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.html_text import add_escaped, escape_text
 from specdec_cli.documents.reading import decode, marked_encoding
@@ -59,8 +59,14 @@ class Subtitles(TextDocument):
         ending = "\r\n" if "\r\n" in self.content else "\n"
         for lines, words in zip(cues, texts, strict=True):
             written = [segments[0].layout.write(word, lambda start, end: self.content[start:end]) for word in words]
-            text = ending.join(fold(written, len(lines), self._width))
-            yield Change(max(begin, lines[0][0]), min(finish, lines[-1][1]), text)
+            folded = fold(written, len(lines), self._width)
+            if any(map(is_timing, folded)):
+                folded = [" ".join(written).replace("-->", "->")]
+            yield Change(max(begin, lines[0][0]), min(finish, lines[-1][1]), (ending + self._indentation(lines)).join(folded))
+
+    def _indentation(self, lines: Sequence[Run]) -> str:
+        """The white space before the second of the lines of a cue."""
+        return self.content[lines[0][1] : lines[1][0]].rpartition("\n")[2] if len(lines) > 1 else ""
 
 
 def read_subtitles(source: Source) -> Document:

@@ -74,7 +74,10 @@ def _read(path: Path, source: str, target: str) -> Iterator[Pair]:
 
 def _read_tsv(path: Path) -> Iterator[Pair]:
     try:
-        yield from read_tsv(path)
+        for number, pair in enumerate(read_tsv(path), start=1):
+            if "\0" in pair.source or "\0" in pair.target:
+                raise InputError(f"{path}, line {number}: holds a NUL byte")
+            yield pair
     except InputError as error:
         if ".tsv" in path.suffixes[-2:]:
             raise

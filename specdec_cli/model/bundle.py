@@ -22,6 +22,8 @@ from specdec_cli.model.drafters import AnyDrafter, make_drafter
 from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.model.uninitialized import Uninitialized
+from specdec_cli.text.labels import FILE as LABELS
+from specdec_cli.text.labels import Labels
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.speller import FILE as LEXICON
@@ -35,7 +37,7 @@ M = TypeVar("M", bound=nn.Module)
 @dataclass
 class Bundle:
     """A loaded bundle: its description, tokenizer and models; `drafter` is None for a bundle without a drafter, `ngrams` for one
-    without counts of n-grams, `lexicon` for one without a list of words.
+    without counts of n-grams, `lexicon` for one without a list of words, `labels` for one without translations of labels.
 
     `path` is the bundle.json that it was read from, for error messages; None for a bundle in memory.
     """
@@ -47,6 +49,7 @@ class Bundle:
     path: Path | None = None
     ngrams: NgramModel | None = None
     lexicon: Lexicon | None = None
+    labels: Labels | None = None
 
     @property
     def shape(self) -> TransformerConfig:
@@ -68,8 +71,8 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     """Write `bundle` to `folder`, each file atomically, and `bundle.json` last: a folder that was new or empty is
     complete if it has this file. A folder with a bundle has files of both bundles until the end.
 
-    `storage` is the number format of the weights. A drafter, counts of n-grams and a list of words in the folder are deleted if the
-    bundle has none.
+    `storage` is the number format of the weights. A drafter, counts of n-grams, a list of words and labels in the folder are deleted
+    if the bundle has none.
     """
     folder.mkdir(parents=True, exist_ok=True)
     bundle.tokenizer.save(folder)
@@ -78,7 +81,8 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
         _save_model(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
     elif (folder / "drafter").exists():
         shutil.rmtree(folder / "drafter")  # it was made for another verifier
-    parts = ((NGRAMS, bundle.ngrams, bundle.info.ngrams), (LEXICON, bundle.lexicon, bundle.info.lexicon))
+    info = bundle.info
+    parts = ((NGRAMS, bundle.ngrams, info.ngrams), (LEXICON, bundle.lexicon, info.lexicon), (LABELS, bundle.labels, info.labels))
     for name, part, is_used in parts:
         if part is not None and is_used:
             part.save(folder / name)
@@ -96,7 +100,16 @@ def load_bundle(folder: Path, source_language: str = "", target_language: str = 
     described = describe_bundle(folder, source_language, target_language)
     verifier = _load_model(folder / "verifier", described.shape.fewest_weights, lambda: Transformer(described.shape))
     drafter = _load_drafter(folder / "drafter", described.drafter_config, verifier) if described.drafter_config else None
-    return Bundle(described.info, described.tokenizer, verifier, drafter, described.path, described.ngrams, described.lexicon)
+    return Bundle(
+        described.info,
+        described.tokenizer,
+        verifier,
+        drafter,
+        described.path,
+        described.ngrams,
+        described.lexicon,
+        described.labels,
+    )
 
 
 def _save_model(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage) -> None:

@@ -10,6 +10,8 @@ from specdec_cli.model.bundle_info import DIGEST, BundleInfo, naming, read_descr
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig, drafter_config
+from specdec_cli.text.labels import FILE as LABELS
+from specdec_cli.text.labels import Labels
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.speller import FILE as LEXICON
@@ -46,6 +48,10 @@ class Described(Protocol):
         """The words with which spelling is corrected; None for a bundle without them."""
 
     @property
+    def labels(self) -> Labels | None:
+        """The translations of labels; None for a bundle without them."""
+
+    @property
     def path(self) -> Path | None:
         """The bundle's file bundle.json; None for a bundle in memory."""
 
@@ -55,7 +61,7 @@ class BundleDescription:
     """A bundle without its weights: `shape` is the configuration of the verifier, `path` the file bundle.json.
 
     `drafter_config` is None for a bundle without a drafter, `ngrams` for one without counts of n-grams,
-    `lexicon` for one without a list of words.
+    `lexicon` for one without a list of words, `labels` for one without translations of labels.
     """
 
     info: BundleInfo
@@ -65,6 +71,7 @@ class BundleDescription:
     path: Path
     ngrams: NgramModel | None = None
     lexicon: Lexicon | None = None
+    labels: Labels | None = None
 
 
 def describe_bundle(folder: Path, source_language: str = "", target_language: str = "") -> BundleDescription:
@@ -86,7 +93,8 @@ def describe_bundle(folder: Path, source_language: str = "", target_language: st
     drafter = _drafter_config(folder / "drafter" / "config.json", info, folder, shape) if (folder / "drafter").exists() else None
     ngrams = NgramModel.read(folder / NGRAMS) if info.ngrams else None
     lexicon = Lexicon.of_file(folder / LEXICON) if info.lexicon else None
-    return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json", ngrams, lexicon)
+    labels = Labels.of_file(folder / LABELS) if info.labels else None
+    return BundleDescription(info, tokenizer, shape, drafter, folder / "bundle.json", ngrams, lexicon, labels)
 
 
 def _shape(folder: Path, tokenizer: Tokenizer) -> TransformerConfig:

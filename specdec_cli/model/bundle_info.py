@@ -101,6 +101,7 @@ class BundleInfo(GenerationRules, ModelInfo):
     - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
     - `lexicon`: with `ngrams` and the bundle's list of words, misspelt and confused words are corrected before the model reads them (see
       `Speller`).
+    - `labels`: in translation, labels such as those of menus and tables are translated as the bundle's list says (see `Labels`).
     - `max_pieces`: in rewriting tasks, a sentence of four or more words with more subwords per word is assumed to be in another
       language (not given: no sentence is).
     - `meant_for`: the device that the model was made for.
@@ -116,6 +117,7 @@ class BundleInfo(GenerationRules, ModelInfo):
     margins: dict[str, Margin] = field(default_factory=dict)
     ngrams: bool = False
     lexicon: bool = False
+    labels: bool = False
     max_pieces: Annotated[float, Between(0, 1_000_000)] | None = None
     meant_for: str = "cpu"
 
@@ -143,6 +145,7 @@ class BundleInfo(GenerationRules, ModelInfo):
             margins={},
             ngrams=False,
             lexicon=False,
+            labels=False,
         )
 
 

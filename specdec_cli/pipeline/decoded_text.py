@@ -20,10 +20,11 @@ class DecodedText:
     succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is removed from the output if `text` ends with
     a letter or digit (see `without_added_stop`). With `is_continued`, the sentence goes on after `text` (see `without_own_stop`). With
     `begins`, a capital at its beginning stays one (see `with_first_capital`). `draft` is the draft that was found for `text`; with
-    `copied`, it is the output. While it `is_waiting`, terms may change the output, or tags are to be placed; `replaced` are the hypotheses
-    that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor translation. `tags` are the inline tags
-    that were inside `text`; `tagged` is the output with them, None until they are placed. If the `languages` of source and output differ,
-    the output has numbers, prices and times in the form of its language, and fits the protected spans (see `fit_neighbours`).
+    `copied`, it is the output, or the translation of a label is. While it `is_waiting`, terms may change the output, or tags are to be
+    placed; `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor
+    translation. `tags` are the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed. If the
+    `languages` of source and output differ, the output has numbers, prices and times in the form of its language, and fits the protected
+    spans (see `fit_neighbours`).
     """
 
     def __init__(
@@ -66,6 +67,10 @@ class DecodedText:
             source, target = found.tagged
             if source and tags_inside(source) == self.tags:
                 self.tagged = target
+
+    def take_label(self, translation: str) -> None:
+        """Make the `translation` of a label the output, whatever draft there was."""
+        self.output, self.draft, self.copied = translation, None, True
 
     @property
     def target_draft(self) -> str | None:

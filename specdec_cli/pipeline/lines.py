@@ -13,6 +13,7 @@ from specdec_cli.pipeline.drafts import Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.variants import Attempt, attempts_with
+from specdec_cli.text.labels import Labels
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line
 from specdec_cli.text.segment.sentences import Count, Segments, segment
@@ -35,7 +36,8 @@ class LineDecoder:
     outputs (see tag_placing.py), and the output has every other protected span (a URL, say) as often as the source, and
     every sign that the tokenizer lacks (see `attempts_with`): a sentence whose output does not is decoded again, with a
     placeholder for the span or without it. The attribute `drafts` finds drafts for sentences, and `terms` brings the
-    terms of a glossary into outputs; they may be set before a call of `decode`.
+    terms of a glossary into outputs; `labels` are translations of labels, which are not decoded. They may be set before a
+    call of `decode`.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class LineDecoder:
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
         self.drafts: Drafts | None = None
         self.terms: TermPlacer | None = None
+        self.labels: Labels | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
         self._languages = languages if place and languages is not None else ("", "")
@@ -73,7 +76,10 @@ class LineDecoder:
         texts = [text for line in pending for text in line.texts]
         if self.drafts is not None:
             self._take_drafts(self.drafts, texts)
-            self._complete([text for text in texts if text.copied])
+        if self.labels is not None:
+            for line in pending:
+                self._take_labels(self.labels, line)
+        self._complete([text for text in texts if text.copied])
         waiting = [text for text in texts if text.output is None]
         while pending and pending[0].finished:
             yield pending.popleft()
@@ -154,6 +160,12 @@ class LineDecoder:
         for text, found in zip(texts, drafts.finder.find([text.text for text in texts]), strict=True):
             copies = found is not None and drafts.copies(found) and not self._lacks_terms(text.text, found.text)
             text.take_draft(found, copied=copies)
+
+    def _take_labels(self, labels: Labels, line: DecodedLine) -> None:
+        for place, text in enumerate(line.texts):
+            label = None if text.copied or not line.segments.is_apart(place) else labels.find(text.text)
+            if label is not None and not self._lacks_terms(text.text, label):
+                text.take_label(label)
 
     def _lacks_terms(self, source: str, output: str | None) -> bool:
         return self.terms is not None and output is not None and self.terms.lacks_terms(source, output)

@@ -11,6 +11,7 @@ from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.checks import GLOSSARY, output_warnings
 from specdec_cli.text.glossary import Glossary, Term, come_out
+from specdec_cli.text.labels import Labels
 from specdec_cli.text.tags.markup import without_tags
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
@@ -70,6 +71,10 @@ class Translator:
     def use_glossary(self, glossary: Glossary) -> None:
         """Translate the terms of `glossary` as it says from now on."""
         self._lines.terms = TermPlacer(self.engine, self.tokenizer, glossary)
+
+    def use_labels(self, labels: Labels | None) -> None:
+        """Translate the labels of `labels` as it says from now on (None: with the model)."""
+        self._lines.labels = labels
 
     def translate(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[Translation]:
         """Yield a translation for each line, in order, as soon as it is available; blank lines are copied.

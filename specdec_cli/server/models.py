@@ -24,10 +24,13 @@ from specdec_cli.text.locale.languages import short_code
 
 @dataclass(frozen=True)
 class Words:
-    """What the user says about words: the `glossary` of translations, None without one, and the edits that corrections do not make."""
+    """What the user says about words: the `glossary` of translations, None without one, the edits that corrections do not make, and
+    whether labels are translated by the lists of the bundles.
+    """
 
     glossary: Glossary | None = None
     ignored: IgnoredEdits = NOTHING_IGNORED
+    uses_labels: bool = True
 
 
 NO_WORDS = Words()
@@ -59,7 +62,7 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     decoder.measure()
 
 
-def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[], SentenceDecoder]) -> None:
+def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[], SentenceDecoder], words: Words) -> None:
     """Let `service` find several translations of a text with the model of `bundle`; `open_beam` loads an engine of beam search at
     their first use.
     """
@@ -71,7 +74,7 @@ def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[]
         engine = open_beam()
         if isinstance(engine, NativeEngine):
             engine.meanwhile = decoder.check
-        return make_decode(bundle, engine)
+        return make_decode(bundle, engine, words)
 
     def prepare() -> None:
         with opening:
@@ -100,6 +103,8 @@ def make_decode(
         translator = Translator(engine, bundle.tokenizer, languages=languages)
         if words.glossary is not None:
             translator.use_glossary(words.glossary)
+        if words.uses_labels:
+            translator.use_labels(bundle.labels)
         return lambda lines: translator.translate(lines, separate=[isinstance(line, Fragment) for line in lines])
     if info.task == "correct":
         edit_filter = EditFilter.of(info)

@@ -16,6 +16,8 @@ _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"\w")
 _OPENING = " \t\u00a0\"'([{\u00ab\u00bb\u201e\u201c\u201a\u2018\u201d\u2019*_#-\u2013\u2014"
 _ENDS = ".!?:\u2026"
+_LONGEST = 500
+"""The most characters of a term or its translation."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,8 @@ def read_glossaries(paths: Iterable[Path]) -> list[Term]:
             raise InputError(f"{place}: {len(fields) - 1} tabs, expected one between source and target")
         if not all(_TOKEN.search(field) for field in fields):
             raise InputError(f"{place}: the {'target' if fields[0] else 'source'} is empty")
+        if (longest := max(map(len, fields))) > _LONGEST:
+            raise InputError(f"{place}: a term of {longest} characters; the longest may have {_LONGEST}")
         term = Term(*fields)
         earlier, first = terms.setdefault(term.source, (term, place))
         if earlier != term:

@@ -173,3 +173,17 @@ def test_a_sentence_that_cannot_have_its_terms_is_translated_as_usual(tmp_path: 
 def test_refused(arguments: tuple[str, ...], terms: str, code: int, message: str, tmp_path: Path) -> None:
     result = run(tmp_path, *arguments, terms=terms)
     assert (result.exit_code, result.stdout) == (code, "") and message in " ".join(result.stderr.split())
+
+
+def test_labels_are_left_to_the_model_on_request() -> None:
+    def translated(*options: str) -> Result:
+        return CliRunner().invoke(app, ["translate", "--threads", "1", "--decoding", "greedy", *options], input=b"Home\nHours\tFree\n")
+
+    assert translated().stdout == "Startseite\nStunden\tKostenlos\n"
+    assert "Startseite" not in translated("--no-labels").stdout
+    values = [json.loads(line) for line in translated("--json").stdout.splitlines()]
+    assert [(each["text"], each["tokens"], each["decoding"]) for each in values] == [
+        ("Startseite", 0, "copy"),
+        ("Stunden\tKostenlos", 0, "copy"),
+    ]
+    assert translated("--keep", "Home").stdout.splitlines()[0] == "Home"

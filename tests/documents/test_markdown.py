@@ -60,7 +60,8 @@ def test_every_text_is_a_segment() -> None:
         "The <g1>big</g1> house",
         "The red house is very <g1>old and big</g1> and <g2>the guide</g2> says that it is nice. "
         "See <x3/>, <x4/>, <g5>the manual</g5> or `make test`.",
-        "A quote that goes on here. <g1>a cat</g1>",
+        "a cat",
+        "A quote that goes on here.",
         "one item",
         "another <g1>item</g1> that goes on",
         "Hard break here",
@@ -82,7 +83,7 @@ def test_all_else_is_kept() -> None:
     assert "# THE *BIG* HOUSE\n" in changed
     assert '[THE\nGUIDE](https://e.org/a "T")' in changed
     assert "See [Foo], [Foo][], [the manual][man]".upper().replace("FOO", "Foo").replace("MAN]", "man]") in changed.replace("\n", " ")
-    assert "> A QUOTE THAT GOES ON HERE.\n> ![A CAT](c.png)\n" in changed
+    assert "> A QUOTE THAT\n> GOES ON HERE. ![A CAT](c.png)\n" in changed
     assert "- ANOTHER <b>ITEM</b>\n  THAT GOES ON\n" in changed
     assert "1. HARD BREAK HERE  \n   NEXT LINE &amp; MORE \\* STAR\\\n   THIRD LINE\n" in changed
     assert "| MONDAY | A \\| B *C* |\n" in changed
@@ -237,5 +238,18 @@ def test_formulas_are_kept(ending: str) -> None:
 
 def test_the_description_of_an_image_in_a_link_is_a_text_of_its_own() -> None:
     text = "See [![the badge](b.svg)](x) and ![a house](h.png).\n\n[![alone](b.svg)](x)\n"
-    assert texts(parse(text, "md")) == ["the badge", "See <g1><n2/></g1> and <g3>a house</g3>.", "alone"]
+    assert texts(parse(text, "md")) == ["the badge", "a house", "See <g1><n2/></g1> and <x3/>.", "alone"]
     assert translated(text, "md") == "SEE [![THE BADGE](b.svg)](x) AND ![A HOUSE](h.png).\n\n[![ALONE](b.svg)](x)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Press ![a red arrow](a.png) twice.", ["a red arrow", "Press <x1/> twice."]),
+        ("![x](x.png) at the start", ["x", "at the start"]),
+        ("[![a blue cat](c.png)](u) is here.", ["a blue cat", "<g1><n2/></g1> is here."]),
+        ("See ![](e.png) and ![the *big* house][1].\n\n[1]: h.png", ["the *big* house", "See <x1/> and <x2/>."]),
+    ],
+)
+def test_the_description_of_an_image_is_no_part_of_its_sentence(text: str, expected: list[str]) -> None:
+    assert texts(parse(text, "md")) == expected

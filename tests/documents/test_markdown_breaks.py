@@ -13,7 +13,7 @@ from tests.documents.helper import parse, shout, texts, translated
         ("> The dog<br>\n> **Every day** it\n> eats.", ["The dog", "<g1>Every day</g1> it eats."]),
         ("The dog<br> *and* the cat<br>\nor two", ["The dog<n1/> <g2>and</g2> the cat<n3/> or two"]),
         ("See **the dog<br>The cat** here", ["See <v1/>the dog", "The cat<v1/> here"]),
-        ("The `a<br>B` dog ![x](y)<br>", ["The `a<br>B` dog <g1>x</g1>"]),
+        ("The `a<br>B` dog ![x](y)<br>", ["x", "The `a<br>B` dog"]),
     ],
 )
 def test_line_breaks_end_a_text_unless_lower_case_follows(text: str, expected: list[str]) -> None:

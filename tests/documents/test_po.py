@@ -153,7 +153,7 @@ def test_accelerators_are_in_the_translation_once() -> None:
 
 
 def test_other_signs_are_no_accelerators() -> None:
-    others = ["a snake_case", "number %_d", "&amp; this", "a && b", "R&D", "see http://e.org/?a&b", "do some_thing"]
+    others = ["a snake_case", "number %_d", "&amp; this", "R&D", "see http://e.org/?a&b", "do some_thing"]
     accelerators = ["&File", "&Open", "&Save"]
     assert set(others) <= set(texts(parse(_catalogue(*others, *accelerators), "po")))
     assert set(others) <= set(texts(parse(_catalogue(*others, "_File", "_Open", "_Save"), "po")))
@@ -173,3 +173,26 @@ def test_other_signs_are_no_accelerators() -> None:
 def test_the_forms_of_a_message_are_texts(text: str, written: str) -> None:
     made = polib.pofile(translated(f'msgid "{text}"\nmsgstr ""\n', "po"))
     assert made[0].msgstr == written.replace("\\n", "\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "read", "written"),
+    [
+        ("a && b", "a & b", "A && B"),
+        ("Cut && &paste", "Cut & paste", "CUT && &PASTE"),
+        ("&Black && white", "Black & white", "&BLACK && WHITE"),
+        ("&&&& twice", "&& twice", "&&&& TWICE"),
+        ("Save &as... (a &&)", "Save as... (a &)", "S&AVE AS... (A &&)"),
+    ],
+)
+def test_two_signs_show_an_ampersand(source: str, read: str, written: str) -> None:
+    catalogue = _catalogue(source, "&File", "&Open", "&Save")
+    assert texts(parse(catalogue, "po"))[0] == read
+    assert f'msgid "{source}"\nmsgstr "{written}"\n' in translated(catalogue, "po")
+
+
+@pytest.mark.parametrize("forms", ["0", "11", "999999999", "9" * 5000])
+def test_a_catalogue_of_too_many_forms_is_refused(forms: str) -> None:
+    header = f'msgid ""\nmsgstr ""\n"Plural-Forms: nplurals={forms}; plural=0;\\n"\n'
+    with pytest.raises(InputError, match=r"line 3: nplurals=\d{1,9}, expected 1 to 10$"):
+        parse(header, "po")

@@ -183,3 +183,25 @@ def test_the_dash_of_a_speaker_is_no_text() -> None:
     document = parse(content, "srt")
     assert texts(document) == ["Who is <g1>it</g1>?", "It is me.", "-5 or - six"]
     assert translated(content, "srt", lambda each: each.replace("is", "was")) == content.replace("is", "was")
+
+
+@pytest.mark.parametrize(
+    ("lines", "text"),
+    [
+        ("- Mr. Brown,\n  please wait here.", "- Mr. Brown, please wait here."),
+        ("- I see it,\n  you are late.", "- I see it, you are late."),
+        ("\u2013 I would like\n\ta little of it.", "\u2013 I would like a little of it."),
+        ("  The house behind the\n  garden is really old.", "The house behind the garden is really old."),
+    ],
+)
+def test_the_indentation_of_a_line_is_no_text(lines: str, text: str) -> None:
+    cue = f"1\n00:00:01,000 --> 00:00:02,000\n{lines}\n"
+    assert texts(parse(cue, "srt")) == [text]
+    assert translated(cue, "srt") == cue.replace(lines, lines.upper())
+
+
+@pytest.mark.parametrize("text", ["See 00:00:02,000 --> 00:00:03,000 there", "a 1: b --> c", "x 12:00 --> 13:00 it is"])
+def test_a_line_of_a_translation_is_no_time(text: str) -> None:
+    cue = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
+    output = translated(cue, "srt", lambda each: each.partition(" ")[2])
+    assert texts(parse(output, "srt")) == [text.partition(" ")[2].replace("-->", "->")]

@@ -169,3 +169,9 @@ def written(path: Path, content: str) -> Path:
     """Write a file, compressed if its name ends in .gz."""
     path.write_bytes(gzip.compress(content.encode()) if path.suffix == ".gz" else content.encode())
     return path
+
+
+def test_a_nul_byte_is_an_error_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "memory.tsv").write_text("one\teins\ntwo\tzwei\0\n")
+    with pytest.raises(InputError, match=r"memory\.tsv, line 2: holds a NUL byte"):
+        open_memory(tmp_path / "memory.tsv", "en", "de", 70)

@@ -163,3 +163,17 @@ def test_kept_words_are_terms() -> None:
     for terms, kept in (([Term("a", "b")], "a"), ([], " "), ([], "a\tb"), ([], "a\nb")):
         with pytest.raises(UsageError, match="kept"):
             with_kept(terms, [kept])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a\tb\nc\t" + "d" * 501 + "\n", "line 2: a term of 501 characters; the longest may have 500"),
+        ("a" * 100_000 + "\tb\n", "line 1: a term of 100000 characters; the longest may have 500"),
+        ("a\tb\nc\td\0\n", "line 2: holds a NUL byte"),
+    ],
+)
+def test_terms_that_cannot_be_are_refused(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "terms").write_text(content)
+    with pytest.raises(InputError, match=message):
+        read_glossaries([tmp_path / "terms"])

@@ -66,6 +66,7 @@ class Described:
     path: Path = Path("/bundle/bundle.json")
     ngrams: None = None
     lexicon: None = None
+    labels: None = None
 
     @property
     def tokenizer(self) -> Any:

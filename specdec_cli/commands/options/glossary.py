@@ -30,14 +30,23 @@ KeepOption = Annotated[
     list[str] | None,
     typer.Option("--keep", metavar="WORD", help="A term that stays as it is; repeatable.", show_default=False, rich_help_panel=_PANEL),
 ]
+NoLabelsOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-labels",
+        help="Translate labels such as Home with the model too, instead of by the bundle's list of labels.",
+        rich_help_panel=_PANEL,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
 class GlossaryOptions(OptionGroup):
-    """The options of glossaries."""
+    """The options of glossaries and of the bundle's labels."""
 
     glossary: GlossaryOption = None
     keep: KeepOption = None
+    no_labels: NoLabelsOption = False
 
     def read(self, *, n_best: int) -> "Sequence[Term] | None":
         """Read the terms of all --glossary files, and add the words of --keep. Returns None if neither option is given.

@@ -160,10 +160,10 @@ def read_text_lines(path: Path) -> Iterator[str]:
 
 def read_listed(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of each line of a file, without blank lines, lines that begin with # (comments), and a byte
-    order mark. Raises InputError as `read_text_lines` does.
+    order mark. Raises InputError as `read_lines` does.
     """
-    for number, line in enumerate(read_text_lines(path), start=1):
-        text = line.removeprefix("\ufeff" if number == 1 else "")
+    for number, line in enumerate(read_lines([path]), start=1):
+        text = line.text.removeprefix("\ufeff" if number == 1 else "")
         if text.strip() and not text.startswith("#"):
             yield number, text
 

@@ -49,6 +49,11 @@ class Segments:
         """Whether a gap has characters other than white space, such as a bullet, or a tab or three spaces, as between table cells."""
         return any(map(str.strip, self.gaps)) or any("\t" in gap or "   " in gap for gap in self.gaps[1:-1])
 
+    def is_apart(self, place: int) -> bool:
+        """Whether the text `place` is no part of running text: more than white space between words is between it and others."""
+        between = self.gaps[max(place, 1) : min(place + 2, len(self.texts))]
+        return all(gap.strip() or "\t" in gap or "   " in gap for gap in between)
+
     def join(self, translations: Sequence[str]) -> str:
         """The line with each text replaced by its translation. Raises ValueError if there are not as many
         translations as texts.

@@ -1,0 +1,109 @@
+"""Documents that are made to take long, and documents in encodings that no browser knows."""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from specdec_cli.documents.names import Format
+from specdec_cli.documents.reading import known_encoding
+from tests.documents.helper import parse, texts, translated, unchanged
+
+CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
+PO = 'msgid ""\nmsgstr ""\n\nmsgid "'
+XLIFF = '<?xml version="1.0"?><xliff version="1.2"><file source-language="en" target-language="de"><body>'
+XLIFF += "<trans-unit id='1'><source>a"
+WORST: list[tuple[Format, Callable[[int], str]]] = [
+    ("srt", lambda size: CUE + "<b>" * (size // 3) + "x\n"),
+    ("srt", lambda size: CUE + "{\\b}" * (size // 4) + "x\n"),
+    ("srt", lambda size: CUE + "Yes <" * (size // 5) + "\n"),
+    ("vtt", lambda size: "WEBVTT\n\n00:01.000 --> 00:02.000\n" + "x &amp; " * (size // 8) + "\n"),
+    ("md", lambda size: "|a" * (size // 4) + "\n" + "|-" * (size // 4)),
+    ("md", lambda size: "a  \n" * (size // 4)),
+    ("md", lambda size: "a <!--" * (size // 6)),
+    ("md", lambda size: "![a](b) " * (size // 8)),
+    ("html", lambda size: "<code>" * (size // 6) + "x\n"),
+    ("html", lambda size: "<b a=1 " * (size // 7)),
+    ("html", lambda size: "<b a='" * (size // 6)),
+    ("html", lambda size: "<!--" * (size // 4)),
+    ("html", lambda size: "<img alt='a'> b " * (size // 16)),
+    ("po", lambda size: PO + "a\\n" * (size // 3) + '"\nmsgstr ""\n'),
+    ("po", lambda size: PO + "{n, plural, " * (size // 12) + '"\nmsgstr ""\n'),
+    ("po", lambda size: PO + "a && " * (size // 5) + '"\nmsgstr ""\n'),
+    ("xliff", lambda size: XLIFF + "<x id='1'/>" * (size // 11) + "</source></trans-unit></body></file></xliff>"),
+]
+"""Texts of about a number of characters, with a worst case of a reader each."""
+
+
+def calls(work: Callable[[], Any]) -> int:
+    """The number of functions that are called while `work` is done, built-in ones too."""
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> None:
+        nonlocal count
+        count += event.endswith("call")
+
+    sys.setprofile(counted)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("format", "make"), WORST)
+def test_reading_takes_a_number_of_steps_that_grows_with_the_document(format: Format, make: Callable[[int], str]) -> None:
+    def work(size: int) -> int:
+        return calls(lambda: unchanged(parse(make(size), format)))
+
+    work(100)  # what is done once
+    assert work(100_000) < 6 * work(25_000) + 20_000
+
+
+@pytest.mark.parametrize(("format", "make"), [each for each in WORST if each[0] not in ("po", "xliff")])
+def test_worst_cases_stay_as_they_are(format: Format, make: Callable[[int], str]) -> None:
+    text = make(2000)
+    assert unchanged(parse(text, format)) == text.encode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'<meta charset="unicode_escape"><p>Hello \u003cscript\u003e</p>',
+        r'<meta charset="raw_unicode_escape"><p>Hello \u003cb\u003e</p>',
+        '<meta charset="utf-7"><p>Hello +ADw-script+AD4-</p>',
+        '<meta charset="idna"><p>Hello</p>',
+        '<meta charset="punycode"><p>Hello</p>',
+        '<meta charset="hex"><p>Hello</p>',
+    ],
+)
+def test_encodings_that_only_python_knows_are_not_read(text: str) -> None:
+    document = parse(text, "html")
+    assert document.translated([each.replace("Hello", "Hallo") for each in texts(document)]).decode() == text.replace("Hello", "Hallo")
+
+
+@pytest.mark.parametrize("name", ["idna", "punycode", "utf-7", "unicode_escape", "rot13", "undefined", "mbcs", "oem", "base64", "none", ""])
+def test_other_encodings_are_unknown(name: str) -> None:
+    assert known_encoding(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [("UTF-8", "utf-8"), ("latin1", "iso8859-1"), ("Shift_JIS", "shift_jis"), (" koi8-r ", "koi8-r"), ("windows-1251", "cp1251")],
+)
+def test_encodings_of_documents_are_known(name: str, own: str) -> None:
+    assert known_encoding(name) == own
+
+
+@pytest.mark.parametrize("end", ["<p>Good day</p", "<li>One <b>two</b", "<p>Hi</p><a href='x", "<p>Hi</p><br", "<p>Hi</p><b x <b y"])
+def test_a_tag_that_nothing_closes_is_kept(end: str) -> None:
+    shown = translated(end, "html")
+    assert shown[-3:] == end[-3:] and shown.count("<") == end.count("<")
+    assert not any(each.endswith(("p", "b", "x", "r")) for each in map(str.rstrip, texts(parse(end, "html"))))
+
+
+def test_deep_lists_are_read() -> None:
+    text = "".join(f"{'  ' * depth}- item {depth}\n" for depth in range(40))
+    assert texts(parse(text, "md")) == [f"item {depth}" for depth in range(40)]
