@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.stream import Decoded, DecodeTexts, Stream, never
 from specdec_cli.documents.document import Document
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.io.lines import Line
 
 R = TypeVar("R", bound=Decoded)

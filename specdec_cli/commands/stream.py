@@ -3,19 +3,24 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from specdec_cli.commands.engines import open_engine
-from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.messages import teller
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import InputError
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
 from specdec_cli.text.io.lines import Line, LineTooLong
 from specdec_cli.text.io.windows import windows
 from specdec_cli.text.io.writing import Writer
+
+if TYPE_CHECKING:
+    from specdec_cli.commands.trace import Tracer
+    from specdec_cli.model.bundle import Bundle
 
 WINDOW = 16
 """The number of batches in a window, the lines that are read and sorted by length together."""
@@ -92,6 +97,12 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
     }
 
 
+def _tracer(bundle: "Bundle") -> "Tracer":
+    from specdec_cli.commands.trace import trace_on_stderr
+
+    return trace_on_stderr(bundle)
+
+
 class Stream:
     """Decodes lines with the bundle of `model` as `request` says, and counts lines, tokens and rounds in `totals`.
 
@@ -103,7 +114,7 @@ class Stream:
         self, model: ModelChoice, machine: MachineOptions, request: DecodingOptions, *, trace: bool, quiet: bool, counts_spans: bool = False
     ) -> None:
         held = request.memory // _SHARE
-        opened = open_engine(model, machine, replace(request, memory=request.memory - held), trace=trace, quiet=quiet)
+        opened = open_engine(model, machine, replace(request, memory=request.memory - held), teller(quiet), _tracer if trace else None)
         self.bundle, self.engine, self.machine = opened.bundle, opened.engine, opened.machine
         self.decoding = self.engine.decoding
         self.totals = Totals()

@@ -57,8 +57,8 @@ def test_greedy_chooses_the_best_token_after_each_prefix(width: int) -> None:
     verifier, sentences, outputs = pool(width)
     for sentence in sentences:
         ids = outputs[sentence.number]
-        prefix = torch.tensor([[verifier.model.config.decoder_start, *ids[:-1]]])
-        logits = verifier.model(torch.tensor([sentence.source]), prefix)[0]
+        prefix = torch.tensor([[verifier.config.decoder_start, *ids[:-1]]])
+        logits = verifier.network.model(torch.tensor([sentence.source]), prefix)[0]
         assert torch.allclose(logits.gather(1, torch.tensor(ids)[:, None])[:, 0], logits.amax(1), atol=1e-2)
         assert EOS not in ids[:-1]
         assert ids[-1] == EOS or len(ids) == LONGEST
@@ -98,7 +98,7 @@ def test_an_untrained_block_drafter_gives_greedy_output(
     kind: str, width: int, count: int, block_size: int, batch_size: int, max_length: int
 ) -> None:
     verifier, sentences, outputs = pool(width)
-    drafter = Block(tiny_drafter(verifier.model, **DRAFTERS[kind]), block_size)
+    drafter = Block(tiny_drafter(verifier.network.model, **DRAFTERS[kind]), block_size)
     found = list(decode(verifier, drafter, sentences[:count], Decoding(batch_size=batch_size, max_length=max_length)))
     check(found, outputs, count, block_size, max_length)
 
@@ -106,9 +106,9 @@ def test_an_untrained_block_drafter_gives_greedy_output(
 @pytest.mark.parametrize("kind", ["states", "papers"])
 def test_a_drafter_of_lower_precision_gives_greedy_output(kind: str) -> None:
     verifier, sentences, outputs = pool(16)
-    network = tiny_drafter(verifier.model, **DRAFTERS[kind])
+    network = tiny_drafter(verifier.network.model, **DRAFTERS[kind])
     network.lower_precision(torch.bfloat16)
-    assert next(verifier.model.parameters()).dtype == torch.float32
+    assert next(verifier.network.model.parameters()).dtype == torch.float32
     check(list(decode(verifier, Block(network, 5), sentences, Decoding(batch_size=4, max_length=LONGEST))), outputs, 12, 5, LONGEST)
 
 
@@ -117,7 +117,7 @@ def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
     verifier, sentences, outputs = endless()
     assert max(map(len, outputs.values())) == verifier.capacity(16) - 2
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 9, right)}
-    made = drafters.get(drafter) or Block(tiny_drafter(verifier.model, **DRAFTERS[drafter]), 6)
+    made = drafters.get(drafter) or Block(tiny_drafter(verifier.network.model, **DRAFTERS[drafter]), 6)
     check(list(decode(verifier, made, sentences, Decoding(batch_size=5))), outputs, 5, 9, 1000)
 
 
@@ -212,8 +212,8 @@ def test_scores_equal_those_of_teacher_forcing(block_size: int) -> None:
     drafter = FakeDrafter(outputs, block_size, GUESSES[2]) if block_size else NoDrafter()
     for hypothesis in decode(verifier, drafter, sentences, Decoding(batch_size=5, max_length=LONGEST, with_scores=True)):
         source = torch.tensor([sentences[hypothesis.number].source])
-        prefix = torch.tensor([[verifier.model.config.decoder_start, *hypothesis.ids[:-1]]])
-        likely = verifier.model(source, prefix)[0].log_softmax(-1).gather(1, torch.tensor(hypothesis.ids)[:, None])
+        prefix = torch.tensor([[verifier.config.decoder_start, *hypothesis.ids[:-1]]])
+        likely = verifier.network.model(source, prefix)[0].log_softmax(-1).gather(1, torch.tensor(hypothesis.ids)[:, None])
         assert hypothesis.score == pytest.approx(float(likely.detach().sum()), rel=1e-4)
 
 

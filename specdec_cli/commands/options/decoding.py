@@ -5,10 +5,10 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.values import checks_number_or, decoding_option, number_or
 from specdec_cli.decoding.names import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
+from specdec_cli.opening.machine import MachineOptions
 
 if TYPE_CHECKING:
     DecodingName: TypeAlias = str
