@@ -59,6 +59,15 @@ class Decoded(Protocol):
 
 
 R = TypeVar("R", bound=Decoded)
+D = TypeVar("D", bound=Decoded, covariant=True)
+
+
+class DecodeTexts(Protocol[D]):
+    """Protocol of a function that decodes texts with these numbers in their file, and yields each in order."""
+
+    def __call__(self, lines: Sequence[str], *, numbers: Sequence[int] = ()) -> Iterator[D]: ...
+
+
 _HELD = 2**26
 """The memory, in bytes, for lines that are read but not yet written, if there is no memory limit."""
 _SHARE = 4
@@ -116,10 +125,10 @@ class Stream:
     def run(
         self,
         lines: Iterator[Line],
-        decode: Callable[[Sequence[str]], Iterator[R]],
+        decode: "DecodeTexts[R]",
         goes_on: Callable[[str], bool] = never,
     ) -> Iterator[tuple[Line, R]]:
-        """Yield each line, in order, with its decoded line. `decode` is called with the texts of a window at once.
+        """Yield each line, in order, with its decoded line. `decode` is called with the texts of a window, and their numbers, at once.
 
         A window has the lines that have arrived, up to limits of their number and memory. If `goes_on` is true for a line, which
         then may continue in the next line, both are decoded in the same window if the next one arrives soon. Lines that are marked
@@ -130,7 +139,7 @@ class Stream:
             for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)):
                 self._window = window
                 texts = ["" if line.is_code else line.text for line in window]
-                for index, (line, found) in enumerate(zip(window, decode(texts), strict=True)):
+                for index, (line, found) in enumerate(zip(window, decode(texts, numbers=[line.number for line in window]), strict=True)):
                     decoded = replace(found, text=line.text) if line.is_code else found  # type: ignore[type-var]
                     self._count(line, decoded)
                     for warning in decoded.warnings:

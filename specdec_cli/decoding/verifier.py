@@ -89,8 +89,8 @@ class Verifier:
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, *, reads: Reads = "states") -> State:
         """Encode `sources` (ids ending with EOS, all of one source width) and return a state with empty outputs.
 
-        `numbers` are the numbers of the sentences. Outputs have at most `max_length` tokens (0: what fits the
-        cache). `reads` says what is used later: the decoder ("states"), only the encoder's states ("encoder"), or
+        `numbers` are the numbers of the sentences; their random streams are zeros. Outputs have at most `max_length`
+        tokens (0: what fits the cache). `reads` says what is used later: the decoder ("states"), only the encoder's states ("encoder"), or
         "nothing", which encodes nothing. For a model that writes two tokens per step, `max_length` is rounded down
         to a multiple of 2, and 1 means 2. Raises ValueError for an id outside the source vocabulary.
         """
@@ -112,6 +112,7 @@ class Verifier:
             limits=ones * min(capacity - config.step, config.step + longest),
             finished=torch.zeros_like(ones, dtype=torch.bool),
             numbers=torch.tensor(list(numbers), device=self.device),
+            streams=source.new_zeros(rows, 2),
             rounds=ones * 0,
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,

@@ -14,7 +14,7 @@ from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.loop import Onlooker
 from specdec_cli.decoding.names import SEARCHES
-from specdec_cli.decoding.options import Decoding, Exact
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
@@ -54,7 +54,7 @@ class Engine:
         self.workers = 1 if alone or not self.verifier.network.batch_invariant else torch.get_num_threads()
         with self._threads():
             self._drafters = [build_drafter(bundle, decoding, self.verifier, lengths) for _ in range(self.workers)]
-        given = replace(decoding, acceptance=Exact(), block_size=decoding.given_block_size)
+        given = replace(decoding, acceptance=decoding.given_acceptance, block_size=decoding.given_block_size)
         self._given_inputs = DrafterInputs(bundle, given)
 
     @property
