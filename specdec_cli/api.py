@@ -71,12 +71,15 @@ class _Model(Generic[L]):
         assert self._lines is not None
         return self._lines
 
-    def _windows(self, lines: Iterable[str]) -> Iterator[list[str]]:
+    def _windows(self, lines: Iterable[str]) -> Iterator[tuple[list[str], range]]:
+        """Yield lines that are decoded together, without their ends, and their numbers from 1."""
         if isinstance(lines, str):
             raise TypeError("lines: an iterable of lines is expected, not one text")
         source = iter(lines)
+        first = 1
         while window := [line.rstrip("\r\n") for line in islice(source, self._window)]:
-            yield window
+            yield window, range(first, first + len(window))
+            first += len(window)
 
     def _parse(self, data: bytes, format: Format, purpose: Literal["translate", "correct"]) -> "Document":
         """Parse a document. Raises InputError if it cannot be read or names other languages than the model's."""
@@ -176,7 +179,7 @@ class Translator(_Model[LineTranslator]):
         """Translate a text line by line; line ends and blank lines are kept."""
         lines, ends = _split(text)
         with self._lock:
-            outputs = [each.text for each in self._decoder().translate(lines)]
+            outputs = [each.text for each in self._decoder().translate(lines, numbers=_numbers(lines))]
         return "".join(map("".join, zip(outputs, ends, strict=True)))
 
     def lines(self, lines: Iterable[str], *, separate: bool = False) -> Iterator[Translation]:
@@ -185,9 +188,9 @@ class Translator(_Model[LineTranslator]):
         Lines are read as results are taken: at most as many as are decoded together, one with a batch size of 1. Lines that are `separate`
         are parts of a document, such as headings. Raises SpecdecError after `close`.
         """
-        for window in self._windows(lines):
+        for window, numbers in self._windows(lines):
             with self._lock:
-                decoded = list(self._decoder().translate(window, separate=separate))
+                decoded = list(self._decoder().translate(window, separate=separate, numbers=numbers))
             yield from decoded
 
     def document(self, data: bytes, format: Format) -> bytes:
@@ -206,7 +209,8 @@ class Translator(_Model[LineTranslator]):
                 batch_size = self.decoding.batch_size
                 translator.use_drafts(drafts_of_document(document, translator.sentences, batch_size, split=self._splits))
             try:
-                outputs = [each.text for each in translator.translate([segment.text for segment in document.segments], separate=True)]
+                texts, numbers = _segments(document)
+                outputs = [each.text for each in translator.translate(texts, separate=True, numbers=numbers)]
             finally:
                 translator.use_drafts(self._drafts)
         return document.translated(outputs)
@@ -276,7 +280,7 @@ class Corrector(_Model[LineCorrector]):
         """Correct a text line by line. Offsets of the edits are those in `text`; tokens, rounds and scores are sums over its lines."""
         lines, ends = _split(text)
         with self._lock:
-            found = list(self._decoder().correct(lines))
+            found = list(self._decoder().correct(lines, numbers=_numbers(lines)))
         start = added = 0
         edits = []
         for line, correction, end in zip(lines, found, ends, strict=True):
@@ -298,9 +302,9 @@ class Corrector(_Model[LineCorrector]):
 
     def lines(self, lines: Iterable[str], *, separate: bool = False) -> Iterator[Correction]:
         """Yield a Correction for each line, in order, with offsets into the line. Lines are read as in `Translator.lines`."""
-        for window in self._windows(lines):
+        for window, numbers in self._windows(lines):
             with self._lock:
-                decoded = list(self._decoder().correct(window, separate=separate))
+                decoded = list(self._decoder().correct(window, separate=separate, numbers=numbers))
             yield from decoded
 
     def document(self, data: bytes, format: Format) -> bytes:
@@ -308,8 +312,9 @@ class Corrector(_Model[LineCorrector]):
         if format in FORMATS and format not in DOCUMENTS:
             return self.correct(_decoded(data)).text.encode()
         document = self._parse(data, format, "correct")
+        texts, numbers = _segments(document)
         with self._lock:
-            found = list(self._decoder().correct([segment.text for segment in document.segments], separate=True))
+            found = list(self._decoder().correct(texts, separate=True, numbers=numbers))
         return document.corrected([segment.fitted(each.edits) for segment, each in zip(document.segments, found, strict=True)])
 
 
@@ -327,6 +332,16 @@ def _split(text: str) -> tuple[list[str], list[str]]:
     """The lines of a text, and the end of each; after the last end of line, there is a last line, which may be empty."""
     parts = _LINE_END.split(text)
     return parts[::2], [*parts[1::2], ""]
+
+
+def _numbers(lines: Sequence[str]) -> range:
+    """The numbers of lines from 1, from which sampling draws."""
+    return range(1, len(lines) + 1)
+
+
+def _segments(document: "Document") -> tuple[list[str], list[int]]:
+    """The texts of the segments of a document, and the numbers of the lines where they begin."""
+    return [segment.text for segment in document.segments], [document.place(segment, 0)[0] for segment in document.segments]
 
 
 def _decoded(data: bytes) -> str:

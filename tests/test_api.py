@@ -155,3 +155,12 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     with Translator("en-de", threads=1) as opened:
         opened.translate("Good morning!")
     assert capfd.readouterr() == ("", "")
+
+
+def test_samples_equal_those_of_the_command() -> None:
+    options = DecodingOptions(sample=True, temperature=1.5)
+    with Translator("en-de", threads=1, options=options) as opened:
+        texts = [each.text for each in opened.lines(LINES)]
+        assert opened.translate("\n".join(LINES)).split("\n") == texts
+    result = CliRunner().invoke(app, ["translate", "--threads", "1", "--sample", "--temperature", "1.5"], input="\n".join(LINES))
+    assert result.stdout.splitlines() == texts != [each for each in texts if each == "Guten Morgen!"]
