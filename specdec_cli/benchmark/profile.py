@@ -75,6 +75,8 @@ class TimedDrafter:
     That of `begin` is added to "drafter's encoder", all other time to "drafter".
     """
 
+    capturable = False
+
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
         self._drafter, self._stopwatch = drafter, stopwatch
 

@@ -44,7 +44,7 @@ def decode(
     with open_batch(verifier.execution, sentences, begin, decoding.batch_size, rule, with_scores=with_scores) as batch:
         while (rows := batch.rows) is not None:
             state, memory = rows.state, rows.memory
-            draft = drafter.propose(state, memory, 0)
+            draft = drafter.propose(state, memory, 0).trimmed(verifier.model.row_multiple)
             verdict = verifier.verify(state, draft, rule, with_scores=with_scores)
             if onlooker is not None:
                 onlooker(Round(state, draft, verdict.accepted))

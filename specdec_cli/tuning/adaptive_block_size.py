@@ -59,6 +59,11 @@ class AdaptiveBlockSize:
         self.rounds = self.asked = 0
         """Rounds with a draft since construction, counted once for each unfinished row, and the tokens asked for in them."""
 
+    @property
+    def capturable(self) -> bool:
+        """False: the choice of a size reads values."""
+        return False
+
     def best(self, rows: int) -> tuple[int, bool]:
         """The block size with the most expected tokens per millisecond for a batch of `rows`, and whether decoding
         with it is expected to be faster than without drafts by more than 10 % (MARGIN).

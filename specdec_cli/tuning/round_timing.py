@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -120,6 +120,7 @@ class _Constant:
     """Drafts `size` tokens without any work."""
 
     size: int
+    capturable: ClassVar[bool] = True
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:
         pass
@@ -138,6 +139,7 @@ class _Timed:
     drafter: Drafter
     size: int
     milliseconds: list[float] = field(default_factory=list)
+    capturable: ClassVar[bool] = False
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self.drafter.begin(state, sentences)

@@ -134,7 +134,7 @@ def test_costs_of_a_model_with_eight_source_tokens_are_measured() -> None:
 class Silent:
     """A drafter whose drafts are not checked."""
 
-    block_size = 0
+    block_size, capturable = 0, False
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> object:  # noqa: ARG002
         return None

@@ -8,7 +8,14 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class Drafter(Protocol):
-    """Protocol of drafters, which propose tokens for the verifier to check."""
+    """Protocol of drafters, which propose tokens for the verifier to check.
+
+    Their memory is written in place: its tensors stay the same from round to round.
+    """
+
+    @property
+    def capturable(self) -> bool:
+        """Whether `propose` and `observe` read no value of a tensor, so that they can be captured as CUDA graphs."""
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         """Return the drafter's memory of new rows, which the caller keeps beside `state` in a Batch and hands to the other methods;
@@ -16,7 +23,10 @@ class Drafter(Protocol):
         """
 
     def propose(self, state: State, memory: Any, size: int) -> Draft:
-        """Return a draft of at most `size` tokens for each row of `state` (0: no bound but the drafter's own); it may be empty."""
+        """Return a draft of at most `size` tokens for each row of `state` (0: no bound but the drafter's own); it may be empty.
+
+        The ids have as many columns as a draft can have tokens.
+        """
 
     def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Update `memory` from the verdict on the last draft; called before the accepted tokens are appended to `state`."""

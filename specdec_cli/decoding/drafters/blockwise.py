@@ -44,7 +44,7 @@ class Blockwise:
     def __init__(self, network: Heads, block_size: int, run: StepRunner = run_directly) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
-        self.block_size = block_size
+        self.block_size, self.capturable = block_size, True
         self._run = run
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002

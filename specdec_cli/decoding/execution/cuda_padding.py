@@ -30,6 +30,10 @@ class PaddedDrafter:
         """The largest number of tokens in a draft (0: no limit)."""
         return self._drafter.block_size
 
+    @property
+    def capturable(self) -> bool:
+        return self._drafter.capturable
+
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self._drafter.begin(state, sentences)
 

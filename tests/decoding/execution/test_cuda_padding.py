@@ -73,7 +73,7 @@ def test_drafts_have_few_sizes_and_hide_the_padding_from_the_drafter() -> None:
     drafter = PaddedDrafter(Hearing(outputs, 9, sometimes, ragged=True))
     list(decode(Verifier(model), drafter, sentences, Decoding(batch_size=2, max_length=LONGEST), look))
     assert widths == {0, 3, 7, 11}
-    assert all(drafted == told for drafted, told in heard)
+    assert all(told <= drafted for drafted, told in heard)
 
 
 def test_a_size_is_rounded_up_within_the_same_positions() -> None:

