@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from specdec_cli.decoding.costs import PRIOR, Costs
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter, bounded
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.tuning.round_costs import PRIOR, Costs
 
 WEIGHT = 8.0
 """Weight of the prior in the estimates, in rounds. The prior of the first slot is PRIOR; that of a later slot is the

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.native.library import HEADER, check, load_library
-from specdec_cli.tuning.round_costs import Costs
 
 
 class NativeBlockSize:

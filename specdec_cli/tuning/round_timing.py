@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
+from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
 from specdec_cli.decoding.drafters import Drafter, SizedDrafter, bounded
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import Round, decode
@@ -20,7 +21,6 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.tuning.cached_costs import cached_costs
-from specdec_cli.tuning.round_costs import ROWS, Costs, made_up_sources
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""

@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 import torch
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
@@ -19,7 +20,6 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
-from specdec_cli.tuning.round_costs import Costs
 from tests.fake_drafters import FakeDrafter, drafts, right, wrong
 from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 

@@ -19,6 +19,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from specdec_cli.commands.loading import SHIPPED
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.bundle_info import BeamStop
@@ -28,7 +29,6 @@ from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
 from specdec_cli.tuning.native_block_size import NativeBlockSize
-from specdec_cli.tuning.round_costs import Costs
 from tests.native.requests import Request, decode
 
 SHORT = "--short" in sys.argv[1:]

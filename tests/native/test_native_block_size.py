@@ -13,6 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.native.model import NativeModel
@@ -21,7 +22,6 @@ from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.cached_costs import RUNS
 from specdec_cli.tuning.native_block_size import SharedBlockSizes, costs_struct
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
-from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import tiny_drafter
 
 TIMES = st.floats(0.05, 3.0)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from specdec_cli.decoding.costs import Costs, made_up_sources
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import Round, decode
 from specdec_cli.decoding.options import Decoding
@@ -15,7 +16,6 @@ from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
-from specdec_cli.tuning.round_costs import Costs, made_up_sources
 from specdec_cli.tuning.round_timing import UNKNOWN, measure_costs
 from tests.fake_drafters import FakeDrafter, right, wrong
 from tests.fakes import make_sentences, tiny_transformer
