@@ -112,6 +112,7 @@ class RecordedDrafter:
 
     def __init__(self, drafter: Drafter, drafts: Drafts, padding: int) -> None:
         self._drafter, self._padding, self.capturable = drafter, padding, drafter.capturable
+        self.limit = drafter.limit
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> RecordedState:

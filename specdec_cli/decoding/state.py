@@ -12,6 +12,8 @@ from specdec_cli.model.cache import Cache
 from specdec_cli.model.transformer import Memory
 
 R = TypeVar("R")
+NO_SENTENCE = -1
+"""The value of `State.numbers` for an empty row, which is a finished row without a sentence."""
 
 
 @dataclass

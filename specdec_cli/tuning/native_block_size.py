@@ -1,4 +1,4 @@
-"""Adaptive number of drafted tokens in the native engine, by the same rules as adaptive_block_size.py."""
+"""Adaptive number of drafted tokens in the native engine, by the same rules as decoding/pace.py."""
 
 import ctypes
 from collections.abc import Iterator

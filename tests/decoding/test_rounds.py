@@ -18,11 +18,11 @@ from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.execution.operators import _advance
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, Exact, FixedPoint, Margin, Rule, Tolerant
+from specdec_cli.decoding.pace import FixedPace
+from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Batch
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import tensors
 from specdec_cli.model.transformer import Transformer
@@ -64,17 +64,8 @@ def texts(count: int) -> list[Sentence]:
     return [Sentence(each.number, each.source, draft=[9, *each.source], prefix=2) for each in make_sentences(count)]
 
 
-def begin(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence]) -> Batch:
-    state = verifier.begin([each.number for each in sentences], [each.source for each in sentences], LONGEST)
-    return Batch(state, drafter.begin(state, sentences))
-
-
-def play(verifier: Verifier, drafter: Drafter, batch: Batch, rule: Rule, size: int) -> None:
-    """Play a round without reading a value."""
-    draft = drafter.propose(batch.state, batch.memory, size)
-    verdict = verifier.verify(batch.state, draft, rule, with_scores=True)
-    drafter.observe(batch.state, batch.memory, verdict)
-    _advance(batch.state, verdict.accepted.ids, verdict.accepted.counts, verdict.ended, verdict.log_probabilities)
+def round_of(verifier: Verifier, drafter: Drafter, rule: Rule) -> DraftAndVerify:
+    return DraftAndVerify(verifier, drafter, Decoding(acceptance=rule, max_length=LONGEST, with_scores=True))
 
 
 @pytest.mark.sampled(3)
@@ -86,12 +77,25 @@ def test_a_round_reads_no_value(kind: str, rule: Rule, size: int) -> None:
     model = tiny_transformer()
     drafter = MADE[kind](model, torch.device("meta"))
     verifier = Verifier(model.to("meta"), forced=7)
-    batch = begin(verifier, drafter, texts(2))
-    play(verifier, drafter, batch, rule, size)  # fills caches
+    round_ = round_of(verifier, drafter, rule)
+    batch = round_.begin(texts(2))
+    round_.play(batch, size)  # fills caches
     assert drafter.capturable
     with OnMeta():  # type: ignore[no-untyped-call]
         for _ in range(3):
-            play(verifier, drafter, batch, rule, size)
+            round_.play(batch, size)
+
+
+@pytest.mark.parametrize("rounds", [1, 4, 8])
+@pytest.mark.parametrize("kind", ["none", "block", "nearest", "jacobi", "chain"])
+def test_bursts_give_the_same_output(kind: str, rounds: int) -> None:
+    model, sentences = tiny_transformer(), make_sentences(9)
+    drafter, options = MADE[kind](model, torch.device("cpu")), Decoding(batch_size=4, max_length=LONGEST, with_scores=True)
+    expected = {result.number: result for result in decode_with(Verifier(model), NoDrafter(), sentences, options)}
+    results = list(decode_with(Verifier(model), drafter, sentences, options, pace=FixedPace(4, rounds)))
+    assert {result.number: result.ids for result in results} == {number: result.ids for number, result in expected.items()}
+    assert all(result.log_probabilities == expected[result.number].log_probabilities for result in results)
+    assert all(result.rounds <= expected[result.number].rounds for result in results)
 
 
 @pytest.mark.parametrize("kind", [*MADE, "own"])
@@ -103,15 +107,16 @@ def test_rounds_write_to_fixed_addresses_and_keep_the_output(kind: str) -> None:
     rule: Rule = FixedPoint() if kind == "whole blocks" else Exact()
     drafter = make(model, torch.device("cpu"))
     assert drafter.capturable == (kind != "own")
-    batch = begin(verifier, drafter, sentences)
+    round_ = round_of(verifier, drafter, rule)
+    batch = round_.begin(sentences)
     addresses = [tensor.data_ptr() for tensor in tensors(batch)]
     for number in range(200):
         if bool(batch.state.finished.all()):
             break
-        play(verifier, drafter, batch, rule, number % 7)  # 0: the drafter's own size
+        round_.play(batch, number % 7)  # 0: the drafter's own size
         assert [tensor.data_ptr() for tensor in tensors(batch)] == addresses
     options = Decoding(acceptance=rule, max_length=LONGEST, with_scores=True)
-    for result in decode(verifier, make(model, torch.device("cpu")), sentences, options):
+    for result in decode_with(verifier, make(model, torch.device("cpu")), sentences, options):
         length = int(batch.state.lengths[result.number])
         assert batch.state.tokens[result.number, 1:length].tolist() == result.ids
         assert batch.state.log_probabilities[result.number, 1:length].tolist() == list(result.log_probabilities)

@@ -1,7 +1,7 @@
 """Drafters: protocols that every drafter implements."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -12,6 +12,10 @@ class Drafter(Protocol):
 
     Their memory is written in place: its tensors stay the same from round to round.
     """
+
+    @property
+    def limit(self) -> int:
+        """The largest number of tokens in a draft; it does not change. 0: no limit of its own."""
 
     @property
     def capturable(self) -> bool:
@@ -30,24 +34,6 @@ class Drafter(Protocol):
 
     def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Update `memory` from the verdict on the last draft; called before the accepted tokens are appended to `state`."""
-
-
-@runtime_checkable
-class OptionalDrafter(Drafter, Protocol):
-    """A drafter that can be skipped when drafting is slower than greedy decoding."""
-
-    def for_rows(self, rows: int) -> Drafter:
-        """Return the drafter for the next sentences, decoded `rows` in a batch: this one, or one that proposes
-        nothing.
-        """
-
-
-class SizedDrafter(Drafter, Protocol):
-    """A drafter whose drafts have at most `block_size` tokens (0: no limit of its own)."""
-
-    @property
-    def block_size(self) -> int:
-        """The largest number of tokens in a draft; it does not change."""
 
 
 def bounded(limit: int, size: int) -> int:

@@ -52,7 +52,7 @@ class Block:
     def __init__(self, network: BlockDrafter, block_size: int, run: StepRunner = run_directly) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
-        self.block_size = block_size
+        self.limit = block_size
         self.capturable = network.config.prefix == "states"
         self._run = run
 
@@ -75,7 +75,7 @@ class Block:
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
     def propose(self, state: State, memory: BlockState, size: int) -> Draft:
-        size = bounded(self.block_size, size)
+        size = bounded(self.limit, size)
         propose = partial(self._propose, size)
         if self.capturable:
             return self._run(("propose", self.network, size), propose, Batch(state, memory))

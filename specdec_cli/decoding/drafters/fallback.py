@@ -40,11 +40,11 @@ class Fallback:
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
         self._drafters = drafters
-        self.block_size, self.capturable = block_size, all(drafter.capturable for drafter in drafters)
+        self.limit, self.capturable = block_size, all(drafter.capturable for drafter in drafters)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:
-        short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
-        bound = torch.full_like(short, self.block_size)
+        short = torch.full_like(state.lengths, min(SHORTEST, self.limit))
+        bound = torch.full_like(short, self.limit)
         return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, bound)
 
     def propose(self, state: State, memory: FallbackState, size: int) -> Draft:
@@ -57,7 +57,7 @@ class Fallback:
             width = max(ids.shape[1], draft.ids.shape[1])
             ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
             counts = torch.where(counts > 0, counts, draft.counts)
-        longest = bounded(self.block_size, size)
+        longest = bounded(self.limit, size)
         memory.bound.fill_(longest)
         return Draft(ids[:, :longest], counts.minimum(memory.longest).clamp_max(longest))
 

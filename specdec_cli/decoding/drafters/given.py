@@ -43,9 +43,9 @@ class GivenDrafts:
         self._copier, self.capturable = copier, True
 
     @property
-    def block_size(self) -> int:
+    def limit(self) -> int:
         """The largest number of tokens in a draft (0: no limit)."""
-        return self._copier.block_size
+        return self._copier.limit
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> GivenState:
         """Return data for new rows, whose first copy begins at the start of their texts.

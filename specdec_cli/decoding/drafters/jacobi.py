@@ -76,7 +76,7 @@ class Jacobi:
     def __init__(
         self, block_size: int, padding: int, lengths: Lengths | None = None, *, beyond: int = 0, whole_blocks: bool = False
     ) -> None:
-        self.block_size, self.capturable, self._padding = block_size, True, padding
+        self.limit, self.capturable, self._padding = block_size, True, padding
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> JacobiState:  # noqa: ARG002
@@ -88,7 +88,7 @@ class Jacobi:
         """Return the predictions (B, k) of earlier rounds for the positions after the last accepted token, or
         padding where there are none.
         """
-        block = bounded(self.block_size, size)
+        block = bounded(self.limit, size)
         most = block - self._whole_blocks if block else memory.guesses.shape[1]
         counts = (memory.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)

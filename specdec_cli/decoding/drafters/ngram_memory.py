@@ -34,7 +34,7 @@ class NgramMemory:
     """
 
     def __init__(self, block_size: int, vocabulary_size: int, device: torch.device) -> None:
-        self.block_size, self.capturable = block_size, True
+        self.limit, self.capturable = block_size, True
         # The last entry of each table is never read: what is not to be stored is written to it.
         self._after_one = torch.full((vocabulary_size + 1,), _UNKNOWN, device=device)
         self._after_two = torch.full((_PLACES + 1,), _UNKNOWN, device=device)
@@ -48,7 +48,7 @@ class NgramMemory:
         """
         before, last = _two_last(state)
         columns: list[Tensor] = []
-        for _ in range(bounded(self.block_size, size)):
+        for _ in range(bounded(self.limit, size)):
             found = self._after_two[_hashed(before, last)]
             found = torch.where(found == _UNKNOWN, self._after_one[last], found)
             columns.append(found)

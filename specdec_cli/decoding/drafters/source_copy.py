@@ -64,7 +64,7 @@ class SourceCopy:
     """
 
     def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0) -> None:
-        self.match, self.block_size, self.capturable = match, block_size, True
+        self.match, self.limit, self.capturable = match, block_size, True
         self._eos = eos
         self._word_starts = word_starts
 
@@ -88,7 +88,7 @@ class SourceCopy:
         A draft has at most `block_size` tokens, if that is not 0, and `size`, and does not exceed the row's limit.
         """
         left = torch.where(memory.start < 0, 0, memory.ends - memory.start).minimum(state.limits - state.lengths).clamp_min(0)
-        longest = bounded(self.block_size, size) or memory.text.shape[1]
+        longest = bounded(self.limit, size) or memory.text.shape[1]
         counts = left.masked_fill(state.finished, 0).clamp_max(longest)
         places = (memory.start[:, None] + steps(longest, counts.device)).clamp(0, memory.text.shape[1] - 1)
         return Draft(memory.text.gather(1, places), counts)
