@@ -54,4 +54,5 @@ def decode(
 
 def _begin(verifier: Verifier, drafter: Drafter, max_length: int, entering: Sequence[Sentence]) -> Batch:
     state = verifier.begin([s.number for s in entering], [s.source for s in entering], max_length)
+    state.streams = state.streams.new_tensor([s.stream for s in entering])
     return Batch(state, drafter.begin(state, entering))

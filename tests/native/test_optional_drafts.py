@@ -5,10 +5,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
 from specdec_cli.tuning.round_costs import Costs
 

@@ -12,7 +12,8 @@ from specdec_cli.decoding.drafters import SizedDrafter
 from specdec_cli.decoding.execution.prefetch import PlainQueue
 from specdec_cli.decoding.execution.protocol import Rows, Score, SourceQueue
 from specdec_cli.decoding.execution.rows import CompactRows
-from specdec_cli.decoding.options import Rule
+from specdec_cli.decoding.options import Rule, Sampled
+from specdec_cli.decoding.sampling import perturbed
 from specdec_cli.decoding.state import Accepted, Batch, Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices
@@ -37,7 +38,8 @@ class OperatorExecution:
         scores = score(state, draft)
 
         def judge(state: State, ids: Tensor, counts: Tensor, logits: Tensor, prefix: Tensor | None = None) -> _Judged:
-            accepted = accept(Draft(ids, counts, prefix), logits, rule, self.choices)
+            scores = perturbed(logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else logits
+            accepted = accept(Draft(ids, counts, prefix), scores, rule, self.choices)
             counts, ended = cut_at_end(self.eos, state, accepted.ids, accepted.counts)
             own = self.choices.log_probabilities(logits, accepted.ids) if with_scores else None
             return _Judged(replace(accepted, counts=counts), ended, own)

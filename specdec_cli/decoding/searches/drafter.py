@@ -66,6 +66,6 @@ def _observe(verifier: Verifier, drafter: Drafter, rows: Batch, verdict: Verdict
 
 def _accept_all(verifier: Verifier, state: State, draft: Draft) -> Verdict:
     """A verdict without predictions and states that accepts the draft up to EOS and each row's limit."""
-    counts, ended = cut_at_end(verifier.model.config.eos, state, draft.ids, draft.counts)
+    counts, ended = cut_at_end(verifier.config.eos, state, draft.ids, draft.counts)
     nothing = draft.ids[:, :0]
     return Verdict(Accepted(draft.ids, counts, counts, nothing, draft.counts), ended, state.memory.states[:, :0], None)
