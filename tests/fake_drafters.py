@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters import Drafter, bounded
-from specdec_cli.decoding.execution.protocol import NO_SENTENCE
-from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Draft, Scores, State, Verdict
+from specdec_cli.decoding.state import NO_SENTENCE, Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
@@ -94,7 +94,7 @@ class FakeDrafter:
     """
 
     def __init__(self, outputs: Mapping[int, Sequence[int]], block_size: int, guess: Guess, *, ragged: bool = False, seed: int = 0) -> None:
-        self.block_size, self.guess, self.ragged = block_size, guess, ragged
+        self.limit, self.guess, self.ragged, self.capturable = block_size, guess, ragged, False
         self.generator = torch.Generator().manual_seed(seed)
         longest = max(map(len, outputs.values())) + block_size
         self.table = torch.full((max(outputs) + 1, longest), PADDING)
@@ -110,7 +110,7 @@ class FakeDrafter:
         there = state.numbers != NO_SENTENCE
         assert torch.equal(memory.numbers[there], state.numbers[there])
         assert torch.equal(memory.tokens, state.lengths - 1)
-        rows, size = len(state.numbers), bounded(self.block_size, size)
+        rows, size = len(state.numbers), bounded(self.limit, size)
         if self.ragged:
             size = int(self._draw(size, 1))
         places = (state.lengths[:, None] - 1 + torch.arange(size)).clamp_max(self.table.shape[1] - 1)
@@ -134,10 +134,10 @@ def drafts(drafter: Drafter, source: list[int], target: list[int]) -> list[list[
         table[0, place, token] = 1.0
     seen: list[list[int]] = []
 
-    def look(round_: Round) -> None:
+    def look(round_: RoundTrace) -> None:
         seen.append(round_.draft.ids[0, : int(round_.draft.counts[0])].tolist())
 
     sentence = Sentence(0, [*source, EOS])
-    (found,) = decode(TableVerifier(table), drafter, [sentence], Decoding(), look)
+    (found,) = decode_with(TableVerifier(table), drafter, [sentence], Decoding(), look)
     assert found.ids == [*target, EOS]
     return seen

@@ -10,10 +10,10 @@ import torch
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.tuning import cached_costs, round_timing
 from specdec_cli.tuning.cached_costs import RUNS
-from specdec_cli.tuning.round_costs import Costs
 from specdec_cli.tuning.round_timing import round_costs
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import in_precision, tiny_transformer

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.names import DRAFTS_OF
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.engine import Engine
@@ -61,7 +61,7 @@ class _RoundTimer:
     def __init__(self) -> None:
         self.times: list[float] = []
 
-    def __call__(self, seen: Round) -> None:  # noqa: ARG002
+    def __call__(self, seen: RoundTrace) -> None:  # noqa: ARG002
         self.times.append(time.perf_counter())
 
 

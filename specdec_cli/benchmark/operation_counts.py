@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.names import SEARCHES, methods_of
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle
@@ -58,7 +58,7 @@ class CountingEngine(Engine):
         if not self._alone or self._reads == "states":
             self.operations["verifier"] += flops.read_memory(self._config, source)
 
-    def _add_round(self, seen: Round) -> None:
+    def _add_round(self, seen: RoundTrace) -> None:
         state, counts = seen.state, seen.draft.counts.tolist()
         rows = zip(state.numbers.tolist(), state.lengths.tolist(), state.limits.tolist(), state.finished.tolist(), strict=True)
         for row, (number, length, limit, finished) in enumerate(rows):

@@ -8,8 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
-from specdec_cli.decoding.options import Rule
+from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -41,11 +40,11 @@ class Stopwatch:
 
 
 class TimedVerifier(Verifier):
-    """A Verifier that shares model and execution with `verifier`, and adds the time of its methods to `stopwatch`."""
+    """A Verifier that shares model and CUDA graphs with `verifier`, and adds the time of its methods to `stopwatch`."""
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
         super().__init__(verifier.network, verifier.forced, verifier.constraints)
-        self.execution = verifier.execution
+        self.graphs = verifier.graphs
         self._stopwatch = stopwatch
 
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, *, reads: Reads = "states") -> State:
@@ -63,10 +62,10 @@ class TimedVerifier(Verifier):
         with self._stopwatch.measure("verifier"):
             return super().raw_score(state, draft)
 
-    def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """`Verifier.verify`, timed as "verifier"."""
+    def score(self, state: State, draft: Draft) -> Scores:
+        """`Verifier.score`, timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
-            return super().verify(state, draft, rule, with_scores=with_scores)
+            return super().score(state, draft)
 
 
 class TimedDrafter:
@@ -75,7 +74,10 @@ class TimedDrafter:
     That of `begin` is added to "drafter's encoder", all other time to "drafter".
     """
 
+    capturable = False
+
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
+        self.limit = drafter.limit
         self._drafter, self._stopwatch = drafter, stopwatch
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
@@ -94,24 +96,7 @@ class TimedDrafter:
             self._drafter.observe(state, memory, verdict)
 
 
-class TimedOptionalDrafter(TimedDrafter):
-    """An OptionalDrafter that calls `drafter` for everything, and adds the time to `stopwatch` as TimedDrafter does."""
-
-    def __init__(self, drafter: OptionalDrafter, stopwatch: Stopwatch) -> None:
-        super().__init__(drafter, stopwatch)
-        self._optional = drafter
-
-    def for_rows(self, rows: int) -> Drafter:
-        """The drafter that the wrapped one chooses for a batch of `rows` rows; this wrapper if the wrapped drafter chooses itself."""
-        chosen = self._optional.for_rows(rows)
-        return self if chosen is self._optional else chosen
-
-
 def add_timers(engine: Engine, stopwatch: Stopwatch) -> None:
     """Replace verifier and drafter of `engine`, in place, by wrappers that add their time to `stopwatch`."""
     engine.verifier = TimedVerifier(engine.verifier, stopwatch)
-    drafter = engine.drafter
-    if isinstance(drafter, OptionalDrafter):
-        engine.drafter = TimedOptionalDrafter(drafter, stopwatch)
-    else:
-        engine.drafter = TimedDrafter(drafter, stopwatch)
+    engine.drafter = TimedDrafter(engine.drafter, stopwatch)

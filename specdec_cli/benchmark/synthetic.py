@@ -111,7 +111,8 @@ class RecordedDrafter:
     """
 
     def __init__(self, drafter: Drafter, drafts: Drafts, padding: int) -> None:
-        self._drafter, self._padding = drafter, padding
+        self._drafter, self._padding, self.capturable = drafter, padding, drafter.capturable
+        self.limit = drafter.limit
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> RecordedState:
@@ -129,7 +130,7 @@ class RecordedDrafter:
         self._drafter.propose(state, memory.inner, size)
         rows, rounds = steps(len(state.rounds), state.rounds.device), state.rounds.clamp_max(memory.ids.shape[1] - 1)
         counts = memory.counts[rows, rounds]
-        return Draft(memory.ids[rows, rounds, : int(counts.max())], counts)
+        return Draft(memory.ids[rows, rounds], counts)
 
     def observe(self, state: State, memory: RecordedState, verdict: Verdict) -> None:
         """Pass `state` and `verdict` to the wrapped drafter's `observe`."""

@@ -5,7 +5,7 @@ from collections import defaultdict
 from rich.console import Console
 from rich.text import Text
 
-from specdec_cli.decoding.loop import Round
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
@@ -22,7 +22,7 @@ class Tracer:
         self._console, self._tokenizer, self._eos = console, tokenizer, eos
         self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
 
-    def __call__(self, seen: Round) -> None:
+    def __call__(self, seen: RoundTrace) -> None:
         """Print the round `seen` of every unfinished row of the batch, before its tokens are appended."""
         state = seen.state
         for row in (~state.finished).nonzero()[:, 0].tolist():

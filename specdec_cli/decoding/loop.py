@@ -1,58 +1,73 @@
-"""The decoding loop that exact and tolerant decodings share: propose, verify, observe, advance."""
+"""The decoding loop: sentences enter a batch of rows, rounds are played, and finished rows leave it."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import torch
 
-from specdec_cli.decoding.batch import open_batch
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.pace import FixedPace, Pace
+from specdec_cli.decoding.player import Player, open_player
+from specdec_cli.decoding.rounds import DraftAlone, DraftAndVerify, Onlooker, Round
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.state import Accepted, Batch, Draft, State
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.drafter_config import Reads
 
-
-@dataclass(frozen=True)
-class Round:
-    """A round: the draft, the accepted tokens, and the state before they are appended to it. Onlookers, functions
-    that observe a decoding, are called with it.
-    """
-
-    state: State
-    draft: Draft
-    accepted: Accepted
-
-
-Onlooker = Callable[[Round], None]
+OWN_SIZE = FixedPace()
+"""Bursts of one round, with drafts of the drafter's own size."""
 
 
 @torch.inference_mode()
-def decode(
-    verifier: Verifier, drafter: Drafter, sentences: Iterable[Sentence], decoding: Decoding, onlooker: Onlooker | None = None
-) -> Iterator[Hypothesis]:
-    """Decode `sentences` and yield a hypothesis for each, in the order in which they finish.
+def decode(player: Player, sentences: Iterable[Sentence], rows: int, pace: Pace) -> Iterator[Hypothesis]:
+    """Decode `sentences`, which must share their source width, up to `rows` at a time in bursts that `pace` chooses.
 
-    Of `decoding` count the acceptance rule, the batch size, the largest number of tokens and whether there are scores. All sources
-    must have the same `Verifier.source_width`. `onlooker` is called with each Round, after the
-    verification. This is generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2; Algorithm 1
-    for a round).
+    Yields a hypothesis for each, in the order in which they finish.
     """
-    begin = partial(_begin, verifier, drafter, decoding.max_length)
-    rule, with_scores = decoding.acceptance, decoding.with_scores
-    with open_batch(verifier.execution, sentences, begin, decoding.batch_size, rule, with_scores=with_scores) as batch:
-        while (rows := batch.rows) is not None:
-            state, memory = rows.state, rows.memory
-            draft = drafter.propose(state, memory, 0)
-            verdict = verifier.verify(state, draft, rule, with_scores=with_scores)
-            if onlooker is not None:
-                onlooker(Round(state, draft, verdict.accepted))
-            drafter.observe(state, memory, verdict)
-            yield from batch.advance(rows, verdict)
+    waiting, free = iter(sentences), rows
+    while True:
+        if entering := list(islice(waiting, free)):
+            player.admit(entering)
+            pace.admitted()
+        if not player.running:
+            break
+        player.launch(*pace.next(player.running))
+        report = player.collect()
+        if report.tallies is not None:
+            pace.count(report.tallies)
+        yield from report.hypotheses
+        free = report.free
 
 
-def _begin(verifier: Verifier, drafter: Drafter, max_length: int, entering: Sequence[Sentence]) -> Batch:
-    state = verifier.begin([s.number for s in entering], [s.source for s in entering], max_length)
-    state.streams = state.streams.new_tensor([s.stream for s in entering])
-    return Batch(state, drafter.begin(state, entering))
+def decode_with(
+    verifier: Verifier,
+    drafter: Drafter,
+    sentences: Iterable[Sentence],
+    decoding: Decoding,
+    onlooker: Onlooker | None = None,
+    pace: Pace = OWN_SIZE,
+) -> Iterator[Hypothesis]:
+    """Decode `sentences`, which must share their source width: the drafts of `drafter` are verified (see DraftAndVerify).
+
+    `onlooker` is called in each round, after the verification.
+    """
+    return _play(DraftAndVerify(verifier, drafter, decoding), verifier, sentences, decoding.batch_size, onlooker, pace)
+
+
+def decode_alone(
+    verifier: Verifier,
+    drafter: Drafter,
+    sentences: Iterable[Sentence],
+    decoding: Decoding,
+    reads: Reads,
+    onlooker: Onlooker | None = None,
+) -> Iterator[Hypothesis]:
+    """Decode `sentences`, which must share their source width, by `drafter` without verification (see DraftAlone)."""
+    return _play(DraftAlone(verifier, drafter, decoding, reads), verifier, sentences, decoding.batch_size, onlooker, OWN_SIZE)
+
+
+def _play(
+    round_: Round, verifier: Verifier, sentences: Iterable[Sentence], rows: int, onlooker: Onlooker | None, pace: Pace
+) -> Iterator[Hypothesis]:
+    with open_player(round_, verifier.graphs, rows, counts=pace.counts, onlooker=onlooker) as player:
+        yield from decode(player, sentences, rows, pace)

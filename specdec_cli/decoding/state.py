@@ -3,7 +3,7 @@ step runners.
 """
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from torch import Tensor
@@ -12,6 +12,8 @@ from specdec_cli.model.cache import Cache
 from specdec_cli.model.transformer import Memory
 
 R = TypeVar("R")
+NO_SENTENCE = -1
+"""The value of `State.numbers` for an empty row, which is a finished row without a sentence."""
 
 
 @dataclass
@@ -61,6 +63,14 @@ class Draft:
     ids: Tensor
     counts: Tensor
     prefix: Tensor | None = None
+
+    def trimmed(self, multiple: int) -> "Draft":
+        """The draft without ids beyond its longest row, such that they and the last accepted token fill a multiple of `multiple`
+        positions. Reads a value of `counts`.
+        """
+        longest = int(self.counts.max()) if self.ids.shape[1] else 0
+        width = -(-(longest + 1) // multiple) * multiple - 1 if longest else 0
+        return self if width >= self.ids.shape[1] else replace(self, ids=self.ids[:, :width])
 
 
 @dataclass(frozen=True)

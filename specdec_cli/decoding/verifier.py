@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.constraints import Prefixes, apply_constraints
-from specdec_cli.decoding.execution.choose import choose_execution
-from specdec_cli.decoding.execution.protocol import Execution
-from specdec_cli.decoding.options import Constraints, Rule
-from specdec_cli.decoding.state import Draft, Scores, State, Verdict
+from specdec_cli.decoding.execution.cuda_execution import GraphExecution
+from specdec_cli.decoding.execution.cuda_graphs import CudaCapture
+from specdec_cli.decoding.options import Constraints
+from specdec_cli.decoding.state import Draft, Scores, State, StepRunner, run_directly
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter_config import Reads
@@ -58,7 +58,12 @@ class Verifier:
         self.constraints = replace(constraints or Constraints(), forced=forced)
         self.config, self.device = self.network.config, self.network.device
         _warn_of_other_orders(self.network)
-        self.execution: Execution = choose_execution(self.network)
+        self.graphs = GraphExecution(CudaCapture()) if self.device.type == "cuda" else None
+
+    @property
+    def run(self) -> StepRunner:
+        """Runs the steps of verifier and drafter: by CUDA graphs on a GPU."""
+        return run_directly if self.graphs is None else self.graphs.run
 
     @property
     def longest_source(self) -> int:
@@ -126,21 +131,12 @@ class Verifier:
         empty = torch.empty(*source.shape, 0, device=self.device)
         return Memory(empty, PrefixMask(torch.zeros_like(source[:, :1]), 0, empty.dtype), [])
 
-    def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """Compute one pass over the last accepted token and the draft (B, k), and return the tokens that `rule`
-        accepts; `state` does not advance.
-
-        The verdict has log probabilities if `with_scores`: those of the constrained logits, which sum to 1 over the
-        allowed tokens.
-        """
-        return self.execution.verify(self.score, state, draft, rule, with_scores=with_scores)
-
     @torch.inference_mode()
     def score(self, state: State, draft: Draft) -> Scores:
         """Logits (B, k + 1, V), with constraints, and top states (B, k + 1, W) of one pass over the last accepted
         token and the draft (B, k).
         """
-        return self.execution.run(("score", self.constraints), self._score, state, draft.ids)
+        return self.run(("score", self.constraints), self._score, state, draft.ids)
 
     @torch.inference_mode()
     def raw_score(self, state: State, draft: Draft) -> Scores:
@@ -149,7 +145,7 @@ class Verifier:
 
         t is the number of tokens that the model writes per step: 1, or 2 for orders that write pairs.
         """
-        return self.execution.run(("raw score",), self._raw_score, state, draft.ids)
+        return self.run(("raw score",), self._raw_score, state, draft.ids)
 
     def constrain(self, scores: Tensor, state: State, drafted: Tensor, *, keep_forced: bool = False) -> Tensor:
         """Return `scores` (B, k + 1, V) with the constraints applied; the input may be changed in place.
@@ -166,7 +162,7 @@ class Verifier:
         """Top states (B, k, W) of one pass over the last accepted token and all but the last of the `drafted` ids
         (B, k), without logits.
         """
-        return self.execution.run(("read",), self._read, state, drafted[:, :-1])
+        return self.run(("read",), self._read, state, drafted[:, :-1])
 
     def _read(self, state: State, drafted: Tensor) -> Tensor:
         return self._states(state, self.positions(state, drafted.shape[1] + 1), drafted)[:, : drafted.shape[1] + 1]

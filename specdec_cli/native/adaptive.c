@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #define MOST_ROWS 8 // of the measured batch
-// See tuning/adaptive_block_size.py.
+// See decoding/pace.py.
 #define PRIOR 0.8
 #define WEIGHT 8.0
 #define MARGIN 1.1

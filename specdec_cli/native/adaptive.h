@@ -1,4 +1,4 @@
-// The number of tokens of a draft, chosen by what pays: see tuning/adaptive_block_size.py, which chooses the same.
+// The number of tokens of a draft, chosen by what pays: see decoding/pace.py, which chooses the same.
 
 #pragma once
 

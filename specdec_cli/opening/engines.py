@@ -17,7 +17,7 @@ from specdec_cli.pipeline.native_decoding import Unsupported, UnsupportedOrder
 from specdec_cli.pipeline.native_engine import NativeEngine
 
 if TYPE_CHECKING:
-    from specdec_cli.decoding.loop import Onlooker
+    from specdec_cli.decoding.rounds import Onlooker
     from specdec_cli.model.bundle import Bundle
 
 

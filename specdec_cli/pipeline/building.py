@@ -1,16 +1,19 @@
 """Construction of the verifier and the drafter of a bundle."""
 
-from specdec_cli.decoding.drafters import Drafter, SizedDrafter
+from dataclasses import dataclass
+
+from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.registry import make_drafter
+from specdec_cli.decoding.loop import OWN_SIZE
 from specdec_cli.decoding.names import LONGEST_DRAFT, METHODS
 from specdec_cli.decoding.options import Constraints, Decoding, constraints_of, own_options
+from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.round_timing import round_costs
 
 
@@ -26,24 +29,29 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
     return Verifier(bundle.verifier, constraints.forced, constraints)
 
 
-def build_drafter(bundle: Bundle, decoding: Decoding, verifier: Verifier, lengths: Lengths | None = None) -> Drafter:
-    """Make the drafter of a decoding, with an adaptive block size if `decoding.adaptive`; one without drafts
-    if it needs none.
+@dataclass
+class Drafting:
+    """The drafter of a decoding, and the pace that chooses the size of its drafts."""
+
+    drafter: Drafter
+    pace: Pace
+
+
+def build_drafting(bundle: Bundle, decoding: Decoding, verifier: Verifier, lengths: Lengths | None = None) -> Drafting:
+    """Make the drafter of a decoding, one without drafts if it needs none, and its pace, an adaptive one if `decoding.adaptive`.
 
     Jacobi and GS-Jacobi decoding draft up to the output lengths that `lengths` returns, if it is given. Raises
     UsageError if the bundle has no drafter of the kind that the decoding needs, or for a block size that the drafter
     was not trained for.
     """
-    drafter = make_drafter(DrafterInputs(bundle, decoding, lengths, verifier.execution.run))
+    drafter = make_drafter(DrafterInputs(bundle, decoding, lengths, verifier.run))
     if drafter is None:
-        return NoDrafter()
-    if decoding.method != "drafter":
-        drafter = verifier.execution.padded(drafter)
-    return _adaptive(bundle, decoding, verifier, drafter) if decoding.adaptive else drafter
+        return Drafting(NoDrafter(), OWN_SIZE)
+    return Drafting(drafter, _adaptive_pace(bundle, decoding, verifier, drafter) if decoding.adaptive else OWN_SIZE)
 
 
-def _adaptive(bundle: Bundle, decoding: Decoding, verifier: Verifier, drafter: SizedDrafter) -> AdaptiveBlockSize:
-    longest = drafter.block_size or (METHODS[decoding.method].longest if decoding.method in METHODS else LONGEST_DRAFT)
+def _adaptive_pace(bundle: Bundle, decoding: Decoding, verifier: Verifier, drafter: Drafter) -> AdaptivePace:
+    longest = drafter.limit or (METHODS[decoding.method].longest if decoding.method in METHODS else LONGEST_DRAFT)
     # The options that change what a round of this method costs.
     name = " ".join([decoding.method, *(f"{key}={value}" for key, value in own_options(decoding).items())])
-    return AdaptiveBlockSize(drafter, round_costs(verifier, drafter, longest, name, bundle.drafter), longest)
+    return AdaptivePace(round_costs(verifier, drafter, longest, name, bundle.drafter), longest)

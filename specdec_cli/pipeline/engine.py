@@ -12,17 +12,17 @@ from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.given import make_given
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
-from specdec_cli.decoding.loop import Onlooker
 from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.pace import AdaptivePace
+from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
-from specdec_cli.pipeline.building import build_drafter, bundle_verifier
+from specdec_cli.pipeline.building import Drafting, build_drafting, bundle_verifier
 from specdec_cli.pipeline.strategies import Group, Tools, decode_given, strategy_of
 from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
-from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 
 LEAST_SENTENCES = 4
 """With fewer sentences per worker, the first worker decodes them all."""
@@ -53,7 +53,7 @@ class Engine:
         # Several workers only for a batch-invariant model: with it, the output does not depend on the number of threads.
         self.workers = 1 if alone or not self.verifier.network.batch_invariant else torch.get_num_threads()
         with self._threads():
-            self._drafters = [build_drafter(bundle, decoding, self.verifier, lengths) for _ in range(self.workers)]
+            self._drafting = [build_drafting(bundle, decoding, self.verifier, lengths) for _ in range(self.workers)]
         given = replace(decoding, acceptance=decoding.given_acceptance, block_size=decoding.given_block_size)
         self._given_inputs = DrafterInputs(bundle, given)
 
@@ -74,12 +74,12 @@ class Engine:
 
     @property
     def drafter(self) -> Drafter:
-        """The drafter of the first worker. Setting it replaces all drafters, and one worker remains."""
-        return self._drafters[0]
+        """The drafter of the first worker. Setting it replaces all drafters; one worker remains, with its pace."""
+        return self._drafting[0].drafter
 
     @drafter.setter
     def drafter(self, drafter: Drafter) -> None:
-        self._drafters = [drafter]
+        self._drafting = [Drafting(drafter, self._drafting[0].pace)]
         self.workers = 1
 
     @property
@@ -87,9 +87,9 @@ class Engine:
         """The total number of rounds with a draft, counted for each row, and their mean block size, the number of
         tokens asked for; None if the block size is not adaptive.
         """
-        adaptive = [drafter for drafter in self._drafters if isinstance(drafter, AdaptiveBlockSize)]
-        rounds = sum(each.rounds for each in adaptive)
-        return (rounds, sum(each.asked for each in adaptive) / max(rounds, 1)) if adaptive else None
+        paces = [drafting.pace for drafting in self._drafting if isinstance(drafting.pace, AdaptivePace)]
+        rounds = sum(pace.rounds for pace in paces)
+        return (rounds, sum(pace.asked for pace in paces) / max(rounds, 1)) if paces else None
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
@@ -104,18 +104,18 @@ class Engine:
         tools = Tools(self.decoding, self.verifier, self._reads, self._onlooker)
         groups = self._groups(sentences)
         if self.workers == 1 or len(sentences) < LEAST_SENTENCES * self.workers:
-            yield from self._decode_groups(tools, groups, self.drafter)
+            yield from self._decode_groups(tools, groups, self._drafting[0])
         else:
-            yield from in_threads([partial(self._decode_groups, tools, groups, drafter) for drafter in self._drafters])
+            yield from in_threads([partial(self._decode_groups, tools, groups, drafting) for drafting in self._drafting])
 
-    def _decode_groups(self, tools: Tools, groups: Sequence[Group], drafter: Drafter) -> Iterator[Hypothesis]:
+    def _decode_groups(self, tools: Tools, groups: Sequence[Group], drafting: Drafting) -> Iterator[Hypothesis]:
         strategy, given = strategy_of(tools.decoding.method), None
         for group in groups:
             if group.given:
                 given = given or make_given(self._given_inputs)
                 yield from decode_given(tools, given, group)
             else:
-                yield from strategy(tools, drafter, group)
+                yield from strategy(tools, drafting, group)
 
     def _groups(self, sentences: Sequence[Sentence]) -> list[Group]:
         alike: dict[tuple[int, bool, bool], list[Sentence]] = defaultdict(list)

@@ -6,6 +6,7 @@ from ctypes import c_void_p
 from dataclasses import replace
 from functools import cached_property
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
@@ -18,7 +19,6 @@ from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.pipeline.native_decoding import native_decoding
 from specdec_cli.tuning.native_block_size import SharedBlockSizes
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
-from specdec_cli.tuning.round_costs import Costs
 
 LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""

@@ -3,17 +3,18 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from specdec_cli.decoding.drafters import Drafter, OptionalDrafter
 from specdec_cli.decoding.drafters.given import GivenDrafts
-from specdec_cli.decoding.loop import Onlooker, decode
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import decode_alone, decode_with
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.searches.beam import beam_search
-from specdec_cli.decoding.searches.drafter import decode_by_drafter
 from specdec_cli.decoding.searches.mask_predict import mask_predict
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter_config import Reads
+from specdec_cli.pipeline.building import Drafting
 from specdec_cli.pipeline.workers import Shared
 
 
@@ -47,8 +48,8 @@ class Tools:
         return replace(self.decoding, batch_size=group.rows)
 
 
-Strategy = Callable[[Tools, Drafter, Group], Iterator[Hypothesis]]
-"""Decodes a group of sentences with a drafter; yields each hypothesis as soon as it is done."""
+Strategy = Callable[[Tools, Drafting, Group], Iterator[Hypothesis]]
+"""Decodes a group of sentences with a drafter and its pace; yields each hypothesis as soon as it is done."""
 
 
 def strategy_of(decoding: str) -> Strategy:
@@ -58,32 +59,31 @@ def strategy_of(decoding: str) -> Strategy:
     return _STRATEGIES.get(decoding, _loop)
 
 
-def _loop(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:
+def _loop(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:
     """Draft and verify; without drafts where they may be skipped and do not pay, which is greedy decoding."""
-    decoding, chosen = tools.for_group(group), drafter
-    if decoding.may_skip and isinstance(drafter, OptionalDrafter):
-        chosen = drafter.for_rows(group.rows)
-    hypotheses = decode(tools.verifier, chosen, group.sentences, decoding, tools.onlooker)
-    return _named(hypotheses, decoding.method if chosen is drafter else "greedy")
+    decoding, sentences = tools.for_group(group), group.sentences
+    if decoding.may_skip and not drafting.pace.pays(group.rows):
+        return _named(decode_with(tools.verifier, NoDrafter(), sentences, decoding, tools.onlooker), "greedy")
+    return _named(decode_with(tools.verifier, drafting.drafter, sentences, decoding, tools.onlooker, drafting.pace), decoding.method)
 
 
 def decode_given(tools: Tools, drafter: GivenDrafts, group: Group) -> Iterator[Hypothesis]:
     """Decode a group of sentences that come with drafts: draft and verify, by the exact rule."""
     decoding, verifier = tools.for_group(group), tools.verifier
     decoding = replace(decoding, acceptance=decoding.given_acceptance, with_scores=decoding.with_scores or group.prefixed)
-    return _named(decode(verifier, verifier.execution.padded(drafter), group.sentences, decoding, tools.onlooker), GIVEN)
+    return _named(decode_with(verifier, drafter, group.sentences, decoding, tools.onlooker), GIVEN)
 
 
-def _beam(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
+def _beam(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
     return _named(beam_search([tools.verifier], list(group.sentences), tools.for_group(group)), tools.decoding.method)
 
 
-def _drafter_alone(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:
+def _drafter_alone(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:
     decoding = tools.for_group(group)
-    return _named(decode_by_drafter(tools.verifier, drafter, group.sentences, decoding, tools.reads, tools.onlooker), decoding.method)
+    return _named(decode_alone(tools.verifier, drafting.drafter, group.sentences, decoding, tools.reads, tools.onlooker), decoding.method)
 
 
-def _mask_predict(tools: Tools, drafter: Drafter, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
+def _mask_predict(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
     return _named(mask_predict(tools.verifier, group.sentences, tools.for_group(group)), tools.decoding.method)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.measurement_cache import CachedMeasurement
-from specdec_cli.tuning.round_costs import Costs
 
 RUNS = 3
 """Number of runs of specdec that measure the costs. Other programs can only make a round slower, so the minimum is the best estimate of

@@ -1,12 +1,12 @@
-"""Adaptive number of drafted tokens in the native engine, by the same rules as adaptive_block_size.py."""
+"""Adaptive number of drafted tokens in the native engine, by the same rules as decoding/pace.py."""
 
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.native.library import HEADER, check, load_library
-from specdec_cli.tuning.round_costs import Costs
 
 
 class NativeBlockSize:

@@ -3,13 +3,13 @@
 import time
 from dataclasses import dataclass
 
+from specdec_cli.decoding.costs import PRIOR, ROWS, Costs, made_up_sources
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel, Resources
 from specdec_cli.tuning.cached_costs import cached_costs, final_costs
-from specdec_cli.tuning.round_costs import PRIOR, ROWS, Costs, made_up_sources
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""

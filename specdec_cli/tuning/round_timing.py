@@ -2,16 +2,18 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from math import inf
 from typing import Any
 
 import torch
 
-from specdec_cli.decoding.drafters import Drafter, SizedDrafter, bounded
+from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
+from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.pace import FixedPace
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -19,7 +21,6 @@ from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.model.network import fingerprint_of
 from specdec_cli.tuning.cached_costs import cached_costs
-from specdec_cli.tuning.round_costs import ROWS, Costs, made_up_sources
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
@@ -34,7 +35,7 @@ _ENOUGH = 2.0
 """Seconds after which no further repetition starts."""
 
 
-def round_costs(verifier: Verifier, drafter: SizedDrafter, longest: int, name: str, network: AnyDrafter | None) -> Costs:
+def round_costs(verifier: Verifier, drafter: Drafter, longest: int, name: str, network: AnyDrafter | None) -> Costs:
     """Return the costs of rounds of `verifier` with `drafter`; the first runs on a machine measure them (see `cached_costs`).
 
     `longest` is the largest number of drafted tokens, `network` the drafter's trained network or None. The
@@ -55,7 +56,7 @@ def _device(device: torch.device) -> tuple[str, ...]:
     return device.type, torch.cuda.get_device_name(device), str(torch.cuda.get_device_capability(device))
 
 
-def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Costs:
+def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
     """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with
     drafts of 3 and 12 tokens, or of `longest` tokens if that is less.
 
@@ -70,22 +71,22 @@ def measure_costs(verifier: Verifier, drafter: SizedDrafter, longest: int) -> Co
         if repetition and time.perf_counter() - started > _ENOUGH:
             break
         for (rows, size), least in verifying.items():
-            constant = _Constant(size) if size else NoDrafter()
-            verifying[rows, size] = min([least, *_rounds(verifier, constant, rows)])
+            constant = _Constant() if size else NoDrafter()
+            verifying[rows, size] = min([least, *_rounds(verifier, constant, rows, size)])
         for (rows, size), least in drafting.items():
-            timed = _Timed(drafter, size)
-            _rounds(verifier, timed, rows)
+            timed = _Timed(drafter)
+            _rounds(verifier, timed, rows, size)
             drafting[rows, size] = min([least, *timed.milliseconds])
     known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
     return Costs.of_cases(sizes, known, drafting)
 
 
-def _rounds(verifier: Verifier, drafter: Drafter, rows: int) -> list[float]:
-    """Milliseconds of each round of a batch of `rows`."""
+def _rounds(verifier: Verifier, drafter: Drafter, rows: int, size: int) -> list[float]:
+    """Milliseconds of each round of a batch of `rows` with drafts of `size` tokens."""
     config = verifier.config
     sentences = [Sentence(row, source) for row, source in enumerate(made_up_sources(rows, config.source_size, config.eos))]
     clock = _Clock()
-    list(decode(verifier, drafter, sentences, Decoding(batch_size=rows, max_length=_TOKENS), clock))
+    list(decode_with(verifier, drafter, sentences, Decoding(batch_size=rows, max_length=_TOKENS), clock, FixedPace(size)))
     return clock.milliseconds
 
 
@@ -96,7 +97,7 @@ class _Clock:
         self.milliseconds: list[float] = []
         self._last = (0, 0.0)
 
-    def __call__(self, seen: Round) -> None:
+    def __call__(self, seen: RoundTrace) -> None:
         now, rows = time.perf_counter(), len(seen.state.lengths)
         # Only rounds of the same number of rows are comparable.
         if self._last[0] == rows:
@@ -104,36 +105,36 @@ class _Clock:
         self._last = (rows, now)
 
 
-@dataclass
 class _Constant:
-    """Drafts `size` tokens without any work."""
+    """Drafts as many tokens as it is asked for, without any work."""
 
-    size: int
+    limit, capturable = 0, True
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:
         pass
 
     def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
-        return Draft(state.source[:, :1].expand(-1, self.size), torch.full_like(state.lengths, self.size))
+        return Draft(state.source[:, :1].expand(-1, size), torch.full_like(state.lengths, size))
 
     def observe(self, state: State, memory: None, verdict: Verdict) -> None:
         pass
 
 
-@dataclass
 class _Timed:
-    """Records how long another drafter takes in each round for drafts of `size` tokens, in milliseconds."""
+    """Records how long another drafter takes in each round, in milliseconds."""
 
-    drafter: Drafter
-    size: int
-    milliseconds: list[float] = field(default_factory=list)
+    capturable = False
+
+    def __init__(self, drafter: Drafter) -> None:
+        self.drafter, self.limit = drafter, drafter.limit
+        self.milliseconds: list[float] = []
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         return self.drafter.begin(state, sentences)
 
     def propose(self, state: State, memory: Any, size: int) -> Draft:
         started = _now(state)
-        draft = self.drafter.propose(state, memory, bounded(self.size, size))
+        draft = self.drafter.propose(state, memory, size)
         self.milliseconds.append(1000 * (_now(state) - started))
         return draft
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp
 
-from specdec_cli.decoding.loop import Round
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
@@ -24,7 +24,7 @@ class Recorder:
     def __init__(self) -> None:
         self._rounds: list[_RecordedRound] = []
 
-    def __call__(self, seen: Round) -> None:
+    def __call__(self, seen: RoundTrace) -> None:
         """Record the round `seen`, of a batch of one sentence."""
         draft = seen.draft.ids[0, : int(seen.draft.counts[0])].tolist()
         accepted, bifurcation = int(seen.accepted.counts[0]), int(seen.accepted.bifurcation[0])

@@ -9,19 +9,25 @@ import pytest
 from specdec_cli.benchmark.profile import PARTS, Stopwatch, add_timers
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.pace import FixedPace
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.pipeline.building import Drafting
 from specdec_cli.pipeline.engine import Engine
+
+
+class _NeverPays(FixedPace):
+    """A pace that always skips the drafter."""
+
+    def pays(self, rows: int) -> bool:  # noqa: ARG002
+        return False
 
 
 class _Never(NoDrafter):
     """A drafter that is always skipped."""
-
-    def for_rows(self, rows: int) -> NoDrafter:  # noqa: ARG002
-        return NoDrafter()
 
     def propose(self, state: State, memory: Any, size: int) -> Draft:  # noqa: ARG002
         raise AssertionError("this drafter was to be left out")
@@ -29,7 +35,7 @@ class _Never(NoDrafter):
 
 def test_a_profile_skips_a_drafter_that_does_not_pay(bundle: Bundle) -> None:
     engine = Engine(bundle, replace(resolve(DecodingOptions(decoding="greedy", max_length=6), bundle), may_skip=True))
-    engine.drafter = _Never()
+    engine._drafting = [Drafting(_Never(), _NeverPays())]
     add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.rounds == len(hypothesis.ids)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Alternative, Sentence
@@ -43,7 +43,7 @@ def log_probability(model: Transformer, source: list[int], ids: list[int]) -> fl
 @pytest.mark.parametrize("width", [16, 48])
 def test_a_beam_of_one_equals_greedy_decoding(width: int) -> None:
     model, sentences = tiny_transformer(), make_sentences(9, width)
-    greedy = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, Decoding(batch_size=1, max_length=LONGEST))}
+    greedy = {h.number: h.ids for h in decode_with(Verifier(model), NoDrafter(), sentences, Decoding(batch_size=1, max_length=LONGEST))}
     found = search(model, sentences, beam_size=1, batch_size=4)
     assert [alternatives[0].ids for alternatives in found] == [greedy[s.number] for s in sentences]
 

@@ -11,8 +11,9 @@ from torch import Tensor
 
 from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Exact, Tolerant, resolve
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
@@ -20,7 +21,6 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.heads import Heads
 from specdec_cli.pipeline.engine import Engine
-from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
 
 LONGEST = 40
@@ -36,7 +36,7 @@ def made(kind: str, precision: str) -> tuple[Verifier, Heads, dict[int, Hypothes
     if precision == "bfloat16":
         network.lower_precision(torch.bfloat16)
     verifier = Verifier(model)
-    found = decode(verifier, NoDrafter(), make_sentences(12), Decoding(max_length=LONGEST))
+    found = decode_with(verifier, NoDrafter(), make_sentences(12), Decoding(max_length=LONGEST))
     return verifier, network, {h.number: h for h in found}
 
 
@@ -50,7 +50,7 @@ def test_untrained_heads_give_greedy_output(
 ) -> None:
     verifier, network, greedy = made(kind, precision)
     options = Decoding(batch_size=batch_size, max_length=max_length)
-    found = {h.number: h for h in decode(verifier, Blockwise(network, block_size), make_sentences(12)[:count], options)}
+    found = {h.number: h for h in decode_with(verifier, Blockwise(network, block_size), make_sentences(12)[:count], options)}
     assert {number: h.ids for number, h in found.items()} == {number: greedy[number].ids[:max_length] for number in range(count)}
     assert all(h.rounds <= len(h.ids) for h in found.values())
 
@@ -59,7 +59,7 @@ def test_untrained_heads_give_greedy_output(
 @pytest.mark.parametrize("kind", HEADS)
 def test_some_drafts_of_heads_are_accepted(kind: str, precision: str) -> None:
     verifier, network, greedy = made(kind, precision)
-    found = list(decode(verifier, Blockwise(network, 4), make_sentences(12), Decoding(batch_size=5, max_length=LONGEST)))
+    found = list(decode_with(verifier, Blockwise(network, 4), make_sentences(12), Decoding(batch_size=5, max_length=LONGEST)))
     assert sum(h.rounds for h in found) < sum(len(greedy[h.number].ids) for h in found)
 
 
@@ -68,7 +68,7 @@ def test_the_first_draft_requires_the_encoder_states(kind: str, first: int) -> N
     verifier, network, _ = made(kind, "float32")
     drafted: list[list[int]] = []
     list(
-        decode(
+        decode_with(
             verifier,
             Blockwise(network, 3),
             make_sentences(1),
@@ -86,13 +86,13 @@ def test_a_draft_is_computed_from_the_state_of_the_last_accepted_token(rule: Exa
     verifier, network, _ = made("linked", "float32")
     sentences, drafts = make_sentences(5), list[tuple[int, list[int], list[int]]]()
 
-    def look(seen: Round) -> None:
+    def look(seen: RoundTrace) -> None:
         rows = zip(seen.state.numbers.tolist(), seen.state.lengths.tolist(), seen.draft.ids.tolist(), strict=True)
         for row, (number, length, ids) in enumerate(rows):
             if length > 1 and not seen.state.finished[row]:
                 drafts.append((number, seen.state.tokens[row, :length].tolist(), ids))
 
-    list(decode(verifier, Blockwise(network, 4), sentences, Decoding(acceptance=rule, batch_size=3, max_length=LONGEST), look))
+    list(decode_with(verifier, Blockwise(network, 4), sentences, Decoding(acceptance=rule, batch_size=3, max_length=LONGEST), look))
     assert len(drafts) > 20
     for number, prefix, ids in drafts:
         top = states_after(verifier, sentences[number], prefix[:-1])
@@ -109,8 +109,8 @@ def states_after(verifier: Verifier, sentence: Sentence, prefix: list[int]) -> T
 def test_the_tolerant_rule_accepts_drafts_of_heads(precision: str) -> None:
     verifier, network, greedy = made("linked", precision)
     rule, sentences = Tolerant(3, 2.0), make_sentences(12)[:6]
-    exact = list(decode(verifier, Blockwise(network, 4), sentences, Decoding(batch_size=1, max_length=LONGEST)))
-    found = list(decode(verifier, Blockwise(network, 4), sentences, Decoding(acceptance=rule, batch_size=1, max_length=LONGEST)))
+    exact = list(decode_with(verifier, Blockwise(network, 4), sentences, Decoding(batch_size=1, max_length=LONGEST)))
+    found = list(decode_with(verifier, Blockwise(network, 4), sentences, Decoding(acceptance=rule, batch_size=1, max_length=LONGEST)))
     assert any(h.ids != greedy[h.number].ids for h in found)
     rates = [sum(len(h.ids) for h in each) / sum(h.rounds for h in each) for each in (exact, found)]
     assert rates[0] < rates[1]
@@ -154,6 +154,6 @@ def test_an_engine_decodes_with_heads(decoding: str, rows: int, with_heads: Bund
 def test_auto_uses_heads_if_they_pay(with_heads: Bundle) -> None:
     chosen = resolve(DecodingOptions(), with_heads)
     assert (chosen.method, chosen.may_skip, chosen.block_size, chosen.acceptance) == ("blockwise", True, 6, Exact())
-    assert isinstance(Engine(with_heads, chosen).drafter, AdaptiveBlockSize)
+    assert Engine(with_heads, chosen).drafted == (0, 0.0)
     tolerant = resolve(DecodingOptions(preset="high-quality"), with_heads)
     assert (tolerant.method, tolerant.acceptance, tolerant.adaptive) == ("blockwise", Tolerant(3, 1.0), False)

@@ -17,7 +17,7 @@ from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, FixedPoint, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
@@ -118,7 +118,7 @@ def drafter_of(name: str, outputs: dict[int, list[int]], network: Transformer) -
 
 
 def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], options: Decoding) -> list[Hypothesis]:
-    return sorted(decode(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
+    return sorted(decode_with(verifier, drafter, sentences, options), key=lambda hypothesis: hypothesis.number)
 
 
 @pytest.mark.sampled(2)
@@ -192,7 +192,7 @@ def test_captured_steps_keep_the_constraints(name: str) -> None:
 def test_a_minimum_length_may_exceed_the_usual_limit() -> None:
     shortest = 70
     verifier = Verifier(tiny_transformer(ends=0.9), None, Constraints(min_length=shortest))
-    (found,) = decode(verifier, NoDrafter(), sentences_of(1), Decoding())
+    (found,) = decode_with(verifier, NoDrafter(), sentences_of(1), Decoding())
     assert len(found.ids) > shortest
 
 
@@ -200,7 +200,7 @@ def test_source_ids_beyond_the_target_vocabulary_exclude_nothing() -> None:
     network = tiny_transformer(source_vocabulary_size=VOCABULARY + 9, shared_embeddings=False)
     source = [network.config.decoder_start, VOCABULARY + 8, EOS]
     free, constrained = (
-        next(decode(Verifier(network, None, rules), NoDrafter(), [Sentence(0, source)], Decoding()))
+        next(decode_with(Verifier(network, None, rules), NoDrafter(), [Sentence(0, source)], Decoding()))
         for rules in (Constraints(), Constraints(source_ngram_size=2))
     )
     assert constrained == free

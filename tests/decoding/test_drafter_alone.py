@@ -11,9 +11,9 @@ from rich.console import Console
 from specdec_cli.commands.trace import Tracer
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.loop import Round
+from specdec_cli.decoding.loop import decode_alone
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
-from specdec_cli.decoding.searches.drafter import decode_by_drafter
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
@@ -34,7 +34,7 @@ LONGEST = 18
 
 def found(verifier: Verifier, drafter: Drafter, reads: Reads, sentences: Sequence[Sentence], rows: int = 1) -> list[Hypothesis]:
     decoding = Decoding(method="drafter", batch_size=rows, max_length=LONGEST)
-    return sorted(decode_by_drafter(verifier, drafter, sentences, decoding, reads), key=lambda hypothesis: hypothesis.number)
+    return sorted(decode_alone(verifier, drafter, sentences, decoding, reads), key=lambda hypothesis: hypothesis.number)
 
 
 @torch.no_grad()
@@ -96,14 +96,14 @@ def test_blocks_end_at_eos_or_the_limit() -> None:
 def test_finished_rows_leave_the_batch() -> None:
     seen: list[int] = []
 
-    def look(now: Round) -> None:
+    def look(now: RoundTrace) -> None:
         seen.append(len(now.state.lengths))
         assert torch.equal(now.accepted.ids, now.draft.ids)
 
     outputs = {number: [7] * (3 * number) + [EOS] for number in range(4)}
     decoding = Decoding(method="drafter", batch_size=4, max_length=LONGEST)
     drafter = FakeDrafter(outputs, 3, right)
-    decoded = list(decode_by_drafter(Verifier(tiny_transformer()), drafter, make_sentences(4), decoding, "states", look))
+    decoded = list(decode_alone(Verifier(tiny_transformer()), drafter, make_sentences(4), decoding, "states", look))
     assert [h.ids for h in decoded] == list(outputs.values())
     assert seen == [4, 3, 2, 1]
 
@@ -132,7 +132,7 @@ def test_replayed_steps_give_the_same_output(kind: str, rows: int) -> None:
     network = tiny_drafter(model, **DRAFTERS[kind])
     expected = found(Verifier(model), Block(network, SIZE), network.config.reads, sentences, rows)
     imitation = imitated(model)
-    drafter = Block(network, SIZE, imitation.execution.run)
+    drafter = Block(network, SIZE, imitation.graphs.run)
     assert found(imitation.verifier, drafter, network.config.reads, sentences, rows) == expected
     assert ("propose" in imitation.capture.graphs) == (network.config.prefix == "states")
 

@@ -10,10 +10,11 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import Round, decode
-from specdec_cli.decoding.options import Decoding, Rule
+from specdec_cli.decoding.loop import decode_with
+from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.state import Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
@@ -43,12 +44,12 @@ class Recorder(Verifier):
         super().__init__(model)
         self.rows: dict[int, list[Tensor]] = defaultdict(list)
 
-    def verify(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """Verify, and keep logits and states for `look`."""
-        self._last = self.score(state, draft)
-        return super().verify(state, draft, rule, with_scores=with_scores)
+    def score(self, state: State, draft: Draft) -> Scores:
+        """Score, and keep logits and states for `look`."""
+        self._last = super().score(state, draft)
+        return self._last
 
-    def look(self, seen: Round) -> None:
+    def look(self, seen: RoundTrace) -> None:
         """Record logits and states of the accepted tokens."""
         both = torch.cat([self._last.logits, self._last.states], dim=2)
         for row, (number, count) in enumerate(zip(seen.state.numbers.tolist(), seen.accepted.counts.tolist(), strict=True)):
@@ -59,9 +60,9 @@ def recorded(model: Transformer, sentences: Sequence[Sentence], block_size: int,
     """The logits and states of each sentence, decoded with drafts that are sometimes right."""
     recorder = Recorder(model)
     options = Decoding(batch_size=batch_size, max_length=LONGEST)
-    outputs = {h.number: h.ids for h in decode(Verifier(model), NoDrafter(), sentences, options)} if block_size else {}
+    outputs = {h.number: h.ids for h in decode_with(Verifier(model), NoDrafter(), sentences, options)} if block_size else {}
     drafter = FakeDrafter(outputs, block_size, sometimes) if block_size else NoDrafter()
-    assert len(list(decode(recorder, drafter, sentences, options, recorder.look))) == len(sentences)
+    assert len(list(decode_with(recorder, drafter, sentences, options, recorder.look))) == len(sentences)
     return [torch.stack(recorder.rows[sentence.number]) for sentence in sentences]
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.drafters.given import GivenDrafts
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.loop import Onlooker, decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, words
+from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.text.tokenize.sentencepiece import EOS, MASK
 from tests.decoding.test_source_copy import WORD_STARTS
@@ -35,7 +36,7 @@ def translate(
             table[number, place, token] = 1.0
     drafter = GivenDrafts(SourceCopy(match, EOS, WORD_STARTS))
     sentences = [Sentence(number, SOURCE, [*text, EOS], first) for number, (text, _) in enumerate(pairs)]
-    found = decode(TableVerifier(table), drafter, sentences, Decoding(batch_size=batch_size), onlooker)
+    found = decode_with(TableVerifier(table), drafter, sentences, Decoding(batch_size=batch_size), onlooker)
     return sorted(found, key=lambda hypothesis: hypothesis.number)
 
 

@@ -15,8 +15,9 @@ from specdec_cli.decoding import loop
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import Round, decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
@@ -35,7 +36,7 @@ Pool = tuple[Verifier, list[Sentence], dict[int, list[int]]]
 def pool(width: int, seed: int = 1) -> Pool:
     """A verifier, sentences of one source width, and their greedy outputs, decoded one by one."""
     verifier, sentences = Verifier(tiny_transformer(seed)), make_sentences(12, width, seed=seed)
-    found = decode(verifier, NoDrafter(), sentences, Decoding(max_length=LONGEST))
+    found = decode_with(verifier, NoDrafter(), sentences, Decoding(max_length=LONGEST))
     return verifier, sentences, {h.number: h.ids for h in found}
 
 
@@ -43,7 +44,7 @@ def pool(width: int, seed: int = 1) -> Pool:
 def endless() -> Pool:
     """A verifier that never emits EOS, sentences, and their greedy outputs."""
     verifier, sentences = Verifier(tiny_transformer(ends=0.0)), make_sentences(5, 16)
-    return verifier, sentences, {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, Decoding())}
+    return verifier, sentences, {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, Decoding())}
 
 
 def model_of(verifier: Verifier) -> Transformer:
@@ -89,7 +90,7 @@ def test_any_drafter_gives_greedy_output(
 ) -> None:
     verifier, sentences, outputs = pool(width, seed)
     drafter = FakeDrafter(outputs, block_size, guess, ragged=ragged, seed=count)
-    found = list(decode(verifier, drafter, sentences[:count], Decoding(batch_size=batch_size, max_length=max_length)))
+    found = list(decode_with(verifier, drafter, sentences[:count], Decoding(batch_size=batch_size, max_length=max_length)))
     check(found, outputs, count, block_size, max_length)
 
 
@@ -107,7 +108,7 @@ def test_an_untrained_block_drafter_gives_greedy_output(
 ) -> None:
     verifier, sentences, outputs = pool(width)
     drafter = Block(tiny_drafter(model_of(verifier), **DRAFTERS[kind]), block_size)
-    found = list(decode(verifier, drafter, sentences[:count], Decoding(batch_size=batch_size, max_length=max_length)))
+    found = list(decode_with(verifier, drafter, sentences[:count], Decoding(batch_size=batch_size, max_length=max_length)))
     check(found, outputs, count, block_size, max_length)
 
 
@@ -117,7 +118,7 @@ def test_a_drafter_of_lower_precision_gives_greedy_output(kind: str) -> None:
     network = tiny_drafter(model_of(verifier), **DRAFTERS[kind])
     network.lower_precision(torch.bfloat16)
     assert next(model_of(verifier).parameters()).dtype == torch.float32
-    check(list(decode(verifier, Block(network, 5), sentences, Decoding(batch_size=4, max_length=LONGEST))), outputs, 12, 5, LONGEST)
+    check(list(decode_with(verifier, Block(network, 5), sentences, Decoding(batch_size=4, max_length=LONGEST))), outputs, 12, 5, LONGEST)
 
 
 @pytest.mark.parametrize("drafter", ["none", "fake", *FEW_DRAFTERS])
@@ -126,7 +127,7 @@ def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
     assert max(map(len, outputs.values())) == verifier.capacity(16) - 2
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 9, right)}
     made = drafters.get(drafter) or Block(tiny_drafter(model_of(verifier), **DRAFTERS[drafter]), 6)
-    check(list(decode(verifier, made, sentences, Decoding(batch_size=5))), outputs, 5, 9, 1000)
+    check(list(decode_with(verifier, made, sentences, Decoding(batch_size=5))), outputs, 5, 9, 1000)
 
 
 @settings(deadline=None, max_examples=40)
@@ -138,7 +139,7 @@ def test_ties_are_broken_by_the_first_id_with_and_without_drafts(seed: int, gues
     best = table.argmax(-1).tolist()
     outputs = {number: ids[: ids.index(EOS) + 1 if EOS in ids else len(ids)] for number, ids in enumerate(best)}
     drafter = FakeDrafter(outputs, block_size, guess, seed=seed)
-    found = list(decode(TableVerifier(table), drafter, make_sentences(5), Decoding(batch_size=batch_size, max_length=20)))
+    found = list(decode_with(TableVerifier(table), drafter, make_sentences(5), Decoding(batch_size=batch_size, max_length=20)))
     check(found, outputs, 5, block_size, 20)
 
 
@@ -147,22 +148,22 @@ def test_ids_that_always_tie_are_not_exchanged() -> None:
     with torch.no_grad():
         model.output.weight[1::2] = model.output.weight[::2]
     verifier, sentences = Verifier(model), make_sentences(6)
-    outputs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, Decoding(max_length=20))}
+    outputs = {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, Decoding(max_length=20))}
     assert all(token % 2 == 0 for ids in outputs.values() for token in ids)
 
     def twin(ids: Tensor, generator: torch.Generator) -> Tensor:  # noqa: ARG001
         return ids ^ 1
 
-    found = list(decode(verifier, FakeDrafter(outputs, 5, twin), sentences, Decoding(batch_size=4, max_length=20)))
+    found = list(decode_with(verifier, FakeDrafter(outputs, 5, twin), sentences, Decoding(batch_size=4, max_length=20)))
     check(found, outputs, 6, 0, 20)
 
 
 @pytest.mark.parametrize("block_size", [1, 4, 30])
 def test_right_drafts_take_the_fewest_rounds_and_wrong_ones_the_most(block_size: int) -> None:
     verifier, sentences, outputs = pool(16)
-    for hypothesis in decode(verifier, FakeDrafter(outputs, block_size, right), sentences, Decoding(batch_size=4, max_length=LONGEST)):
+    for hypothesis in decode_with(verifier, FakeDrafter(outputs, block_size, right), sentences, Decoding(batch_size=4, max_length=LONGEST)):
         assert hypothesis.rounds == ceil(len(hypothesis.ids) / (block_size + 1))
-    for hypothesis in decode(verifier, FakeDrafter(outputs, block_size, wrong), sentences, Decoding(batch_size=4, max_length=LONGEST)):
+    for hypothesis in decode_with(verifier, FakeDrafter(outputs, block_size, wrong), sentences, Decoding(batch_size=4, max_length=LONGEST)):
         assert hypothesis.rounds == len(hypothesis.ids)
 
 
@@ -173,19 +174,19 @@ def always(ids: Sequence[int], rows: int = 1) -> TableVerifier:
 
 def test_eos_inside_a_draft_ends_the_sentence_there() -> None:
     ids = [7, 8, EOS, 9, 10, 11, 12]
-    (found,) = decode(always(ids), FakeDrafter({0: ids}, 5, right), make_sentences(1), Decoding())
+    (found,) = decode_with(always(ids), FakeDrafter({0: ids}, 5, right), make_sentences(1), Decoding())
     assert (found.ids, found.rounds) == ([7, 8, EOS], 1)
 
 
 def test_a_limit_inside_a_draft_cuts_there() -> None:
     ids = [7, 8, 9, 10, 11, 12]
-    (found,) = decode(always(ids), FakeDrafter({0: ids}, 5, right), make_sentences(1), Decoding(max_length=4))
+    (found,) = decode_with(always(ids), FakeDrafter({0: ids}, 5, right), make_sentences(1), Decoding(max_length=4))
     assert (found.ids, found.rounds) == ([7, 8, 9, 10], 1)
 
 
 def test_padding_inside_a_draft_is_verified_like_other_tokens() -> None:
     ids = [7, PADDING, 8, EOS]
-    (found,) = decode(always(ids), FakeDrafter({0: ids}, 2, right), make_sentences(1), Decoding())
+    (found,) = decode_with(always(ids), FakeDrafter({0: ids}, 2, right), make_sentences(1), Decoding())
     assert (found.ids, found.rounds) == (ids, 2)
 
 
@@ -193,19 +194,19 @@ def test_finished_rows_accept_nothing_and_count_no_rounds() -> None:
     table = torch.nn.functional.one_hot(torch.tensor([[7, EOS, 9, 9, 9, 9]] + [[7, 8, 9, 10, 11, EOS]] * 5), 48).float()
     waited = 0
 
-    def look(seen: Round) -> None:
+    def look(seen: RoundTrace) -> None:
         nonlocal waited
         waited += int(seen.state.finished.sum())
         assert not seen.accepted.counts[seen.state.finished].any()
 
-    found = {h.number: h for h in decode(TableVerifier(table), NoDrafter(), make_sentences(6), Decoding(batch_size=6), look)}
+    found = {h.number: h for h in decode_with(TableVerifier(table), NoDrafter(), make_sentences(6), Decoding(batch_size=6), look)}
     assert waited > 0
     assert (found[0].ids, found[0].rounds) == ([7, EOS], 2)
     assert all(found[number].ids == [7, 8, 9, 10, 11, EOS] for number in range(1, 6))
 
 
 def test_no_sentences_give_no_hypotheses() -> None:
-    assert list(decode(pool(16)[0], NoDrafter(), [], Decoding(batch_size=4))) == []
+    assert list(decode_with(pool(16)[0], NoDrafter(), [], Decoding(batch_size=4))) == []
 
 
 @pytest.mark.parametrize("block_size", [0, 7])
@@ -218,7 +219,7 @@ def test_an_untrained_block_size_is_refused(block_size: int) -> None:
 def test_scores_equal_those_of_teacher_forcing(block_size: int) -> None:
     verifier, sentences, outputs = pool(32)
     drafter = FakeDrafter(outputs, block_size, GUESSES[2]) if block_size else NoDrafter()
-    for hypothesis in decode(verifier, drafter, sentences, Decoding(batch_size=5, max_length=LONGEST, with_scores=True)):
+    for hypothesis in decode_with(verifier, drafter, sentences, Decoding(batch_size=5, max_length=LONGEST, with_scores=True)):
         source = torch.tensor([sentences[hypothesis.number].source])
         prefix = torch.tensor([[verifier.config.decoder_start, *hypothesis.ids[:-1]]])
         likely = model_of(verifier)(source, prefix)[0].log_softmax(-1).gather(1, torch.tensor(hypothesis.ids)[:, None])
@@ -227,7 +228,7 @@ def test_scores_equal_those_of_teacher_forcing(block_size: int) -> None:
 
 def test_scores_are_none_unless_requested() -> None:
     verifier, sentences, _ = pool(16)
-    assert all(h.score is None for h in decode(verifier, NoDrafter(), sentences, Decoding(batch_size=12, max_length=3)))
+    assert all(h.score is None for h in decode_with(verifier, NoDrafter(), sentences, Decoding(batch_size=12, max_length=3)))
 
 
 def test_the_loop_fits_a_screen() -> None:

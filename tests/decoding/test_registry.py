@@ -20,7 +20,7 @@ def test_a_decoding_has_its_registered_drafter(bundle: Bundle, name: str) -> Non
     drafter = tiny_heads(bundle.verifier) if method.trained == "heads" else tiny_drafter(bundle.verifier)
     made = make_drafter(DrafterInputs(replace(bundle, drafter=drafter), Decoding(method=name, block_size=3)))
     assert (made is not None) == bool(method.drafter)
-    assert made is None or made.block_size == 3
+    assert made is None or made.limit == 3
 
 
 @pytest.mark.parametrize("name", [name for name, method in METHODS.items() if method.trained])
@@ -31,7 +31,7 @@ def test_a_missing_trained_drafter_is_refused(bundle: Bundle, name: str) -> None
 
 def test_a_chain_has_the_drafters_of_its_parts(bundle: Bundle) -> None:
     made = make_drafter(DrafterInputs(bundle, Decoding(method="lookup,input-guided", block_size=7)))
-    assert isinstance(made, Fallback) and made.block_size == 7
+    assert isinstance(made, Fallback) and made.limit == 7
 
 
 def test_a_kind_of_drafter_has_one_exact_decoding() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.drafters.source_copy import SourceCopy
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
@@ -36,7 +36,7 @@ def rewrite(pairs: Sequence[tuple[list[int], list[int]]], drafter: Drafter, batc
         for place, token in enumerate([*target, EOS]):
             table[number, place, token] = 1.0
     sentences = [Sentence(number, [*source, EOS]) for number, (source, _) in enumerate(pairs)]
-    found = decode(TableVerifier(table), drafter, sentences, Decoding(batch_size=batch_size))
+    found = decode_with(TableVerifier(table), drafter, sentences, Decoding(batch_size=batch_size))
     return sorted(found, key=lambda hypothesis: hypothesis.number)
 
 
@@ -77,7 +77,11 @@ def rounds_of_published_code(source: list[int], target: list[int]) -> int:
 def pool() -> tuple[Verifier, list[Sentence], dict[int, list[int]]]:
     """A verifier, sentences of one source width, and their greedy outputs."""
     verifier, sentences = Verifier(tiny_transformer()), make_sentences(6, 32)
-    return verifier, sentences, {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, Decoding(batch_size=1, max_length=40))}
+    return (
+        verifier,
+        sentences,
+        {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, Decoding(batch_size=1, max_length=40))},
+    )
 
 
 @pytest.mark.parametrize("match", MATCHES)
@@ -86,7 +90,7 @@ def pool() -> tuple[Verifier, list[Sentence], dict[int, list[int]]]:
 def test_output_equals_greedys(match: str, batch_size: int, block_size: int) -> None:
     verifier, sentences, greedy = pool()
     options = Decoding(batch_size=batch_size, max_length=40)
-    copied = {h.number: h.ids for h in decode(verifier, copier(match, block_size), sentences, options)}
+    copied = {h.number: h.ids for h in decode_with(verifier, copier(match, block_size), sentences, options)}
     assert copied == greedy
 
 
@@ -161,7 +165,7 @@ def test_a_sentence_may_come_with_a_text_that_is_copied(match: str) -> None:
         for place, token in enumerate([*target, EOS]):
             table[number, place, token] = 1.0
     sentences = [Sentence(0, [*source, EOS], copy=[*text, EOS]), Sentence(1, [*source, EOS])]
-    found = {h.number: (h.ids, h.rounds) for h in decode(TableVerifier(table), copier(match), sentences, Decoding(batch_size=2))}
+    found = {h.number: (h.ids, h.rounds) for h in decode_with(TableVerifier(table), copier(match), sentences, Decoding(batch_size=2))}
     assert found == {0: ([*text, EOS], 1), 1: ([*source, EOS], 1)}
 
 

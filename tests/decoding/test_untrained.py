@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 import torch
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
 from specdec_cli.decoding.drafters.jacobi import Jacobi
@@ -13,13 +14,12 @@ from specdec_cli.decoding.drafters.lengths import by_source
 from specdec_cli.decoding.drafters.lookup import Lookup
 from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import OWN_SIZE, decode_with
 from specdec_cli.decoding.options import Decoding, Exact
+from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
-from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
-from specdec_cli.tuning.round_costs import Costs
 from tests.fake_drafters import FakeDrafter, drafts, right, wrong
 from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 
@@ -43,13 +43,15 @@ UNTRAINED: dict[str, Callable[[], Drafter]] = {
     "ngram-memory": memory,
     "lookup": lookup,
     "chain": lambda: Fallback([lookup(), memory(), Jacobi(3, PADDING)], 9),
-    "adaptive": lambda: AdaptiveBlockSize(Fallback([lookup(), Jacobi(3, PADDING)], 9), FREE, 9),
 }
 """Functions that make each kind of drafter."""
 
 
-def run(verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], batch_size: int = 1) -> list[Hypothesis]:
-    found = decode(verifier, drafter, sentences, Decoding(acceptance=EXACT, batch_size=batch_size, max_length=LONGEST))
+def run(
+    verifier: Verifier, drafter: Drafter, sentences: Sequence[Sentence], batch_size: int = 1, pace: Pace = OWN_SIZE
+) -> list[Hypothesis]:
+    options = Decoding(acceptance=EXACT, batch_size=batch_size, max_length=LONGEST)
+    found = decode_with(verifier, drafter, sentences, options, pace=pace)
     return sorted(found, key=lambda hypothesis: hypothesis.number)
 
 
@@ -65,12 +67,13 @@ def pool() -> tuple[Verifier, list[Sentence], list[Hypothesis]]:
 
 
 @pytest.mark.parametrize("batch_size", [1, 5])
+@pytest.mark.parametrize("pace", [OWN_SIZE, AdaptivePace(FREE, 9)])
 @pytest.mark.parametrize("name", UNTRAINED)
-def test_output_equals_greedys(name: str, batch_size: int) -> None:
+def test_output_equals_greedys(name: str, pace: Pace, batch_size: int) -> None:
     verifier, sentences, greedy = pool()
     drafter = UNTRAINED[name]()
     for _ in range(2):  # the second time with a filled memory
-        found = run(verifier, drafter, sentences, batch_size)
+        found = run(verifier, drafter, sentences, batch_size, pace)
         assert ids_of(found) == ids_of(greedy)
         assert all(h.rounds <= len(h.ids) for h in found)
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.options import Sampled
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
@@ -29,7 +30,6 @@ from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
 from specdec_cli.opening.models import SHIPPED
 from specdec_cli.tuning.native_block_size import NativeBlockSize
-from specdec_cli.tuning.round_costs import Costs
 from tests.native.requests import Request, decode
 
 SHORT = "--short" in sys.argv[1:]

@@ -5,36 +5,24 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.costs import Costs
+from specdec_cli.decoding.pace import AdaptivePace, Tallies
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.tuning import cached_costs
-from specdec_cli.tuning.adaptive_block_size import AdaptiveBlockSize
 from specdec_cli.tuning.cached_costs import RUNS
 from specdec_cli.tuning.native_block_size import SharedBlockSizes, costs_struct
 from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
-from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import tiny_drafter
 
 TIMES = st.floats(0.05, 3.0)
 PAIRS = st.tuples(TIMES, TIMES)
-
-
-class Sized(NoDrafter):
-    """A drafter that claims to draft as many tokens as it is asked for."""
-
-    block_size = 1
-
-    def propose(self, state: Any, memory: Any, size: int) -> Any:  # noqa: ARG002
-        return SimpleNamespace(counts=torch.full((len(state.finished),), size))
 
 
 class Native:
@@ -59,10 +47,9 @@ class Native:
         self._probe.specdec_adaptive_destroy(self._made)
 
 
-def state_of(rows: int) -> Any:
-    return SimpleNamespace(
-        finished=torch.zeros(rows, dtype=torch.bool), lengths=torch.ones(rows), source=torch.zeros(rows, 99), tokens=torch.ones(1)
-    )
+def tallies_of(size: int, passed: list[int]) -> Tallies:
+    """A round whose rows have full drafts, of which the first `passed` tokens are accepted."""
+    return Tallies.of_rows(1, size, [(size, accepted) for accepted in passed])
 
 
 @given(
@@ -90,37 +77,33 @@ def test_every_choice_is_that_of_the_reference(
 ) -> None:
     costs = Costs(sizes, plain, (times[0], times[1]), (times[2], times[3]))
     random = data.draw(st.randoms(use_true_random=False))
-    reference, native = AdaptiveBlockSize(Sized(), costs, longest), Native(probe, costs, longest, rows, may_skip)
+    reference, native = AdaptivePace(costs, longest), Native(probe, costs, longest, rows, may_skip)
     for _ in range(40):
-        chosen = reference.for_rows(rows) if may_skip else reference
-        assert native.begin(rows) == (chosen is reference)
-        if chosen is not reference:
+        drafts = reference.pays(rows) if may_skip else True
+        assert native.begin(rows) == drafts
+        if not drafts:
             continue
-        reference.begin(state_of(rows), [])
+        reference.admitted()
         for _ in range(rounds):
             running = random.randint(1, rows)
-            state = state_of(running)
-            reference.propose(state, None, 0)
-            size = reference._size
-            assert native.size(running) == size
+            count, size = reference.next(running)
+            assert (count, size) == (1, native.size(running))
             passed = [next((slot for slot in range(size) if random.random() > accepted), size) for _ in range(running)]
-            verdict = SimpleNamespace(accepted=SimpleNamespace(counts=torch.tensor(passed) + 1))
-            reference.observe(state, None, verdict)  # type: ignore[arg-type]
+            reference.count(tallies_of(size, passed))
             native.observe(size, passed)
     native.close()
 
 
 def test_the_scale_of_the_statistics_does_not_overflow(probe: Any) -> None:
     costs = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))
-    reference, native = AdaptiveBlockSize(Sized(), costs, 6), Native(probe, costs, 6, 1, False)
-    reference.begin(state_of(1), [])
+    reference, native = AdaptivePace(costs, 6), Native(probe, costs, 6, 1, False)
+    reference.admitted()
     native.begin(1)
     for round_number in range(6000):
-        reference.propose(state_of(1), None, 0)
-        size = reference._size
+        _, size = reference.next(1)
         assert native.size(1) == size
         passed = min(round_number // 500 % 7, size)
-        reference.observe(state_of(1), None, SimpleNamespace(accepted=SimpleNamespace(counts=torch.tensor([passed + 1]))))  # type: ignore[arg-type]
+        reference.count(tallies_of(size, [passed]))
         native.observe(size, [passed])
     native.close()
 

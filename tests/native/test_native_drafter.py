@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, save_bundle
@@ -21,7 +22,6 @@ from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.tuning.native_block_size import NativeBlockSize
-from specdec_cli.tuning.round_costs import Costs
 from tests.fakes import redraw, tiny_drafter
 from tests.native.comparison import by_number, native, reference, shipped_sources, sources_of
 from tests.native.expected import Expectations

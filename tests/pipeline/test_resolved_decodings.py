@@ -18,6 +18,7 @@ import pytest
 
 from specdec_cli.benchmark.row_decoding import options_of as options_of_row
 from specdec_cli.benchmark.rows import Row, parse_row
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import DECODINGS, OPTIONS
 from specdec_cli.decoding.options import Decoding, DecodingOptions, own_options, resolve
 from specdec_cli.decoding.sentence import Sentence
@@ -30,7 +31,6 @@ from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.native.model import Resources, options_of, queue_of
 from specdec_cli.pipeline import native_engine
 from specdec_cli.pipeline.native_engine import NativeEngine
-from specdec_cli.tuning.round_costs import Costs
 
 STORED = Path(__file__).parent.parent / "golden" / "decodings.txt"
 COSTS = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))

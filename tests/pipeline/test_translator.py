@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.loop import Round
 from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.memories.index import build_index
 from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.pairs import sentence_pairs
@@ -68,7 +68,7 @@ def test_sentences_of_a_line_are_translated_one_by_one(bundle: Bundle) -> None:
 
 
 def test_a_line_is_returned_as_soon_as_it_is_done(bundle: Bundle) -> None:
-    rounds: list[Round] = []
+    rounds: list[RoundTrace] = []
     engine = Engine(bundle, GREEDY, rounds.append)
     first = next(Translator(engine, bundle.tokenizer).translate(["Ka lo.", "Mi ta.", "Re su."]))
     assert len(rounds) == first.rounds

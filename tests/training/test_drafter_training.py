@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
@@ -31,7 +31,7 @@ SHAPE = DrafterConfig(feed_forward=64, max_block=4, chain=16)
 def greedy(copier: Copier, pairs: list[SentencePair]) -> list[SentencePair]:
     """Sources with the verifier's greedy outputs."""
     sentences = [Sentence(number, pair.source) for number, pair in enumerate(pairs)]
-    found = decode(Verifier(copier.bundle.verifier), NoDrafter(), sentences, Decoding(batch_size=16, max_length=12))
+    found = decode_with(Verifier(copier.bundle.verifier), NoDrafter(), sentences, Decoding(batch_size=16, max_length=12))
     return [SentencePair(pairs[h.number].source, h.ids) for h in sorted(found, key=lambda h: h.number)]
 
 
@@ -58,7 +58,7 @@ def test_training_raises_tokens_per_round(copier: Copier, config: DrafterConfig,
     assert isinstance(stored, BlockDrafter)
     assert simulate(stored, dev, 4).tokens_per_round == best
     sentences = [Sentence(number, pair.source) for number, pair in enumerate(dev)]
-    found = list(decode(Verifier(stored.verifier), Block(stored, 4), sentences, Decoding(batch_size=8, max_length=12)))
+    found = list(decode_with(Verifier(stored.verifier), Block(stored, 4), sentences, Decoding(batch_size=8, max_length=12)))
     assert sum(len(h.ids) for h in found) / sum(h.rounds for h in found) == pytest.approx(best)
 
 

@@ -12,7 +12,7 @@ import torch
 
 from specdec_cli.decoding.drafters.blockwise import Blockwise
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
@@ -54,7 +54,7 @@ def test_heads_learn_to_copy(copier: Copier, chain: int, tmp_path: Path) -> None
     stored = load_bundle(tmp_path).drafter
     assert isinstance(stored, Heads)
     sentences = [Sentence(number, pair.source) for number, pair in enumerate(dev)]
-    found = list(decode(Verifier(stored.verifier), Blockwise(stored, 3), sentences, Decoding(batch_size=8, max_length=12)))
+    found = list(decode_with(Verifier(stored.verifier), Blockwise(stored, 3), sentences, Decoding(batch_size=8, max_length=12)))
     rate = sum(len(h.ids) for h in found) / sum(h.rounds for h in found)
     assert rate > 1.5
     assert simulate(stored, dev, 3).tokens_per_round == pytest.approx(rate)
@@ -76,8 +76,8 @@ def test_a_fine_tuned_verifier_is_stored_and_evaluated(copier: Copier, tmp_path:
     assert isinstance(stored.drafter, Heads)
     sentences = [Sentence(n, pair.source) for n, pair in enumerate(dev)]
     verifier, options = Verifier(stored.verifier), Decoding(batch_size=8)
-    outputs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, options)}
-    drafted = list(decode(verifier, Blockwise(stored.drafter, 3), sentences, options))
+    outputs = {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, options)}
+    drafted = list(decode_with(verifier, Blockwise(stored.drafter, 3), sentences, options))
     assert {h.number: h.ids for h in drafted} == outputs
     rate = sum(len(h.ids) for h in drafted) / sum(h.rounds for h in drafted)
     best = max(figures, key=lambda found: found["tokens_per_round"])
@@ -91,8 +91,8 @@ def test_a_fine_tuned_verifier_is_stored_and_evaluated(copier: Copier, tmp_path:
 def test_simulated_rounds_equal_those_of_decoding(kind: str, block_size: int) -> None:
     network = tiny_heads(tiny_transformer().double(), **HEADS[kind]).double()
     verifier, sentences, options = Verifier(network.verifier), make_sentences(12), Decoding(batch_size=5, max_length=30)
-    pairs = {h.number: h.ids for h in decode(verifier, NoDrafter(), sentences, options)}
-    drafted = {h.number: h.rounds for h in decode(verifier, Blockwise(network, block_size), sentences, options)}
+    pairs = {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, options)}
+    drafted = {h.number: h.rounds for h in decode_with(verifier, Blockwise(network, block_size), sentences, options)}
     simulated = [simulate(network, [SentencePair(s.source, pairs[s.number])], block_size).rounds for s in sentences]
     assert simulated == [drafted[s.number] for s in sentences]
     assert sum(simulated) < sum(map(len, pairs.values()))

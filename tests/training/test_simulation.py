@@ -8,7 +8,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
@@ -31,7 +31,7 @@ def decoded(network: BlockDrafter, sentences: list[Sentence], block_size: int) -
     """Decode with the loop; greedily for a block size of 0."""
     drafter = Block(network, block_size) if block_size else NoDrafter()
     options = Decoding(batch_size=5, max_length=LONGEST)
-    return {h.number: h for h in decode(Verifier(network.verifier), drafter, sentences, options)}
+    return {h.number: h for h in decode_with(Verifier(network.verifier), drafter, sentences, options)}
 
 
 @pytest.mark.sampled(2)
@@ -108,7 +108,7 @@ def test_states_of_blocks_equal_those_of_decoding(kind: str, monkeypatch: pytest
     prefixes: list[int] = []
     options = Decoding(batch_size=1, max_length=LONGEST)
     look = lambda now: prefixes.append(int(now.state.lengths[0]) - 1)  # noqa: E731
-    (found,) = decode(Verifier(network.verifier), Block(network, 4), [sentence], options, look)
+    (found,) = decode_with(Verifier(network.verifier), Block(network, 4), [sentence], options, look)
     assert len(prefixes) == found.rounds > 3
     sentences = encode_sentences(network.verifier, torch.tensor([sentence.source]), torch.tensor([found.ids]))
     trained = block_states(network, sentences, torch.tensor([prefixes]), 4, 4)

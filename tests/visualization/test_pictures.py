@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.loop import decode
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
@@ -29,7 +29,7 @@ def graph(bundle: Bundle) -> Picture:
     """The dependency graph of a sentence."""
     verifier = Verifier(bundle.verifier)
     source = [*bundle.tokenizer.encode("kalo mita resu"), bundle.verifier.config.eos]
-    (found,) = decode(verifier, NoDrafter(), [Sentence(0, source)], Decoding(max_length=12))
+    (found,) = decode_with(verifier, NoDrafter(), [Sentence(0, source)], Decoding(max_length=12))
     assert len(found.ids) > 4
     return jacobi_graph(verifier, bundle.tokenizer, source, found.ids)
 

@@ -1,14 +1,25 @@
 """Drafters: protocols that every drafter implements."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 
 
 class Drafter(Protocol):
-    """Protocol of drafters, which propose tokens for the verifier to check."""
+    """Protocol of drafters, which propose tokens for the verifier to check.
+
+    Their memory is written in place: its tensors stay the same from round to round.
+    """
+
+    @property
+    def limit(self) -> int:
+        """The largest number of tokens in a draft; it does not change. 0: no limit of its own."""
+
+    @property
+    def capturable(self) -> bool:
+        """Whether `propose` and `observe` read no value of a tensor, so that they can be captured as CUDA graphs."""
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         """Return the drafter's memory of new rows, which the caller keeps beside `state` in a Batch and hands to the other methods;
@@ -16,28 +27,13 @@ class Drafter(Protocol):
         """
 
     def propose(self, state: State, memory: Any, size: int) -> Draft:
-        """Return a draft of at most `size` tokens for each row of `state` (0: no bound but the drafter's own); it may be empty."""
+        """Return a draft of at most `size` tokens for each row of `state` (0: no bound but the drafter's own); it may be empty.
+
+        The ids have as many columns as a draft can have tokens.
+        """
 
     def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
         """Update `memory` from the verdict on the last draft; called before the accepted tokens are appended to `state`."""
-
-
-@runtime_checkable
-class OptionalDrafter(Drafter, Protocol):
-    """A drafter that can be skipped when drafting is slower than greedy decoding."""
-
-    def for_rows(self, rows: int) -> Drafter:
-        """Return the drafter for the next sentences, decoded `rows` in a batch: this one, or one that proposes
-        nothing.
-        """
-
-
-class SizedDrafter(Drafter, Protocol):
-    """A drafter whose drafts have at most `block_size` tokens (0: no limit of its own)."""
-
-    @property
-    def block_size(self) -> int:
-        """The largest number of tokens in a draft; it does not change."""
 
 
 def bounded(limit: int, size: int) -> int:

@@ -52,7 +52,8 @@ class Block:
     def __init__(self, network: BlockDrafter, block_size: int, run: StepRunner = run_directly) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
-        self.block_size = block_size
+        self.limit = block_size
+        self.capturable = network.config.prefix == "states"
         self._run = run
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockState:  # noqa: ARG002
@@ -74,11 +75,11 @@ class Block:
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
     def propose(self, state: State, memory: BlockState, size: int) -> Draft:
-        size = bounded(self.block_size, size)
+        size = bounded(self.limit, size)
         propose = partial(self._propose, size)
-        if self.network.config.prefix == "states":
+        if self.capturable:
             return self._run(("propose", self.network, size), propose, Batch(state, memory))
-        return propose(Batch(state, memory))  # not captured: the number of positions differs from round to round
+        return propose(Batch(state, memory))  # the number of positions differs from round to round
 
     def _propose(self, size: int, batch: Batch) -> Draft:
         state, memory = batch.state, batch.memory
@@ -128,6 +129,6 @@ class Block:
         else:
             mask = PrefixMask(torch.where(slot >= 0, block[:, -1:], positions) + 1, state.cache.capacity, x.dtype)
             states = network.run(x, positions, mask, memory.view, memory.cache.at(positions))
-            memory.fed = begin
+            memory.fed.copy_(begin)
         chosen = behind[:, None] + steps(size, last.device)
         return states.gather(1, chosen[..., None].expand(-1, -1, states.shape[2]))

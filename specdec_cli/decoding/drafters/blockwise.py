@@ -44,7 +44,7 @@ class Blockwise:
     def __init__(self, network: Heads, block_size: int, run: StepRunner = run_directly) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
-        self.block_size = block_size
+        self.limit, self.capturable = block_size, True
         self._run = run
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002
@@ -54,7 +54,7 @@ class Blockwise:
         """A block (B, k) after the last accepted token. Without `start` in the heads' configuration, the first draft
         is empty.
         """
-        size = bounded(self.block_size, size)
+        size = bounded(self.limit, size)
         return self._run(("propose", self.network, size), partial(self._propose, size), Batch(state, memory))
 
     def _propose(self, size: int, batch: Batch) -> Draft:

@@ -22,13 +22,12 @@ a draft.
 @dataclass
 class FallbackState:
     """The drafters' data (`records`, one of each drafter, in order), the `longest` draft in tokens (B,) that is
-    allowed in the next round, the length (B,) of the last draft (`drafted`), and the bound of its tokens (`size`).
+    allowed in the next round, and the bound (B,) of the last draft's tokens (`bound`).
     """
 
     records: list[Any]
     longest: Tensor
-    drafted: Tensor
-    size: int
+    bound: Tensor
 
 
 class Fallback:
@@ -41,11 +40,12 @@ class Fallback:
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
         self._drafters = drafters
-        self.block_size = block_size
+        self.limit, self.capturable = block_size, all(drafter.capturable for drafter in drafters)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:
-        short = torch.full_like(state.lengths, min(SHORTEST, self.block_size))
-        return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, short * 0, self.block_size)
+        short = torch.full_like(state.lengths, min(SHORTEST, self.limit))
+        bound = torch.full_like(short, self.limit)
+        return FallbackState([drafter.begin(state, sentences) for drafter in self._drafters], short, bound)
 
     def propose(self, state: State, memory: FallbackState, size: int) -> Draft:
         """Return for each row the first draft that is not empty, in the order of the drafters, cut to the
@@ -57,16 +57,17 @@ class Fallback:
             width = max(ids.shape[1], draft.ids.shape[1])
             ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
             counts = torch.where(counts > 0, counts, draft.counts)
-        memory.size = bounded(self.block_size, size)
-        memory.drafted = counts.minimum(memory.longest).clamp_max(memory.size)
-        return Draft(ids[:, : int(memory.drafted.max())], memory.drafted)
+        longest = bounded(self.limit, size)
+        memory.bound.fill_(longest)
+        return Draft(ids[:, :longest], counts.minimum(memory.longest).clamp_max(longest))
 
     def observe(self, state: State, memory: FallbackState, verdict: Verdict) -> None:
         """Pass the verdict on to all drafters, and set each row's longest draft for the next round."""
         for drafter, record in zip(self._drafters, memory.records, strict=True):
             drafter.observe(state, record, verdict)
-        accepted_whole = (memory.drafted > 0) & (verdict.accepted.bifurcation == memory.drafted)
-        memory.longest = torch.where(accepted_whole, 2 * memory.longest + 1, SHORTEST).clamp_max(memory.size)
+        accepted = verdict.accepted
+        whole = (accepted.drafted > 0) & (accepted.bifurcation == accepted.drafted)
+        memory.longest.copy_(torch.where(whole, 2 * memory.longest + 1, SHORTEST).minimum(memory.bound))
 
 
 def _widened(ids: Tensor, width: int) -> Tensor:

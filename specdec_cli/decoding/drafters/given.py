@@ -40,12 +40,12 @@ class GivenDrafts:
     """
 
     def __init__(self, copier: SourceCopy) -> None:
-        self._copier = copier
+        self._copier, self.capturable = copier, True
 
     @property
-    def block_size(self) -> int:
+    def limit(self) -> int:
         """The largest number of tokens in a draft (0: no limit)."""
-        return self._copier.block_size
+        return self._copier.limit
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> GivenState:
         """Return data for new rows, whose first copy begins at the start of their texts.
@@ -63,13 +63,11 @@ class GivenDrafts:
         longest draft; without the EOS and a token for the row's last place, which only the verifier predicts.
         """
         written = state.lengths - 1
-        memory.copy.start = torch.where(written < memory.prefix, written, memory.copy.start)
+        memory.copy.start.copy_(torch.where(written < memory.prefix, written, memory.copy.start))
         draft = self._copier.propose(state, memory.copy, size)
         room = (state.limits - state.lengths - 1).clamp_min(0)
         counts = draft.counts.minimum(memory.longest).minimum(room)
-        ids = draft.ids[:, : int(counts.max())]
-        prefix = (memory.prefix - written).clamp_min(0).minimum(counts)
-        return Draft(ids, counts, prefix if bool(prefix.any()) else None)
+        return Draft(draft.ids, counts, (memory.prefix - written).clamp_min(0).minimum(counts))
 
     def observe(self, state: State, memory: GivenState, verdict: Verdict) -> None:
         """Find for each row where its next copy begins, and set its longest draft."""
@@ -78,7 +76,7 @@ class GivenDrafts:
         whole = (accepted.drafted > 0) & (accepted.bifurcation == accepted.drafted)
         shorter = accepted.bifurcation.clamp_min(SHORTEST)
         longest = torch.where(whole, 2 * memory.longest + 1, shorter).clamp_max(state.tokens.shape[1])
-        memory.longest = longest.masked_fill((memory.copy.misses > 0) & ~_is_found(memory.copy, accepted), 0)
+        memory.longest.copy_(longest.masked_fill((memory.copy.misses > 0) & ~_is_found(memory.copy, accepted), 0))
 
 
 def _is_found(copy: CopyState, accepted: Accepted) -> Tensor:

@@ -13,6 +13,7 @@ from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
 from specdec_cli.decoding.options import FixedPoint
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.model.cache import steps
 
 
 @dataclass
@@ -75,7 +76,7 @@ class Jacobi:
     def __init__(
         self, block_size: int, padding: int, lengths: Lengths | None = None, *, beyond: int = 0, whole_blocks: bool = False
     ) -> None:
-        self.block_size, self._padding = block_size, padding
+        self.limit, self.capturable, self._padding = block_size, True, padding
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> JacobiState:  # noqa: ARG002
@@ -87,12 +88,11 @@ class Jacobi:
         """Return the predictions (B, k) of earlier rounds for the positions after the last accepted token, or
         padding where there are none.
         """
-        block = bounded(self.block_size, size)
+        block = bounded(self.limit, size)
         most = block - self._whole_blocks if block else memory.guesses.shape[1]
         counts = (memory.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)
-        steps = torch.arange(int(counts.max()), device=counts.device)
-        places = (state.lengths[:, None] + steps).clamp_max(memory.guesses.shape[1] - 1)
+        places = (state.lengths[:, None] + steps(most, counts.device)).clamp_max(memory.guesses.shape[1] - 1)
         return Draft(memory.guesses.gather(1, places), counts)
 
     def observe(self, state: State, memory: JacobiState, verdict: Verdict) -> None:
@@ -101,7 +101,7 @@ class Jacobi:
         Unless `whole_blocks`, store also the prediction for the position after the draft.
         """
         accepted = verdict.accepted
-        steps = torch.arange(accepted.predictions.shape[1], device=memory.ends.device)
-        places = (state.lengths[:, None] + steps).clamp_max(memory.guesses.shape[1] - 1)
-        predicted = steps < (accepted.drafted + (not self._whole_blocks))[:, None]
+        slots = steps(accepted.predictions.shape[1], memory.ends.device)
+        places = (state.lengths[:, None] + slots).clamp_max(memory.guesses.shape[1] - 1)
+        predicted = slots < (accepted.drafted + (not self._whole_blocks))[:, None]
         memory.guesses.scatter_(1, places, torch.where(predicted, accepted.predictions, memory.guesses.gather(1, places)))

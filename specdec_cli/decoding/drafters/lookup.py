@@ -33,7 +33,7 @@ class Lookup:
     """
 
     def __init__(self, block_size: int, eos: int, padding: int, shared: bool = True) -> None:
-        self.block_size, self._shared = block_size, shared
+        self.limit, self.capturable, self._shared = block_size, True, shared
         self._eos, self._padding = eos, padding
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
@@ -60,7 +60,7 @@ class Lookup:
             matching = matching & same
             # A longer suffix takes precedence over a shorter one.
             start = torch.where(matching.any(1), (matching * (places + 1)).amax(1), start)
-        steps = torch.arange(bounded(self.block_size, size), device=text.device)
+        steps = torch.arange(bounded(self.limit, size), device=text.device)
         found = (start[:, None] + steps).clamp(0, text.shape[1] - 1)
         valid = is_text.gather(1, found) & (start[:, None] + steps < text.shape[1]) & (start >= 0)[:, None]
         counts = valid.cumprod(1).sum(1).minimum(state.limits - state.lengths).masked_fill(state.finished, 0)

@@ -10,6 +10,7 @@ from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import SHORT_DRAFT
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.model.cache import steps
 
 _PLACES = 1 << 16
 _UNKNOWN = -1
@@ -33,9 +34,10 @@ class NgramMemory:
     """
 
     def __init__(self, block_size: int, vocabulary_size: int, device: torch.device) -> None:
-        self.block_size = block_size
-        self._after_one = torch.full((vocabulary_size,), _UNKNOWN, device=device)
-        self._after_two = torch.full((_PLACES,), _UNKNOWN, device=device)
+        self.limit, self.capturable = block_size, True
+        # The last entry of each table is never read: what is not to be stored is written to it.
+        self._after_one = torch.full((vocabulary_size + 1,), _UNKNOWN, device=device)
+        self._after_two = torch.full((_PLACES + 1,), _UNKNOWN, device=device)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
@@ -46,7 +48,7 @@ class NgramMemory:
         """
         before, last = _two_last(state)
         columns: list[Tensor] = []
-        for _ in range(bounded(self.block_size, size)):
+        for _ in range(bounded(self.limit, size)):
             found = self._after_two[_hashed(before, last)]
             found = torch.where(found == _UNKNOWN, self._after_one[last], found)
             columns.append(found)
@@ -59,9 +61,10 @@ class NgramMemory:
         """Store the accepted tokens in the memory as continuations of the tokens before them."""
         accepted: Accepted = verdict.accepted
         tokens = torch.cat([*(column[:, None] for column in _two_last(state)), accepted.ids], dim=1)
-        new = torch.arange(accepted.ids.shape[1], device=tokens.device) < accepted.counts[:, None]
-        self._after_one[tokens[:, 1:-1][new]] = accepted.ids[new]
-        self._after_two[_hashed(tokens[:, :-2], tokens[:, 1:-1])[new]] = accepted.ids[new]
+        new = steps(accepted.ids.shape[1], tokens.device) < accepted.counts[:, None]
+        before, last = tokens[:, :-2], tokens[:, 1:-1]
+        for table, entries in ((self._after_one, last), (self._after_two, _hashed(before, last))):
+            table.scatter_(0, torch.where(new, entries, len(table) - 1).flatten(), accepted.ids.flatten())
 
 
 def _two_last(state: State) -> tuple[Tensor, Tensor]:

@@ -9,6 +9,8 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 class NoDrafter:
     """Proposes empty drafts, so that each round yields one token."""
 
+    limit, capturable = 0, True
+
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
         return None
 

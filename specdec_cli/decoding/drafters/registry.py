@@ -3,15 +3,15 @@
 from collections.abc import Callable
 from importlib import import_module
 
-from specdec_cli.decoding.drafters import SizedDrafter
+from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.fallback import Fallback
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.names import LONGEST_DRAFT, methods_of
 
-Maker = Callable[[DrafterInputs], SizedDrafter]
+Maker = Callable[[DrafterInputs], Drafter]
 
 
-def make_drafter(inputs: DrafterInputs) -> SizedDrafter | None:
+def make_drafter(inputs: DrafterInputs) -> Drafter | None:
     """Make the drafter of `inputs.decoding`; for a chain of decodings, a Fallback over their drafters in order. None for a
     decoding without drafts.
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import bounded
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
+from specdec_cli.model.cache import steps
 
 LONGEST_SUFFIX = 3
 """Tokens of the longest suffix that the rule "unique-3" searches in the source."""
@@ -17,6 +19,8 @@ WINDOW = 4
 """Distance in tokens from the end of the last copy within which the rule "nearest" searches a token; after n
 successive rounds that accepted no drafted token, n + 1 times as far.
 """
+_NO_TEXT, _NO_TOKEN = -1, -2
+"""Two ids that equal no token: before the start of a text, and before that of an output."""
 
 
 @dataclass
@@ -60,7 +64,7 @@ class SourceCopy:
     """
 
     def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0) -> None:
-        self.match, self.block_size = match, block_size
+        self.match, self.limit, self.capturable = match, block_size, True
         self._eos = eos
         self._word_starts = word_starts
 
@@ -84,40 +88,32 @@ class SourceCopy:
         A draft has at most `block_size` tokens, if that is not 0, and `size`, and does not exceed the row's limit.
         """
         left = torch.where(memory.start < 0, 0, memory.ends - memory.start).minimum(state.limits - state.lengths).clamp_min(0)
-        counts = left.masked_fill(state.finished, 0).clamp_max(bounded(self.block_size, size) or memory.text.shape[1])
-        steps = torch.arange(int(counts.max()), device=counts.device)
-        places = (memory.start[:, None] + steps).clamp(0, memory.text.shape[1] - 1)
+        longest = bounded(self.limit, size) or memory.text.shape[1]
+        counts = left.masked_fill(state.finished, 0).clamp_max(longest)
+        places = (memory.start[:, None] + steps(longest, counts.device)).clamp(0, memory.text.shape[1] - 1)
         return Draft(memory.text.gather(1, places), counts)
 
     def observe(self, state: State, memory: CopyState, verdict: Verdict) -> None:
         """Find for each row the source position at which the next draft begins."""
         accepted = verdict.accepted
         if self.match != "nearest":
-            memory.start = self._after_unique_suffix(state, accepted, memory)
+            memory.start.copy_(self._after_unique_suffix(state, accepted, memory))
         else:
             self._realign(accepted, memory)
 
     def _after_unique_suffix(self, state: State, accepted: Accepted, memory: CopyState) -> Tensor:
         """The source position (B,) after a suffix of the output that occurs once in the source; -1 if there is none."""
         output, lengths = _with(state, accepted)
-        bounded = self.match == "unique-3"
-        first = 1 if bounded else 0
-        ends = memory.ends
-        text = torch.cat([output[:, :1], memory.text], dim=1)  # begins with the decoder start, as the output does
-        places = torch.arange(text.shape[1], device=text.device)
-        matching = (places >= first) & (places <= ends[:, None])
-        start = torch.full_like(ends, -1)
-        for back in range(LONGEST_SUFFIX if bounded else output.shape[1]):
-            # A position still matches if the `back` + 1 last tokens of the output end there.
-            token = output.gather(1, (lengths[:, None] - 1 - back).clamp_min(0))
-            same = (text == token).roll(back, 1)
-            same[:, :back] = False
-            matching = matching & same & (back < lengths - first)[:, None]
-            found = matching.sum(1)
-            start = torch.where((found == 1) & (start < 0), matching.int().argmax(1), start)
-            if not bounded and not bool((found > 1).any()):
-                break
-        return start
+        # Both texts begin with the decoder start, which the rule "unique-3" leaves out.
+        first, longest = (1, LONGEST_SUFFIX) if self.match == "unique-3" else (0, output.shape[1])
+        text = torch.cat([output[:, :1], memory.text], dim=1)
+        positions = steps(text.shape[1], text.device)
+        matching = _longest_matches(text, output, lengths, first, longest)
+        matching = matching.masked_fill((positions < first) | (positions > memory.ends[:, None]), 0)
+        # The longest suffix that ends at some position occurs once if no other position has an equally long one.
+        most = matching.amax(1)
+        is_unique = (most > 0) & ((matching == most[:, None]).sum(1) == 1)
+        return torch.where(is_unique, matching.argmax(1), -1)
 
     def _realign(self, accepted: Accepted, memory: CopyState) -> None:
         source, ends = memory.text, memory.ends
@@ -128,8 +124,8 @@ class SourceCopy:
         start = self._nearest(source, token, here, ends, WINDOW * (1 + missed), behind=missed > 0)
         start = torch.where(start < 0, self._after_edit(source, token, expected, here), start)
         on_track = token == expected
-        memory.start = torch.where(on_track, here + 1, start).minimum(ends)
-        memory.misses = missed.masked_fill(on_track, 0)
+        memory.start.copy_(torch.where(on_track, here + 1, start).minimum(ends))
+        memory.misses.copy_(missed.masked_fill(on_track, 0))
 
     def _nearest(self, source: Tensor, token: Tensor, here: Tensor, ends: Tensor, window: Tensor, behind: Tensor) -> Tensor:
         """The position after the `token` of the source nearest to `here`, ahead of it or also `behind` it; -1 if there is none."""
@@ -153,8 +149,20 @@ class SourceCopy:
         return torch.where(begins_here, whole_word, here + 1)
 
 
+def _longest_matches(text: Tensor, output: Tensor, lengths: Tensor, first: int, longest: int) -> Tensor:
+    """How many of the last tokens of each `output` (B, S), which has `lengths` (B,) tokens, end at each position of `text` (B, W).
+
+    At most `longest` tokens (B, W), none of them before the output's position `first`.
+    """
+    positions = lengths[:, None] - longest + steps(longest, text.device)
+    suffix = output.gather(1, positions.clamp_min(0)).masked_fill(positions < first, _NO_TOKEN).int()
+    windows = F.pad(text.int(), (longest - 1, 0), value=_NO_TEXT).unfold(1, longest, 1)  # (B, W, longest): the tokens up to each position
+    numbers = torch.arange(1, longest + 1, dtype=torch.int16, device=text.device)
+    return longest - ((windows != suffix[:, None]) * numbers).amax(2)  # the tokens after the last different one
+
+
 def _with(state: State, accepted: Accepted) -> tuple[Tensor, Tensor]:
     """The output (B, S) with the accepted tokens, and its lengths (B,), decoder start included."""
-    steps = torch.arange(accepted.ids.shape[1], device=accepted.ids.device)
-    places = (state.lengths[:, None] + steps).clamp_max(state.tokens.shape[1] - 1)
+    slots = steps(accepted.ids.shape[1], accepted.ids.device)
+    places = (state.lengths[:, None] + slots).clamp_max(state.tokens.shape[1] - 1)
     return state.tokens.scatter(1, places, accepted.ids), state.lengths + accepted.counts

@@ -1,38 +1,28 @@
-"""Rounds on a GPU: operators whose steps are captured as CUDA graphs and replayed."""
+"""Rounds on a GPU: their steps are captured as CUDA graphs and replayed."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TypeVar
 
 import torch
 
-from specdec_cli.decoding.drafters import SizedDrafter
 from specdec_cli.decoding.execution.cuda_buffers import BatchBuffers, BufferPool
 from specdec_cli.decoding.execution.cuda_graphs import Capture
-from specdec_cli.decoding.execution.cuda_padding import PaddedDrafter
-from specdec_cli.decoding.execution.operators import OperatorExecution
-from specdec_cli.decoding.execution.prefetch import EncodeStream, PlainQueue, SourcePrefetcher
-from specdec_cli.decoding.execution.protocol import NO_SENTENCE, Rows, Score, SourceQueue
-from specdec_cli.decoding.execution.rows import exchange_compactly
-from specdec_cli.decoding.options import Rule
-from specdec_cli.decoding.state import Batch, Draft, State, Verdict
+from specdec_cli.decoding.state import NO_SENTENCE, Batch, State
 from specdec_cli.model.rows import form, select_rows
+from specdec_cli.model.transformer import ROW_MULTIPLE
 
 R = TypeVar("R")
-T = TypeVar("T")
 
 
 class GraphExecution:
-    """Computes the rounds of `operators` with CUDA graphs; sources are encoded on the CUDA stream `encode_stream`.
+    """Runs steps by CUDA graphs.
 
     The batch of a decoding is stored in buffers that no other decoding uses at the same time. Steps on a state
     outside such buffers are called without graphs.
     """
 
-    def __init__(self, operators: OperatorExecution, capture: Capture, encode_stream: EncodeStream) -> None:
-        self._operators = replace(operators, run=self.run)
-        self._encode_stream = encode_stream
+    def __init__(self, capture: Capture) -> None:
         self.pool = BufferPool(capture)
         self._in_use: dict[int, BatchBuffers] = {}
 
@@ -47,34 +37,20 @@ class GraphExecution:
         result: R = buffers.run(name, step, rows, inputs)
         return result
 
-    def verify(self, score: Score, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        return self._operators.verify(score, state, draft, rule, with_scores=with_scores)
-
-    def advance(self, state: State, verdict: Verdict) -> int:
-        return self._operators.advance(state, verdict)
-
     @contextmanager
-    def rows(self, batch_size: int, rule: Rule | None) -> Iterator[Rows]:  # noqa: ARG002
+    def buffers(self, batch_size: int) -> "Iterator[BufferedRows]":
+        """Buffers for the batches of a decoding, which have at most `batch_size` rows; the end of the context gives them back."""
         rows = BufferedRows(self.pool, self._in_use, batch_size)
         try:
             yield rows
         finally:
             rows.release()
 
-    def queue(self, sentences: Iterable[T], encode: Callable[[Sequence[T]], Batch], ahead: int) -> SourceQueue:
-        return SourcePrefetcher(PlainQueue(sentences, encode), self._encode_stream, ahead)
-
-    def padded(self, drafter: SizedDrafter) -> SizedDrafter:
-        """Return `drafter`, with the ids (B, k) of its drafts padded so that k + 1 is a multiple of 4, since a CUDA
-        graph is captured for each k. The padding is never accepted (see PaddedDrafter).
-        """
-        return PaddedDrafter(drafter)
-
 
 class BufferedRows:
     """Batches of at most `most` rows in buffers of `pool`; buffers in use are listed in `in_use` by their keys.
 
-    Batches are filled up with empty rows, which come last, to the next power of two, but to `most` rows at most, so
+    Batches are filled up with `empty` rows, which come last, to the next power of two, but to `most` rows at most, so
     that few sizes occur.
     """
 
@@ -84,7 +60,8 @@ class BufferedRows:
         self._buffers: BatchBuffers | None = None
         self.empty = 0
 
-    def begin(self, batch: Batch) -> Batch:
+    def store(self, batch: Batch) -> Batch:
+        """Copy the rows of `batch` to buffers, and return a batch of the buffers."""
         rows = len(batch.state.lengths)
         self.empty = min(1 << (rows - 1).bit_length(), self._most) - rows
         filled = _with_empty_rows(batch, self.empty) if self.empty else batch
@@ -95,15 +72,20 @@ class BufferedRows:
             self._in_use[self._buffers.key] = self._buffers
         return self._buffers.store(filled)
 
-    def exchange(self, batch: Batch, entering: Batch | None) -> Batch:
-        return self.begin(exchange_compactly(batch, entering))
-
     def release(self) -> None:
         """Give the buffers back to the pool, if any are in use."""
         if self._buffers is not None:
             del self._in_use[self._buffers.key]
             self._pool.give_back(self._form, self._buffers)
             self._buffers = None
+
+
+def padded_size(tokens: int) -> int:
+    """The size that is asked for in place of a draft of `tokens` tokens, so that few graphs are captured.
+
+    With the last accepted token it is a multiple of ROW_MULTIPLE: on a GPU a few more positions take no longer. 0 stays 0.
+    """
+    return -(-(tokens + 1) // ROW_MULTIPLE) * ROW_MULTIPLE - 1 if tokens else 0
 
 
 def _with_empty_rows(batch: Batch, empty: int) -> Batch:

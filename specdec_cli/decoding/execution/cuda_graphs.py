@@ -1,13 +1,9 @@
-"""CUDA graphs and streams."""
+"""CUDA graphs."""
 
 from collections.abc import Callable
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import torch
-
-from specdec_cli.model.rows import tensors
-
-T = TypeVar("T")
 
 
 class Graph(Protocol):
@@ -71,24 +67,3 @@ class CudaCapture:
         graph = CudaGraph(compute, self._first.get(kind))
         self._first.setdefault(kind, graph)
         return graph
-
-
-class CudaEncodeStream:
-    """A CUDA stream on which sources are encoded while the current stream decodes."""
-
-    def __init__(self) -> None:
-        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-
-    def run(self, compute: Callable[[], T]) -> T:
-        self._stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(self._stream):
-            return compute()
-
-    def join(self, result: Any) -> None:
-        """Make the current stream wait for this stream, and keep the memory of the tensors in `result` until the
-        current stream has used it.
-        """
-        current = torch.cuda.current_stream()
-        current.wait_stream(self._stream)
-        for tensor in tensors(result):
-            tensor.record_stream(current)

@@ -1,1 +1,1 @@
-"""Decodings that do not use the loop: beam search, Mask-Predict, and the drafter alone."""
+"""Decodings that do not use the loop: beam search and Mask-Predict."""

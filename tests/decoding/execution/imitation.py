@@ -1,21 +1,17 @@
-"""Imitations of CUDA graphs and streams that run on a CPU and overwrite values that real ones leave undefined."""
+"""Imitations of CUDA graphs that run on a CPU and overwrite values that real ones leave undefined."""
 
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
-from torch import Tensor
 
 from specdec_cli.decoding.execution.cuda_execution import GraphExecution
-from specdec_cli.decoding.execution.operators import OperatorExecution
 from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.rows import map_tensors, tensors
 from specdec_cli.model.transformer import Transformer
-
-T = TypeVar("T")
 
 
 @dataclass
@@ -65,42 +61,17 @@ class ImitatedCapture:
         return sum(map(len, self.graphs.values()))
 
 
-class ImitatedStream:
-    """An imitated stream: results are overwritten until they are joined."""
-
-    def __init__(self) -> None:
-        self.started: list[tuple[object, list[Tensor]]] = []
-        self.joined = 0
-
-    def run(self, compute: Callable[[], T]) -> T:
-        """Call `compute`, keep its result, and return it overwritten."""
-        result = compute()
-        self.started.append((result, [tensor.clone() for tensor in tensors(result)]))
-        for tensor in tensors(result):
-            tensor.fill_(1)
-        return result
-
-    def join(self, result: object) -> None:
-        """Restore the values of `result`."""
-        for started, kept in self.started:
-            if started is result:
-                self.joined += 1
-                for here, what in zip(tensors(result), kept, strict=True):
-                    here.copy_(what)
-
-
 @dataclass
 class Imitation:
-    """A verifier whose steps are captured by `capture`, and whose sources are encoded on `stream`."""
+    """A verifier whose steps are captured by `capture`."""
 
     verifier: Verifier
-    execution: GraphExecution
+    graphs: GraphExecution
     capture: ImitatedCapture
-    stream: ImitatedStream
 
 
 def imitated(model: Transformer, forced: int | None = None, constraints: Constraints | None = None) -> Imitation:
-    """A verifier of `model` with imitated graphs and an imitated stream."""
-    verifier, capture, stream = Verifier(model, forced, constraints), ImitatedCapture(), ImitatedStream()
-    verifier.execution = execution = GraphExecution(OperatorExecution(model.choices, model.config.eos), capture, stream)
-    return Imitation(verifier, execution, capture, stream)
+    """A verifier of `model` with imitated graphs."""
+    verifier, capture = Verifier(model, forced, constraints), ImitatedCapture()
+    verifier.graphs = graphs = GraphExecution(capture)
+    return Imitation(verifier, graphs, capture)
