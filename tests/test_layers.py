@@ -16,7 +16,7 @@ LAYERS = (
     {"opening"},
     {"pipeline"},
     {"tuning"},
-    {"native"},
+    {"native", "kernels"},
     {"decoding"},
     {"model"},
     {"error_types"},
