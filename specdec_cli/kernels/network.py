@@ -12,11 +12,12 @@ from specdec_cli.kernels.vocabulary import Best, best_tokens
 from specdec_cli.model.attention import Attention, PrefixMask
 from specdec_cli.model.cache import Cache, LayerCache
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
+from specdec_cli.model.network import fingerprint_of
 from specdec_cli.model.transformer import Memory, Transformer
 
 
 class TritonNetwork:
-    """Computes the networks of `model` by Triton kernels.
+    """The Network of `model`, computed by Triton kernels.
 
     It is batch-invariant by construction: every sum is over one row, in an order that depends on the model's widths only. So the bits of a
     row's states and logits change neither with the other rows nor with the number of queries, the padded width of sources or the
@@ -34,6 +35,11 @@ class TritonNetwork:
             raise ValueError(problem)
         self.model, self.config, self.device = model.eval(), model.config, weight.device
         self.value_bytes, self.choices, self.length_head = weight.element_size(), model.choices, model.length_head
+
+    @property
+    def fingerprint(self) -> tuple[str, ...]:
+        """Texts that name the arithmetic and the weights, for keys of measurements."""
+        return "kernels", str(self.model.embedding.tokens.weight.dtype), fingerprint_of(self.model)
 
     @torch.no_grad()
     def encode(self, source: Tensor, *, for_decoder: bool = True) -> Memory:

@@ -17,6 +17,7 @@ from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.accept import accept
 from specdec_cli.kernels.network import TritonNetwork
+from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import VOCABULARY, tiny_transformer
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -142,6 +143,9 @@ def test_rounds_give_the_tokens_of_the_plain_network(changes: dict[str, Any]) ->
     network = TritonNetwork(model)
     assert run_rounds(network, source, 8, nothing) == expected
     assert run_rounds(network, source, 8, copies(expected, 5)) == expected
+    drafter = FakeDrafter(dict(enumerate(expected)), 4, sometimes)
+    hypotheses = decode(Verifier(network), drafter, sentences, Decoding(max_length=8, batch_size=2))
+    assert {hypothesis.number: hypothesis.ids for hypothesis in hypotheses} == dict(enumerate(expected))
 
 
 def test_half_precision_gives_the_same_tokens_with_drafts_and_in_batches() -> None:
