@@ -35,8 +35,8 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n auto --dist worksteal --duratio
 test: .venv/native ## Run the tests, but for long ones; at the end, list the slowest and what was skipped
 	$(PYTEST) -m "not long"
 
-test-all: .venv/native ## Run all tests, and compute with the reference engine what `make test` only reads
-	SPECDEC_TESTS=all SPECDEC_EXPECTED=compute $(PYTEST)
+test-all: .venv/native .venv/kernels-test ## Run all tests, those of GPU kernels by an interpreter, and compute with the reference engine what `make test` only reads
+	SPECDEC_TESTS=all SPECDEC_EXPECTED=compute TRITON_INTERPRET=1 $(PYTEST)
 
 test-fast: test ## The same as test
 
@@ -126,6 +126,11 @@ clean: ## Remove .venv and caches
 	$(PYTHON) -m venv .venv
 	@echo "Installing into .venv: a minute or more, most of it for torch"
 	$(BIN)/pip install $(PIP_ARGS) -e '.[dev]'
+	touch $@
+
+.venv/kernels-test: .venv/installed
+	@echo "Installing Triton into .venv: its interpreter runs the kernels of a GPU on a CPU"
+	$(BIN)/pip install $(PIP_ARGS) -e '.[kernels-test]'
 	touch $@
 
 .venv/native: .venv/installed setup.py $(NATIVE)

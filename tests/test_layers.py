@@ -17,7 +17,7 @@ LAYERS = (
     {"opening"},
     {"pipeline"},
     {"tuning"},
-    {"native"},
+    {"native", "kernels"},
     {"decoding"},
     {"model"},
     {"error_types"},

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from specdec_cli.text.checks import holds, repeats_itself, shortened_names
+from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.locale.quantities import Languages, lost_long_numbers, with_written, without_double_marks, written_in
 from specdec_cli.text.protect.characters import (
     DOTS,
@@ -28,6 +29,7 @@ _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
 _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _END = ".!?:;,\u2026"
 
 
@@ -71,11 +73,12 @@ class CheckedAttempt(Attempt):
     def accepts(self, output: str) -> bool:
         """Whether `output` has each protected span as often as the source, tags and format arguments without a
         number or name in the same order, no repetition that the source does not have (see `repeats_itself`), and text
-        between the tags of a pair where the source has some.
+        between the tags of a pair, and words besides function words outside of the spans, where the source has some.
         """
         lost = len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(self.source))
         kept, there = self.source.casefold(), output.casefold()
         lost = lost or any(there.count(word.casefold()) < kept.count(word.casefold()) for word in self.words)
+        lost = lost or (_has_content(self.source, self.spans) and not _has_content(output, self.spans))
         return not lost and holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
@@ -211,6 +214,13 @@ def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple
         gaps[-1] += text[start:end]
         position = end
     return SplitAttempt(Segments(tuple(texts), tuple(gaps)), text, spans)
+
+
+def _has_content(text: str, spans: Sequence[str]) -> bool:
+    """Whether `text` has words outside of `spans` that are no function words."""
+    for span in spans:
+        text = text.replace(span, " ")
+    return any(not is_function_word(word) for word in _WORD.findall(text))
 
 
 def _is_written_differently(character: str) -> bool:
