@@ -1,5 +1,6 @@
 """`specdec models`: the list of bundles."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,9 @@ from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
 from specdec_cli.measurement_cache import forget_measurements
 from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, cached_bundles, find_bundle, models_folder, shipped_bundles
+
+_WIDEST = 1000
+"""The width of the table in a pipe or file, in characters."""
 
 
 def models(
@@ -44,7 +48,8 @@ def models(
         shown = name if names else Path(name).name
         size = f"{_megabytes(folder):.1f}"
         table.add_row(shown, info.task, languages, info.decoding, str(info.block_size or "-"), size, info.licence or "-")
-    Console().print(table)
+    # A pipe has no width: what reads it gets whole words.
+    Console(width=None if sys.stdout.isatty() else _WIDEST).print(table)
     if not names and not shipped_bundles():
         typer.echo(f"no bundles in {SHIPPED}", err=True)
     if cached:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
@@ -30,3 +31,10 @@ def test_a_terminal_of_unknown_size_has_the_default_size() -> None:
     ]
     assert outputs[0] == outputs[1]
     assert "en-de" in outputs[0]
+
+
+def test_a_pipe_gets_whole_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "40")
+    result = CliRunner().invoke(app, ["models"])
+    assert "CC-BY-SA-4.0" in result.stdout and "input-guided" in result.stdout and "\u2026" not in result.stdout
