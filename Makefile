@@ -4,6 +4,8 @@ PYTHON ?= python3
 PIP_ARGS ?=
 PREFIX ?= $(HOME)/.local
 DATA ?= $(SPECDEC_DATA)
+# The libraries of serve and of documents, for a light install.
+LIGHT := starlette uvicorn httptools uvloop prometheus-client lxml markdown-it-py polib
 # What the picture of the README shows.
 ROUNDS := 'specdec visualize "The children are playing in the garden behind the house."'
 BIN := .venv/bin
@@ -14,7 +16,7 @@ ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 MAN := $(PREFIX)/share/man/man1
 
-.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden locale install uninstall clean
+.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden locale install install-light uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -102,6 +104,16 @@ install: ## Install the command, its completions and man pages for this user (PR
 	cp completions/_specdec $(ZSH)/_specdec
 	cp completions/specdec.fish $(FISH)/specdec.fish
 	$(PREFIX)/share/specdec/bin/python -m documentation.man $(MAN)
+
+install-light: ## Install only what translate, correct and serve need with the shipped models, without PyTorch (PREFIX=~/.local)
+	$(PYTHON) -m venv $(PREFIX)/share/specdec
+	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) typer sentencepiece $(LIGHT)
+	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) --no-deps .
+	mkdir -p $(PREFIX)/bin $(BASH) $(ZSH) $(FISH)
+	ln -sf $(PREFIX)/share/specdec/bin/specdec $(PREFIX)/bin/specdec
+	cp completions/specdec.bash $(BASH)/specdec
+	cp completions/_specdec $(ZSH)/_specdec
+	cp completions/specdec.fish $(FISH)/specdec.fish
 
 uninstall: ## Take away what `make install` put there
 	rm -rf $(PREFIX)/share/specdec
