@@ -26,7 +26,6 @@ from typing import Any
 from documentation.pages import DOCS
 from documentation.tables import markdown
 from specdec_cli.benchmark.environment import describe_environment
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.files import write_json
 from specdec_cli.memories.found import DraftFinder
@@ -34,6 +33,7 @@ from specdec_cli.memories.opening import open_memory
 from specdec_cli.memories.pairs import Entry
 from specdec_cli.memories.previous import PreviousVersion
 from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.native_engine import NativeEngine

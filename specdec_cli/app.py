@@ -3,48 +3,35 @@
 import atexit
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping, MutableMapping
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
 from specdec_cli import __version__
-from specdec_cli.commands import (
-    convert,
-    correct,
-    corrupt,
-    distill,
-    models,
-    prepare,
-    serve,
-    train_drafter,
-    train_verifier,
-    translate,
-    visualize,
-)
-from specdec_cli.commands.bench import command as bench
-from specdec_cli.commands.cluster.options import with_ray_address
 from specdec_cli.failures import exit_codes
 from specdec_cli.signals import Ending
 from specdec_cli.streams import prepare_streams
 
-# In the order of the help. The modules import torch and other large libraries only when a command runs.
-COMMANDS: tuple[tuple[str, Callable[..., None]], ...] = (
-    ("translate", translate.translate),
-    ("correct", correct.correct),
-    ("serve", serve.serve),
-    ("bench", bench.bench),
-    ("prepare", prepare.prepare),
-    ("train-verifier", train_verifier.train_verifier),
-    ("train-drafter", train_drafter.train_drafter),
-    ("distill", distill.distill),
-    ("corrupt", corrupt.corrupt),
-    ("convert", convert.convert),
-    ("visualize", visualize.visualize),
-    ("models", models.models),
-)
+COMMANDS = {
+    "translate": "translate",
+    "correct": "correct",
+    "serve": "serve",
+    "bench": "bench.command",
+    "prepare": "prepare",
+    "train-verifier": "train_verifier",
+    "train-drafter": "train_drafter",
+    "distill": "distill",
+    "corrupt": "corrupt",
+    "convert": "convert",
+    "visualize": "visualize",
+    "models": "models",
+}
+"""The module in commands/ of each command, in the order of the help; its function has the name of the command."""
 
 
 class _Command(TyperCommand):
@@ -55,15 +42,55 @@ class _Command(TyperCommand):
 
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
         """Parse `arguments`. `--ray` without an address gets its default value; messages lose typer's prefix "Value error"."""
+        if "--ray" in arguments:
+            from specdec_cli.commands.cluster.options import with_ray_address
+
+            arguments = with_ray_address(arguments)
         try:
-            return super().parse_args(context, with_ray_address(arguments))
+            return super().parse_args(context, arguments)
         except typer.BadParameter as error:
             error.message = error.message.removeprefix("Value error, ")
             raise
 
 
+class _Imported(MutableMapping[str, Any]):
+    """The commands by name, besides COMMANDS those of `registered`. A command of COMMANDS is imported when it is read."""
+
+    def __init__(self, registered: Mapping[str, Any]) -> None:
+        self._known: dict[str, Any] = dict.fromkeys(COMMANDS) | dict(registered)
+
+    def __getitem__(self, name: str) -> Any:
+        if self._known[name] is None:
+            self._known[name] = _read_command(name)
+        return self._known[name]
+
+    def __setitem__(self, name: str, command: Any) -> None:
+        self._known[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+def _read_command(name: str) -> Any:
+    """Import the command `name` of COMMANDS."""
+    function = getattr(import_module(f"specdec_cli.commands.{COMMANDS[name]}"), name.replace("-", "_"))
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, cls=_Command, help=_unwrapped(function.__doc__ or ""))(function)
+    return get_command(alone)
+
+
 class _Commands(TyperGroup):
-    """A group of commands that turns exceptions into messages and exit codes."""
+    """A group of commands that imports only those that it needs, and turns exceptions into messages and exit codes."""
+
+    def __init__(self, *, commands: Any = None, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = _Imported(commands or {})
 
     def get_params(self, *arguments: Any) -> Any:
         return _without_types_of_flags(super().get_params(*arguments))
@@ -105,8 +132,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="specdec help COMMAND, or specdec COMMAND --help, describes a command.",
 )
-for _name, _command in COMMANDS:
-    app.command(_name, cls=_Command, help=_unwrapped(_command.__doc__ or ""))(_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -11,8 +11,9 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
 from specdec_cli.benchmark.rows import CTRANSLATE2
-from specdec_cli.commands.loading import RECIPES, shipped_bundles
 from specdec_cli.decoding.names import DECODINGS
+from specdec_cli.opening.models import shipped_bundles
+from specdec_cli.recipe import RECIPES
 
 Value = Literal["none", "text", "choice", "file", "folder"]
 _MADE = "made by `make completions`; do not edit"

@@ -10,6 +10,22 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import config_from_dict
 
 T = TypeVar("T")
+RECIPES = Path(__file__).parent / "recipes"
+"""The folder of the shipped recipes."""
+
+
+def find_recipe(name: str | None) -> Path | None:
+    """The file of a recipe that is given as a path or as the name of a shipped recipe; None for None.
+
+    Raises UsageError, naming the shipped recipes, if there is no such file or recipe.
+    """
+    if name is None or Path(name).exists():
+        return None if name is None else Path(name)
+    shipped = RECIPES / f"{name}.toml"
+    if not shipped.exists():
+        known = ", ".join(sorted(path.stem for path in RECIPES.glob("*.toml")))
+        raise UsageError(f"--recipe {name}: no such file, and not one of the shipped recipes: {known}")
+    return shipped
 
 
 def load_recipe(kind: type[T], path: Path | None, changes: Sequence[str] = ()) -> T:

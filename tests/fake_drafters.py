@@ -36,7 +36,7 @@ class TableVerifier(Verifier):
         """The logits of the table from each row's length on."""
         places = state.lengths[:, None] - 1 + torch.arange(draft.ids.shape[1] + 1)
         logits = self.table[state.numbers[:, None], places.clamp_max(self.table.shape[1] - 1)]
-        return Scores(logits, torch.zeros(*places.shape, self.model.config.width))
+        return Scores(logits, torch.zeros(*places.shape, self.config.width))
 
 
 Guess = Callable[[Tensor, torch.Generator], Tensor]

@@ -10,14 +10,13 @@ from typing import Any
 import pytest
 
 import specdec_cli
-from specdec_cli.commands.engines import open_engine
-from specdec_cli.commands.loading import SHIPPED
-from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.files import write_atomically
 from specdec_cli.model.bundle_description import Described
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import SHIPPED, ModelChoice
 from specdec_cli.pipeline.decoder import SentenceDecoder
 
 
@@ -54,7 +53,7 @@ def _key(sentence: Sentence) -> tuple[object, ...]:
 
 def opened(bundle: str, cache: pytest.Cache, **changes: Any) -> tuple[Described, SentenceDecoder]:
     """A shipped bundle, and an engine that stores its hypotheses."""
-    found = open_engine(ModelChoice(bundle), MachineOptions(), DecodingOptions(batch_size=32, **changes), trace=False, quiet=True)
+    found = open_engine(ModelChoice(bundle), MachineOptions(), DecodingOptions(batch_size=32, **changes))
     digest = sha256()
     library = Path(specdec_cli.__file__).with_name("native").glob("_engine*")
     for path in sorted([*library, *(SHIPPED / bundle).rglob("*")]):

@@ -202,7 +202,7 @@ def test_help_imports_no_large_library() -> None:
     script = """
 import sys
 from specdec_cli.app import app, COMMANDS
-for arguments in [["--help"], *([name, "--help"] for name, _ in COMMANDS)]:
+for arguments in [["--help"], *([name, "--help"] for name in COMMANDS)]:
     assert app(arguments, standalone_mode=False) == 0, arguments
 print(*sys.modules, file=sys.stderr)
 """
@@ -232,3 +232,17 @@ main()
 """
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "True"
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["models"], ["models", "en-de"], ["translate", "--help"]])
+def test_only_the_command_in_use_is_imported(arguments: list[str]) -> None:
+    script = f"import sys; from specdec_cli.app import app; app({arguments}, standalone_mode=False); print(*sys.modules, file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    imported = set(result.stderr.split())
+    commands = {name for name, module in COMMANDS.items() if f"specdec_cli.commands.{module}" in imported}
+    assert (commands, HEAVY & imported) == (set(arguments[:1]) & COMMANDS.keys(), set())
+
+
+def test_an_unknown_command_gets_a_suggestion() -> None:
+    result = CliRunner().invoke(app, ["tranlate"])
+    assert result.exit_code == 2 and "Did you mean 'translate'" in result.stderr

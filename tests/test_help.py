@@ -25,7 +25,7 @@ import io, json
 from contextlib import redirect_stdout, suppress
 from specdec_cli.app import COMMANDS, app
 texts = {}
-for name in ("specdec", *(name for name, _ in COMMANDS)):
+for name in ("specdec", *COMMANDS):
     with redirect_stdout(io.StringIO()) as text, suppress(SystemExit):
         app([name, "--help"] if name != "specdec" else ["--help"], prog_name="specdec")
     texts[name] = text.getvalue()
@@ -43,7 +43,7 @@ def help_texts() -> dict[str, str]:
     return texts
 
 
-@pytest.mark.parametrize("name", ["specdec", *(name for name, _ in COMMANDS)])
+@pytest.mark.parametrize("name", ["specdec", *COMMANDS])
 def test_help_equals_the_golden_files(name: str) -> None:
     lines = "".join(line.rstrip() + "\n" for line in help_texts()[name].strip().splitlines())
     path = FOLDER / f"{name}.txt"
@@ -70,7 +70,7 @@ def test_words_are_compared_without_boxes() -> None:
 
 
 def test_every_golden_file_belongs_to_a_command() -> None:
-    assert {path.stem for path in FOLDER.iterdir()} == {"specdec", *(name for name, _ in COMMANDS)}
+    assert {path.stem for path in FOLDER.iterdir()} == {"specdec", *COMMANDS}
 
 
 def test_the_command_help_shows_help() -> None:

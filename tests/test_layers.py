@@ -13,6 +13,7 @@ LAYERS = (
     {"commands"},
     {"benchmark", "visualization", "training", "distillation", "server", "cluster"},
     {"documents"},
+    {"opening"},
     {"pipeline"},
     {"tuning"},
     {"native"},

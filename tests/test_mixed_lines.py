@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED
-from specdec_cli.commands.machine import move_to, resolve_machine
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.model.bundle import load_bundle
+from specdec_cli.opening.machine import move_to, resolve_machine
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine

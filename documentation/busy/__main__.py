@@ -22,8 +22,8 @@ from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.examples import read_sample
 from specdec_cli.benchmark.measure import Conditions, Pool
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.files import write_json
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.processors import usable_processors
 
 WORKER = "specdec_cli.commands.bench.worker"

@@ -18,10 +18,10 @@ from typing import Any
 
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.examples import read_sample
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.model import NativeModel
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.processors import usable_processors
 
 COMMANDS = {"translate": "en-de", "correct": "en-gec"}

@@ -19,13 +19,13 @@ from documentation.floors.work import decoder_work, drafter_work, encoder_work
 from documentation.pages import ROOT
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.benchmark.geometries import GEOMETRIES
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel, Resources
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.processors import usable_processors
 
 SOURCE, DRAFT = 14, 3

@@ -43,7 +43,7 @@ class TimedVerifier(Verifier):
     """A Verifier that shares model and CUDA graphs with `verifier`, and adds the time of its methods to `stopwatch`."""
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
-        super().__init__(verifier.model, verifier.forced, verifier.constraints)
+        super().__init__(verifier.network, verifier.forced, verifier.constraints)
         self.graphs = verifier.graphs
         self._stopwatch = stopwatch
 

@@ -88,7 +88,7 @@ class RecordedRunner(BundleRunner):
         """An engine for `row`; if the row drafts, its drafter is a RecordedDrafter."""
         engine = super().engine(row, lines)
         if row.drafts:
-            engine.drafter = RecordedDrafter(engine.drafter, self._drafts, engine.verifier.model.config.padding)
+            engine.drafter = RecordedDrafter(engine.drafter, self._drafts, engine.verifier.config.padding)
         return engine
 
 

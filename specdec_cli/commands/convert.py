@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, TRAINING_FILES, find_bundle
-from specdec_cli.commands.model_cache import warn_of_dropped
-from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options.machine import OfflineOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import Task
+from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, Tell, find_bundle, tell_dropped
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -136,7 +135,7 @@ def convert(
         if value and target_format != "bundle":
             raise UsageError(f"{option} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task, _numbers(decoder_layers))
-    bundle = _read(ModelChoice(source, source_language, target_language, offline, quiet), source_format, revision, wanted)
+    bundle = _read(ModelChoice(source, source_language, target_language, offline), source_format, revision, wanted, teller(quiet))
     drafted = bundle.drafter is not None
     _change(bundle, averaged or [], counted or [], listed or [], changes or [])
     sentence = proof_sentence(bundle.info)
@@ -185,7 +184,7 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
 
     if averaged:
         shares = [Share.parse(text) for text in averaged]
-        average(bundle, [replace(each, folder=find_bundle(str(each.folder))) for each in shares])
+        average(bundle, [replace(each, folder=find_bundle(str(each.folder), say)) for each in shares])
     if counted:
         _count_ngrams(bundle, counted)
     if listed:
@@ -223,8 +222,8 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
         raise UsageError(f"--decoder-layers {text}: numbers with commas between are expected") from error
 
 
-def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "ConversionOptions") -> "Bundle":
-    """The model as a bundle; settings that are not supported are named on stderr. Raises ModelError."""
+def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "ConversionOptions", tell: Tell) -> "Bundle":
+    """The model as a bundle; `tell` names settings that are not supported. Raises ModelError."""
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.model.formats import convert_model
     from specdec_cli.model.hub import fetch, is_hub_name
@@ -241,5 +240,5 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
             raise ModelError(f"{chosen.name}: no such folder or file, and not an owner/name on the hub")
         path = fetch(chosen.name, revision, chosen.offline)
     conversion = convert_model(path, name, wanted)
-    warn_of_dropped(conversion, chosen)
+    tell_dropped(conversion, chosen.name, tell)
     return conversion.bundle

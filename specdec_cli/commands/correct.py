@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
 from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.options.machine import MachineFlags
 from specdec_cli.commands.options.model import ModelOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
 from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.paragraphs import is_unfinished
 
@@ -120,7 +121,7 @@ def correct(
     *,
     edits: EditOptions,
     decoding: DecodingFlags,
-    machine: MachineOptions,
+    machine: MachineFlags,
     format: CorrectFormatOption = None,
     text: TextOptions,
     cluster: ShardOptions,
@@ -142,7 +143,7 @@ def correct(
         raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
     check_stdin(files or (), "--ignore-file", edits.ignoring.ignore_file)
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
-    chosen = ModelChoice(model, offline=machine.offline, quiet=text.quiet)
+    chosen = ModelChoice(model, offline=machine.offline)
     coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
     correcting = Correcting(chosen, decoding, machine, text, edits, edits.ignoring.ignored(), report_format, coloured)
     if cluster.ray is not None:

@@ -65,11 +65,10 @@ def corrupt(
     (CC BY-SA 3.0).
     """
     from specdec_cli.commands.cluster.corrupting import corrupt_on_cluster, text_column
-    from specdec_cli.commands.loading import find_recipe
     from specdec_cli.corruption.recipe import CorruptionRecipe
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
     from specdec_cli.files import check_target
-    from specdec_cli.recipe import load_recipe
+    from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.text.io.lines import STDIO, read_lines
     from specdec_cli.text.io.writing import check_not_input
 

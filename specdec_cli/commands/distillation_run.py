@@ -8,9 +8,8 @@ from pathlib import Path
 
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.durations import duration
-from specdec_cli.commands.loading import find_bundle
+from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, open_teacher
-from specdec_cli.commands.training_run import teller
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, find_teacher
@@ -21,6 +20,7 @@ from specdec_cli.distillation.targets import Targets
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.folder_lock import locked, rank
+from specdec_cli.opening.models import find_bundle
 from specdec_cli.text.io.lines import STDIO
 
 SHARD_LINES = 10_000
@@ -132,7 +132,7 @@ def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
 
 def _folder(name: str) -> Path:
     """The path of a CTranslate2 folder, or the folder of a bundle."""
-    return Path(name) if Path(name, "model.bin").exists() else find_bundle(name)
+    return Path(name) if Path(name, "model.bin").exists() else find_bundle(name, say)
 
 
 @contextmanager

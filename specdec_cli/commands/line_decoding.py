@@ -1,13 +1,13 @@
 """Decoding of lines and the form of the output, for translate and correct, in this process or in a worker of a cluster."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.machine import MachineOptions
-from specdec_cli.commands.stream import Decoded, Stream, never
+from specdec_cli.commands.stream import Decoded, DecodeTexts, Stream, never
 from specdec_cli.documents.document import Document
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.io.lines import Line
 
 R = TypeVar("R", bound=Decoded)
@@ -25,10 +25,10 @@ class OpenedDecoding(Generic[R]):
     """
 
     stream: Stream
-    decode: Callable[[Sequence[str]], Iterator[R]]
+    decode: DecodeTexts[R]
     written: Callable[[Line, R], Outputs]
     goes_on: Callable[[str], bool] = never
-    decode_parts: Callable[[Sequence[str]], Iterator[R]] | None = None
+    decode_parts: DecodeTexts[R] | None = None
     begin: Callable[[Document], None] | None = None
     fitted: Callable[[Line, R], R] | None = None
 

@@ -5,12 +5,11 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands.loading import SHIPPED, TRAINING_FILES, find_bundle, shipped_bundles
-from specdec_cli.commands.model_cache import cached_bundles, models_folder
-from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.messages import say
 from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
 from specdec_cli.measurement_cache import forget_measurements
+from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, cached_bundles, find_bundle, models_folder, shipped_bundles
 
 
 def models(
@@ -32,14 +31,14 @@ def models(
     from rich.console import Console
     from rich.table import Column, Table
 
-    from specdec_cli.model.bundle import read_info
+    from specdec_cli.model.bundle_info import read_info
 
     table = Table(
         Column("bundle", no_wrap=True), "task", "languages", "decoding", "block size", "MB", "licence", box=None, header_style="bold"
     )
     cached = [] if names else list(cached_bundles())
     for name in names or [*shipped_bundles(), *map(str, cached)]:
-        folder = find_bundle(ModelChoice(name, offline=True))
+        folder = find_bundle(ModelChoice(name, offline=True), say)
         info = read_info(folder)
         languages = f"{info.source_language} to {info.target_language}"
         shown = name if names else Path(name).name

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.loading import bundle_order, bundle_task
-from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.messages import say
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.ignoring import IgnoreOptions
-from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.options.machine import MachineFlags
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.values import decoding_option
 from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice, bundle_order, bundle_task
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.locale.languages import short_code
 
@@ -78,7 +79,7 @@ def serve(
     glossary: GlossaryOptions,
     ignoring: IgnoreOptions,
     decoding: DecodingFlags,
-    machine: MachineOptions,
+    machine: MachineFlags,
 ) -> None:
     """Translate and correct over HTTP, for clients of LibreTranslate and LanguageTool, and for browsers.
 
@@ -106,7 +107,7 @@ def serve(
     origins = [read_origin(each) for each in allow_origin or ()]
     known = Keys() if keys is None else read_keys(keys)
     words = read_words(glossary, ignoring)
-    choices = [ModelChoice(name, offline=machine.offline, quiet=True) for name in models or _MODELS]
+    choices = [ModelChoice(name, offline=machine.offline) for name in models or _MODELS]
     check_words(words, choices)
     limits = Limits(max_requests, max_characters, time_limit)
     pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
@@ -129,8 +130,8 @@ def _load(
 
     Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
-    from specdec_cli.commands.engines import open_engine
     from specdec_cli.decoding.options import resolve
+    from specdec_cli.opening.engines import open_engine
     from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
     from specdec_cli.server.models import add_alternatives, add_model
@@ -138,13 +139,13 @@ def _load(
 
     threads = usable_processors() if options.threads is None else options.threads
     request = decoding.options(options, with_scores=bundle_task(choice) == "correct", trace=False, mode=DEFAULT_MODE)
-    opened = open_engine(choice, replace(options, threads=1), request, trace=False, quiet=False)
+    opened = open_engine(choice, replace(options, threads=1), request, say)
     engine = opened.engine
     if isinstance(engine, NativeEngine):
         engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
     shared = isinstance(engine, NativeEngine) and engine.is_shareable
     if not shared and threads > 1:
-        engine = open_engine(choice, replace(options, threads=threads), request, trace=False, quiet=True).engine
+        engine = open_engine(choice, replace(options, threads=threads), request).engine
     add_model(service, opened.bundle, engine, threads if shared else 1, words)
     service.log.write("loaded", model=choice.name, engine=engine.description, decoding=engine.decoding.method, threads=threads)
     drafting = replace(request, decoding=resolve(request, opened.bundle).method, batch_size=1)
@@ -154,10 +155,10 @@ def _load(
 
     beam = replace(plain, decoding="beam", beam_size=MOST_ALTERNATIVES + 1, n_best=MOST_ALTERNATIVES + 1)
     if bundle_task(choice) == "translate" and words.glossary is None and bundle_order(choice) == "left-to-right":
-        add_alternatives(service, opened.bundle, lambda: open_engine(choice, options, beam, trace=False, quiet=True).engine, words)
+        add_alternatives(service, opened.bundle, lambda: open_engine(choice, options, beam).engine, words)
 
     def open_single(*, greedy: bool) -> "SentenceDecoder":
-        return open_engine(choice, replace(options, threads=1), plain if greedy else drafting, trace=False, quiet=True).engine
+        return open_engine(choice, replace(options, threads=1), plain if greedy else drafting).engine
 
     info = opened.bundle.info
     languages = [info.source_language, info.target_language] if info.task == "translate" else [info.source_language]

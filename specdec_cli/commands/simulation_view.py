@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from specdec_cli.benchmark.costs import measure_round_costs
-from specdec_cli.commands.machine import Machine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.opening.machine import Machine
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.simulation import simulate
 

@@ -3,19 +3,24 @@
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from specdec_cli.commands.engines import open_engine
-from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.messages import teller
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import InputError
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
 from specdec_cli.text.io.lines import Line, LineTooLong
 from specdec_cli.text.io.windows import windows
 from specdec_cli.text.io.writing import Writer
+
+if TYPE_CHECKING:
+    from specdec_cli.commands.trace import Tracer
+    from specdec_cli.model.bundle import Bundle
 
 WINDOW = 16
 """The number of batches in a window, the lines that are read and sorted by length together."""
@@ -54,6 +59,15 @@ class Decoded(Protocol):
 
 
 R = TypeVar("R", bound=Decoded)
+D = TypeVar("D", bound=Decoded, covariant=True)
+
+
+class DecodeTexts(Protocol[D]):
+    """Protocol of a function that decodes texts with these numbers in their file, and yields each in order."""
+
+    def __call__(self, lines: Sequence[str], *, numbers: Sequence[int] = ()) -> Iterator[D]: ...
+
+
 _HELD = 2**26
 """The memory, in bytes, for lines that are read but not yet written, if there is no memory limit."""
 _SHARE = 4
@@ -83,6 +97,12 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
     }
 
 
+def _tracer(bundle: "Bundle") -> "Tracer":
+    from specdec_cli.commands.trace import trace_on_stderr
+
+    return trace_on_stderr(bundle)
+
+
 class Stream:
     """Decodes lines with the bundle of `model` as `request` says, and counts lines, tokens and rounds in `totals`.
 
@@ -94,7 +114,7 @@ class Stream:
         self, model: ModelChoice, machine: MachineOptions, request: DecodingOptions, *, trace: bool, quiet: bool, counts_spans: bool = False
     ) -> None:
         held = request.memory // _SHARE
-        opened = open_engine(model, machine, replace(request, memory=request.memory - held), trace=trace, quiet=quiet)
+        opened = open_engine(model, machine, replace(request, memory=request.memory - held), teller(quiet), _tracer if trace else None)
         self.bundle, self.engine, self.machine = opened.bundle, opened.engine, opened.machine
         self.decoding = self.engine.decoding
         self.totals = Totals()
@@ -105,10 +125,10 @@ class Stream:
     def run(
         self,
         lines: Iterator[Line],
-        decode: Callable[[Sequence[str]], Iterator[R]],
+        decode: "DecodeTexts[R]",
         goes_on: Callable[[str], bool] = never,
     ) -> Iterator[tuple[Line, R]]:
-        """Yield each line, in order, with its decoded line. `decode` is called with the texts of a window at once.
+        """Yield each line, in order, with its decoded line. `decode` is called with the texts of a window, and their numbers, at once.
 
         A window has the lines that have arrived, up to limits of their number and memory. If `goes_on` is true for a line, which
         then may continue in the next line, both are decoded in the same window if the next one arrives soon. Lines that are marked
@@ -119,7 +139,7 @@ class Stream:
             for window in windows(lines, size, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)):
                 self._window = window
                 texts = ["" if line.is_code else line.text for line in window]
-                for index, (line, found) in enumerate(zip(window, decode(texts), strict=True)):
+                for index, (line, found) in enumerate(zip(window, decode(texts, numbers=[line.number for line in window]), strict=True)):
                     decoded = replace(found, text=line.text) if line.is_code else found  # type: ignore[type-var]
                     self._count(line, decoded)
                     for warning in decoded.warnings:

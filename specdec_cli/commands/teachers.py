@@ -45,9 +45,9 @@ def open_teacher(models: Sequence[TeacherModel], converted: Path, search: Search
             yield teacher
         return
     check_ensemble(models)
-    from specdec_cli.commands.loading import open_bundle
-    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.distillation.ensemble import Ensemble
+    from specdec_cli.opening.machine import resolve_machine
+    from specdec_cli.opening.models import open_bundle
 
     machine = resolve_machine(resources.device, "float32", resources.threads)
     bundles = [open_bundle(str(model.folder), machine) for model in models]

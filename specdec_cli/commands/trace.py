@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.text import Text
 
 from specdec_cli.decoding.rounds import RoundTrace
+from specdec_cli.model.bundle import Bundle
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 
@@ -62,3 +63,8 @@ class Tracer:
             if pieces[drafted:]:
                 line.append(f"({' '.join(pieces[drafted:])}) ", style="red")
         self._console.print(line, soft_wrap=True, highlight=False)
+
+
+def trace_on_stderr(bundle: Bundle) -> Tracer:
+    """The Tracer that prints the rounds of `bundle` on stderr."""
+    return Tracer(Console(stderr=True), bundle.tokenizer, bundle.verifier.config.eos)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specdec_cli.commands.dev_sets import DEV_LINES, held_out_sets, tell_left_out
+from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.commands.training_run import check_output, check_text, require_training, teller, train, writing_alone
+from specdec_cli.commands.training_run import check_output, check_text, require_training, train, writing_alone
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.processors import usable_processors
 
@@ -89,11 +90,11 @@ def train_drafter(
         raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
     if model is None:
         raise UsageError("give --model, the verifier to draft for")
-    from specdec_cli.commands.loading import find_bundle, find_recipe
-    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.commands.training_inputs import beginning_of
     from specdec_cli.model.bundle import load_bundle
-    from specdec_cli.recipe import load_recipe
+    from specdec_cli.opening.machine import resolve_machine
+    from specdec_cli.opening.models import find_bundle
+    from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.drafter import DrafterTask
@@ -106,7 +107,7 @@ def train_drafter(
     check_text([text.path for text in texts], parallel=True)
     machine = resolve_machine(device, "float32", threads)
     with writing_alone(output):
-        folder = find_bundle(model)
+        folder = find_bundle(model, teller(quiet))
         digests = _verifier_digest(folder, output, plan)
         bundle = load_bundle(folder)
         if (order := bundle.verifier.config.order) != "left-to-right":
@@ -157,11 +158,11 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
 
 def _initial_drafter(init: str) -> "tuple[AnyDrafter, str]":
     """The drafter of the bundle that --init names, and its digest. Raises UsageError for a bundle without a drafter."""
-    from specdec_cli.commands.loading import find_bundle
     from specdec_cli.commands.training_inputs import drafter_digest
     from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.models import find_bundle
 
-    folder = find_bundle(init)
+    folder = find_bundle(init, say)
     drafter = load_bundle(folder).drafter
     if drafter is None:
         raise UsageError(f"--init {init}: the bundle has no drafter")
@@ -178,10 +179,10 @@ def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | Non
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
-    from specdec_cli.commands.loading import find_bundle, open_bundle
-    from specdec_cli.commands.machine import move_to, resolve_machine
     from specdec_cli.commands.simulation_view import print_simulation
     from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.machine import move_to, resolve_machine
+    from specdec_cli.opening.models import find_bundle, open_bundle
 
     check_text(dev, parallel=False)
     machine = resolve_machine(device, "float32", threads)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
-from specdec_cli.commands.training_run import check_output, check_text, require_training, teller, train, writing_alone
+from specdec_cli.commands.training_run import check_output, check_text, require_training, train, writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.text.folding import Order
@@ -79,11 +80,11 @@ def train_verifier(
     OUTPUT contains the best bundle so far, which translate can use at any time. After an interruption, the same command resumes.
     """
     require_training()
-    from specdec_cli.commands.loading import find_bundle, find_recipe
-    from specdec_cli.commands.machine import resolve_machine
     from specdec_cli.commands.training_inputs import beginning_of, verifier_digest, vocabulary_digest
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
-    from specdec_cli.recipe import load_recipe
+    from specdec_cli.opening.machine import resolve_machine
+    from specdec_cli.opening.models import find_bundle
+    from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.initial_verifier import initial_verifier
@@ -100,7 +101,7 @@ def train_verifier(
     with writing_alone(output):
         check_output(output)
         fabric = launch_fabric(plan.run, machine.device, devices)
-        first_folder = None if init is None else find_bundle(init)
+        first_folder = None if init is None else find_bundle(init, teller(quiet))
         first = None if first_folder is None else load_bundle(first_folder)
         subwords = _tokenizer(tokenizer, first, sources[0].path)
         model = initial_verifier(plan, first, subwords)

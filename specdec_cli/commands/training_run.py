@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from specdec_cli.commands.messages import teller
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.folder_lock import locked, rank
 
@@ -25,11 +26,6 @@ def require_training() -> None:
         import lightning_fabric  # noqa: F401
     except ImportError as error:
         raise MissingLibraryError("training needs lightning-fabric", "training") from error
-
-
-def teller(quiet: bool) -> Callable[[str], None]:
-    """Make the function that prints a message to stderr; with `quiet`, it prints nothing."""
-    return (lambda _: None) if quiet else (lambda text: typer.echo(f"specdec: {text}", err=True))
 
 
 def writing_alone(output: Path) -> AbstractContextManager[None]:

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.drafts import DraftOptions
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.machine import MachineOptions
+from specdec_cli.commands.options.machine import MachineFlags
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.options.values import output_option
 from specdec_cli.errors import UsageError
 from specdec_cli.files import json_text
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
 
@@ -121,7 +122,7 @@ def translate(
     n_best: NBestOption = 1,
     earlier: DraftOptions,
     glossary: GlossaryOptions,
-    machine: MachineOptions,
+    machine: MachineFlags,
     text: TextOptions,
     cluster: ShardOptions,
     redo: AllOption = False,
@@ -136,7 +137,7 @@ def translate(
 
     from specdec_cli.commands.group_decoding import decode_input, read_inputs, read_whole
 
-    chosen = ModelChoice(model, source_language, target_language, machine.offline, text.quiet)
+    chosen = ModelChoice(model, source_language, target_language, machine.offline)
     if n_best > 1 and not text.as_json:
         raise UsageError("--n-best is for --json, whose objects have all hypotheses")
     earlier.check()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 import typer
 
 from specdec_cli.commands.options.decoding import DecodingName, option
-from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption, batch_rows
+from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption
 from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.values import decoding_option, number_or_auto, output_option
 from specdec_cli.decoding.names import REWRITING, SEARCHES
@@ -83,9 +83,8 @@ def visualize(
     With --file, show for a corpus how many tokens become correct in each iteration of jacobi, by position, and by word start
     or inside a word.
     """
-    from specdec_cli.commands.loading import open_bundle
-    from specdec_cli.commands.machine import resolve_machine
-    from specdec_cli.commands.model_choice import ModelChoice
+    from specdec_cli.opening.machine import resolve_machine
+    from specdec_cli.opening.models import ModelChoice, open_bundle
 
     _check(sentence, file, limit, decoding, block_size, output)
     machine = resolve_machine(device, "float32", threads)
@@ -157,6 +156,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     from rich.progress import track
 
     from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.opening.machine import LARGEST_BATCH
     from specdec_cli.text.io.lines import STDIO
     from specdec_cli.visualization.corpus_run import decode_corpus, in_words
 
@@ -166,7 +166,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
         return track(found, "Decoding", total, console=console, transient=True, disable=not console.is_terminal)
 
     name = "stdin" if file == STDIO else file.name
-    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), batch_rows("auto"), watch)
+    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), LARGEST_BATCH, watch)
     if corpus.skipped:
         print(f"specdec: skipped lines: {in_words(corpus.skipped)}", file=sys.stderr)
     return corpus

@@ -51,7 +51,7 @@ class Flag:
     """
 
     help: str
-    metavar: str
+    metavar: str = ""
     default: str = ""
     choices: tuple[str, ...] = ()
 
@@ -63,6 +63,7 @@ class DecodingOptions:
     None, and "auto" as `decoding`, stand for the bundle's default, or else for the toolkit's. Ranges stand in the annotations; beyond
     them numbers overflow, or no memory is large enough. Fields with a Flag are options of the command line.
 
+    - `seed`: of the random numbers of sampling.
     - `n_best`: hypotheses of a sentence.
     - `batch_size`: sentences that are decoded together; `memory` limits them, in bytes (0: no limit).
     - `with_scores`: hypotheses get log probabilities.
@@ -149,6 +150,21 @@ class DecodingOptions:
         Count | None,
         Flag("Largest number of tokens emitted for a sentence, EOS included.", "N", "the bundle's, else about three times the source's"),
     ] = None
+    sample: Annotated[
+        bool,
+        Flag(
+            "Draw each token at random, by the model's probabilities, instead of taking the most probable one. Each decoding that gives "
+            "greedy's output gives the same draws for the same --seed."
+        ),
+    ] = False
+    temperature: Annotated[
+        Annotated[float, Between(1e-6, 1000.0)] | None,
+        Flag("With --sample: divide scores by X; below 1, probable tokens are drawn more often.", "X", "1.0"),
+    ] = None
+    top_k: Annotated[
+        Annotated[int, Between(1, 1024)] | None, Flag("With --sample: draw from the N most probable tokens only.", "N", "all tokens")
+    ] = None
+    seed: int = 1
     n_best: int = 1
     batch_size: int = 1
     memory: int = 0
@@ -208,7 +224,20 @@ class Margin:
     margin: float
 
 
-Rule = Exact | Tolerant | FixedPoint | Margin
+@dataclass(frozen=True)
+class Sampled:
+    """Accept a token only if it is the one that sampling chooses, so that the output is that of sampling token by token.
+
+    Sampling draws from softmax(logits / `temperature`) over the `top_k` best tokens, ties included (0: over all), with noise from the
+    `seed`: see decoding/sampling.py.
+    """
+
+    temperature: float = 1.0
+    top_k: int = 0
+    seed: int = 1
+
+
+Rule = Exact | Tolerant | FixedPoint | Margin | Sampled
 """The rules by which the verifier accepts drafted tokens."""
 
 
@@ -285,8 +314,13 @@ class Decoding:
 
     @property
     def takes_drafts(self) -> bool:
-        """Whether sentences can come with drafts: the output is greedy's."""
-        return self.acceptance == Exact() and all(method.exact for method in methods_of(self.method))
+        """Whether sentences can come with drafts: the output is that of decoding token by token."""
+        return isinstance(self.acceptance, Exact | Sampled) and all(method.exact for method in methods_of(self.method))
+
+    @property
+    def given_acceptance(self) -> "Exact | Sampled":
+        """The rule for drafts that come with sentences."""
+        return self.acceptance if isinstance(self.acceptance, Sampled) else Exact()
 
     def check_given(self) -> None:
         """Raise UsageError if sentences cannot come with drafts."""
@@ -313,7 +347,7 @@ def resolve(options: DecodingOptions, bundle: "Described") -> Decoding:
         raise UsageError(f"n-best {options.n_best}: more than the beam size of {beam_size}")
     acceptance = _acceptance(method, options, bundle)
     # With a tolerant rule the output depends on the drafts, and would change with their length.
-    adapts = acceptance == Exact() and method != "drafter" and bool(set(parts(method)) & set(DRAFTING))
+    adapts = isinstance(acceptance, Exact | Sampled) and method != "drafter" and bool(set(parts(method)) & set(DRAFTING))
     adaptive = adapts and _wants_adaptive_length(method, options)
     length_penalty = info.length_penalty if options.length_penalty is None else options.length_penalty
     return Decoding(
@@ -422,6 +456,10 @@ def check_options(options: DecodingOptions, method: str) -> None:
     for name, is_given, methods, allowed in rules:
         if is_given and not allowed:
             raise UsageError(f"{name}: for decoding {', '.join(methods)}, not for {method}")
+    if options.sample and (not all(part.exact for part in methods_of(method)) or options.tolerant or options.stop == "fixed-point"):
+        raise UsageError(f"sample: for decodings that give greedy's output, not for {method} with these options")
+    if not options.sample and (options.temperature is not None or options.top_k is not None):
+        raise UsageError("temperature and top-k: only together with sample")
     if options.preset == "exact" and (options.top_beta is not None or options.tolerance is not None):
         raise UsageError("preset exact accepts the verifier's first choice alone; top-beta and tolerance contradict it")
 
@@ -474,6 +512,8 @@ def _wants_adaptive_length(method: str, options: DecodingOptions) -> bool:
 
 
 def _acceptance(method: str, options: DecodingOptions, bundle: "Described") -> Rule:
+    if options.sample:
+        return Sampled(1.0 if options.temperature is None else options.temperature, options.top_k or 0, options.seed)
     if options.stop == "fixed-point":
         return FixedPoint()
     if options.preset == "exact":

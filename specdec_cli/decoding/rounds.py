@@ -9,7 +9,8 @@ from torch import Tensor
 
 from specdec_cli.decoding.accept import accept, cut_at_end
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.options import Decoding, Sampled
+from specdec_cli.decoding.sampling import perturbed
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import NO_SENTENCE, Accepted, Batch, Draft, State, StepRunner, Verdict, run_directly
 from specdec_cli.decoding.verifier import Verifier
@@ -67,13 +68,14 @@ class DraftAndVerify:
 
     def begin(self, entering: Sequence[Sentence]) -> Batch:
         state = self._verifier.begin([s.number for s in entering], [s.source for s in entering], self._decoding.max_length)
+        state.streams = state.streams.new_tensor([s.stream for s in entering])
         return Batch(state, self._drafter.begin(state, entering))
 
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:
         state, memory = batch.state, batch.memory
         draft = self._drafter.propose(state, memory, size)
         if trim:
-            draft = draft.trimmed(self._verifier.model.row_multiple)
+            draft = draft.trimmed(self._verifier.network.row_multiple)
         verdict = self._verdict(state, draft)
         if onlooker is not None:
             onlooker(RoundTrace(state, draft, verdict.accepted))
@@ -86,12 +88,13 @@ class DraftAndVerify:
 
     def _verdict(self, state: State, draft: Draft) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k)."""
-        rule, with_scores, choices = self._decoding.acceptance, self._decoding.with_scores, self._verifier.model.choices
+        rule, with_scores, choices = self._decoding.acceptance, self._decoding.with_scores, self._verifier.network.choices
         scores = self._verifier.score(state, draft)
 
         def judge(state: State, ids: Tensor, counts: Tensor, logits: Tensor, prefix: Tensor | None = None) -> _Judgement:
-            accepted = accept(Draft(ids, counts, prefix), logits, rule, choices)
-            counts, ended = cut_at_end(self._verifier.model.config.eos, state, accepted.ids, accepted.counts)
+            scores = perturbed(logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else logits
+            accepted = accept(Draft(ids, counts, prefix), scores, rule, choices)
+            counts, ended = cut_at_end(self._verifier.config.eos, state, accepted.ids, accepted.counts)
             log_probabilities = choices.log_probabilities(logits, accepted.ids) if with_scores else None
             return _Judgement(replace(accepted, counts=counts), ended, log_probabilities)
 
@@ -150,7 +153,7 @@ class DraftAlone:
 
     def _accept_all(self, state: State, draft: Draft) -> Verdict:
         """A verdict without predictions and states that accepts the draft up to EOS and each row's limit."""
-        counts, ended = cut_at_end(self._verifier.model.config.eos, state, draft.ids, draft.counts)
+        counts, ended = cut_at_end(self._verifier.config.eos, state, draft.ids, draft.counts)
         nothing = draft.ids[:, :0]
         return Verdict(Accepted(draft.ids, counts, counts, nothing, draft.counts), ended, state.memory.states[:, :0], None)
 

@@ -11,6 +11,7 @@ class Sentence:
     `draft` are the target ids of a text that the output may resemble, such as an earlier translation, ending with
     EOS; empty for none. `first` is the largest number of tokens of it that are drafted in the first round (0: no
     limit). The first `prefix` tokens of the draft begin the output; the verifier scores them, but does not reject them.
+    `stream` are two words of 32 bits, the random stream of the sentence in sampling.
     `copy` are the target ids, ending with EOS, that input-guided decoding copies in place of the source; empty for the source.
     """
 
@@ -20,6 +21,7 @@ class Sentence:
     first: int = 0
     prefix: int = 0
     copy: Sequence[int] = ()
+    stream: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)

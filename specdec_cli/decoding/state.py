@@ -22,10 +22,10 @@ class State:
 
     `source` (B, M) holds the source ids, `memory` their encoding. `tokens` (B, S) begins with the decoder start;
     values from position `lengths` (B,) on have no meaning. A row ends at EOS or when its length reaches `limits`
-    (B,); then the boolean `finished` (B,) is true. `numbers` (B,) are the numbers of the sentences. `rounds` (B,)
-    counts verifications, or drafting passes where nothing is verified. `log_probabilities` (B, S) are those of
-    `tokens` under the verifier, if they are computed. `cache` is the verifier's; it is valid below length - 1, since
-    the last accepted token has not been fed yet.
+    (B,); then the boolean `finished` (B,) is true. `numbers` (B,) are the numbers of the sentences, `streams` (B, 2)
+    their random streams. `rounds` (B,) counts verifications, or drafting passes where nothing is verified.
+    `log_probabilities` (B, S) are those of `tokens` under the verifier, if they are computed. `cache` is the
+    verifier's; it is valid below length - 1, since the last accepted token has not been fed yet.
     """
 
     source: Tensor
@@ -34,6 +34,7 @@ class State:
     limits: Tensor
     finished: Tensor
     numbers: Tensor
+    streams: Tensor
     rounds: Tensor
     log_probabilities: Tensor
     memory: Memory

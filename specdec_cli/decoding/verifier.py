@@ -16,6 +16,7 @@ from specdec_cli.decoding.state import Draft, Scores, State, StepRunner, run_dir
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter_config import Reads
+from specdec_cli.model.network import Network, network_of
 from specdec_cli.model.transformer import Memory, Transformer
 from specdec_cli.processors import MKL_MODE, MKL_VARIABLE
 
@@ -31,9 +32,9 @@ def round_up(number: int, multiple: int) -> int:
     return -(-number // multiple) * multiple
 
 
-def _warn_of_other_orders(model: Transformer, device: torch.device) -> None:
+def _warn_of_other_orders(network: Network) -> None:
     has_mkl: bool = torch.backends.mkl.is_available()  # type: ignore[no-untyped-call]
-    computes_with_mkl = device.type == "cpu" and not model.batch_invariant and has_mkl
+    computes_with_mkl = network.device.type == "cpu" and not network.batch_invariant and has_mkl
     if computes_with_mkl and MKL_VARIABLE not in os.environ:
         warnings.warn(
             f"{MKL_VARIABLE} is not set: decodings that should have equal outputs may differ; set it to {MKL_MODE} before torch is used",
@@ -43,7 +44,7 @@ def _warn_of_other_orders(model: Transformer, device: torch.device) -> None:
 
 
 class Verifier:
-    """Encodes sources and scores drafts with `model`.
+    """Encodes sources and scores drafts with `model`, or with a network that computes it otherwise.
 
     Results are batch-invariant: a row's logits change neither with the block size nor with the other rows of the
     batch. Therefore the padded length of a source (`source_width`) and the capacity of the cache depend on the row's
@@ -52,11 +53,11 @@ class Verifier:
     `forced` is replaced by `forced`.
     """
 
-    def __init__(self, model: Transformer, forced: int | None = None, constraints: Constraints | None = None) -> None:
-        self.model, self.forced = model.eval(), forced
+    def __init__(self, model: Transformer | Network, forced: int | None = None, constraints: Constraints | None = None) -> None:
+        self.network, self.forced = network_of(model), forced
         self.constraints = replace(constraints or Constraints(), forced=forced)
-        self.device = next(model.parameters()).device
-        _warn_of_other_orders(model, self.device)
+        self.config, self.device = self.network.config, self.network.device
+        _warn_of_other_orders(self.network)
         self.graphs = GraphExecution(CudaCapture()) if self.device.type == "cuda" else None
 
     @property
@@ -67,7 +68,7 @@ class Verifier:
     @property
     def longest_source(self) -> int:
         """The largest number of source tokens, EOS included, that fits the model's positions."""
-        return self.model.config.max_positions // MULTIPLE * MULTIPLE
+        return self.config.max_positions // MULTIPLE * MULTIPLE
 
     def source_width(self, tokens: int) -> int:
         """The length to which a source of `tokens` ids is padded: the next multiple of MULTIPLE."""
@@ -84,7 +85,7 @@ class Verifier:
         """Approximate memory of a row in bytes, caches and activations of the encoder, for a source padded to
         `source_width` ids.
         """
-        config, size = self.model.config, next(self.model.parameters()).element_size()
+        config, size = self.config, self.network.value_bytes
         keys_values = 2 * config.width * config.decoder_layers * (self.capacity(source_width) + source_width)
         working = source_width * (5 * config.width + 2 * config.feed_forward) + 2 * config.vocabulary_size
         return size * (keys_values + working)
@@ -93,12 +94,12 @@ class Verifier:
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, *, reads: Reads = "states") -> State:
         """Encode `sources` (ids ending with EOS, all of one source width) and return a state with empty outputs.
 
-        `numbers` are the numbers of the sentences. Outputs have at most `max_length` tokens (0: what fits the
-        cache). `reads` says what is used later: the decoder ("states"), only the encoder's states ("encoder"), or
+        `numbers` are the numbers of the sentences; their random streams are zeros. Outputs have at most `max_length`
+        tokens (0: what fits the cache). `reads` says what is used later: the decoder ("states"), only the encoder's states ("encoder"), or
         "nothing", which encodes nothing. For a model that writes two tokens per step, `max_length` is rounded down
         to a multiple of 2, and 1 means 2. Raises ValueError for an id outside the source vocabulary.
         """
-        config, rows = self.model.config, len(sources)
+        config, rows = self.config, len(sources)
         if any(not 0 <= token < config.source_size for ids in sources for token in ids):
             raise ValueError(f"source ids must be below {config.source_size}, the size of the source vocabulary, and not negative")
         width = self.source_width(max(map(len, sources)))
@@ -116,27 +117,17 @@ class Verifier:
             limits=ones * min(capacity - config.step, config.step + longest),
             finished=torch.zeros_like(ones, dtype=torch.bool),
             numbers=torch.tensor(list(numbers), device=self.device),
+            streams=source.new_zeros(rows, 2),
             rounds=ones * 0,
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
-            cache=Cache.empty(
-                config.decoder_layers if reads == "states" else 0,
-                rows,
-                capacity,
-                config.heads,
-                config.head_width,
-                memory.states,
-                masked=not self.model.batch_invariant,
-            ),
+            cache=self.network.new_cache(memory, capacity) if reads == "states" else Cache.empty(0, rows, capacity, 0, 0, memory.states),
         )
 
     def _memory(self, source: Tensor, reads: Reads) -> Memory:
         """The encoding of `source` ids (B, S), as much of it as `reads` says."""
-        if reads == "states":
-            return self.model.encode(source)
-        if reads == "encoder":
-            states, mask = self.model.encoder(source)
-            return Memory(states, mask, [])
+        if reads != "nothing":
+            return self.network.encode(source, for_decoder=reads == "states")
         empty = torch.empty(*source.shape, 0, device=self.device)
         return Memory(empty, PrefixMask(torch.zeros_like(source[:, :1]), 0, empty.dtype), [])
 
@@ -163,7 +154,7 @@ class Verifier:
         """
         if self.constraints == _NONE:
             return scores
-        config, prefixes = self.model.config, Prefixes.of(state, drafted)
+        config, prefixes = self.config, Prefixes.of(state, drafted)
         return apply_constraints(self.constraints, scores, prefixes, config.eos, config.padding, keep_forced=keep_forced)
 
     @torch.inference_mode()
@@ -178,29 +169,28 @@ class Verifier:
 
     def _states(self, state: State, positions: Tensor, drafted: Tensor) -> Tensor:
         """Top states (B, Q, W) at `positions` (B, Q): of the last accepted token or step, the draft, and padding up to Q."""
-        step = self.model.config.step
+        step = self.config.step
         last = state.tokens.gather(1, positions[:, :step])
         ids = torch.cat([last, drafted, last[:, :1].expand(-1, positions.shape[1] - step - drafted.shape[1])], dim=1)
         ends = positions + 1 if step == 1 else (positions // step + 1) * step
-        mask = PrefixMask(ends, state.cache.capacity, state.memory.states.dtype)
-        return self.model.decode(ids, positions, mask, state.memory, state.cache.at(positions))
+        return self.network.decode(ids, positions, ends, state.memory, state.cache)
 
     def _score(self, state: State, drafted: Tensor) -> Scores:
         scores = self._raw_score(state, drafted)
         return Scores(self.constrain(scores.logits, state, drafted), scores.states)
 
     def _raw_score(self, state: State, drafted: Tensor) -> Scores:
-        asked = drafted.shape[1] + self.model.config.step
+        asked = drafted.shape[1] + self.config.step
         positions = self.positions(state, asked)
         states = self._states(state, positions, drafted)
-        return Scores(self.model.output(states)[:, :asked], states[:, :asked])
+        return Scores(self.network.project(states)[:, :asked], states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
         """Positions (B, Q) of the last accepted token (or pair, for a model that writes two tokens per step) and
         those after it, counted from 0, the decoder start.
 
-        Q is `asked`, the number of positions needed, rounded up to a multiple of the model's `row_multiple`.
+        Q is `asked`, the number of positions needed, rounded up to a multiple of the network's `row_multiple`.
         Positions beyond the cache's capacity become its last one.
         """
-        count = round_up(asked, self.model.row_multiple)
-        return (state.lengths[:, None] - self.model.config.step + steps(count, self.device)).clamp_max(state.cache.capacity - 1)
+        count = round_up(asked, self.network.row_multiple)
+        return (state.lengths[:, None] - self.config.step + steps(count, self.device)).clamp_max(state.cache.capacity - 1)

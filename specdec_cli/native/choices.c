@@ -27,9 +27,9 @@ int32_t first_choice(const struct logits *logits, int64_t i) {
     return (int32_t)token;
 }
 
-void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_t *ids) {
+// The `wanted` best tokens of position i and their logits, the best one first.
+static void keep_best(const struct logits *logits, int64_t i, int64_t wanted, float *kept, int32_t *ids) {
     const float *values = logits->values + i * logits->size;
-    float kept[SPECDEC_MOST_CANDIDATES];
     for (int64_t k = 0; k < wanted; k++) {
         kept[k] = -INFINITY;
         ids[k] = 0;
@@ -47,6 +47,18 @@ void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_
             ids[at] = (int32_t)token;
         }
     }
+}
+
+void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_t *ids) {
+    float kept[SPECDEC_MOST_CANDIDATES];
+    keep_best(logits, i, wanted, kept, ids);
+}
+
+float kth_best(const struct logits *logits, int64_t i, int64_t k) {
+    float kept[SPECDEC_MOST_TOP_K];
+    int32_t ids[SPECDEC_MOST_TOP_K];
+    keep_best(logits, i, k, kept, ids);
+    return kept[k - 1];
 }
 
 int is_tolerated(const struct logits *logits, int64_t i, int32_t id, int32_t top_beta, float tolerance) {

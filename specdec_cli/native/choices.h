@@ -19,6 +19,9 @@ int32_t first_choice(const struct logits *logits, int64_t i);
 // The `wanted` best tokens of position i, the best one first; on ties, the token with the smaller id.
 void best_choices(const struct logits *logits, int64_t i, int64_t wanted, int32_t *ids);
 
+// The logit of the kth best token of position i; minus infinity if there are fewer tokens. k: 1 to SPECDEC_MOST_TOP_K.
+float kth_best(const struct logits *logits, int64_t i, int64_t k);
+
 // Whether a token is among the `top_beta` best of position i, ties included, and at most `tolerance` below the best.
 int is_tolerated(const struct logits *logits, int64_t i, int32_t id, int32_t top_beta, float tolerance);
 

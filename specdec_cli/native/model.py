@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.decoding.names import GIVEN
-from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.options import Decoding, Sampled
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -207,6 +207,8 @@ def queue_of(sentences: Sequence[Sentence], decoding: Decoding, resources: Resou
             add_texts("texts", "text_starts", [sentence.copy or sentence.source for sentence in sentences])
         if decoding.tidies_copies:
             add("first_drafts", array("i", [FIRST_COPY] * (len(sentences) + 1)))
+    if isinstance(decoding.acceptance, Sampled):
+        add("streams", array("I", [*chain(*(sentence.stream for sentence in sentences)), 0]))
     if resources.recorded:
         recorded = [resources.recorded.get(tuple(sentence.source), ()) for sentence in sentences]
         numbers = {len(rounds) for rounds in recorded}

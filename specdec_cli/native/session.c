@@ -60,6 +60,8 @@ static const char *fault_of_options(const struct specdec_options *options, const
     const int alike = shape->source_vocabulary == shape->vocabulary;
     const int64_t workers = options->batch_size > 1 ? options->threads : 1;
     const struct specdec_acceptance *acceptance = &options->acceptance;
+    const int samples = acceptance->temperature > 0;
+    const int exact = !acceptance->top_beta && !(acceptance->margin > 0) && options->method != SPECDEC_METHOD_BEAM;
     const struct specdec_adaptive *adaptive = options->adaptive;
     const struct specdec_memory *memory = options->memory;
     const struct check checks[] = {
@@ -73,6 +75,8 @@ static const char *fault_of_options(const struct specdec_options *options, const
         {"top_beta", between(acceptance->top_beta, 0, given ? 0 : shape->vocabulary)},
         {"tolerance", !isnan(acceptance->tolerance)},
         {"margin", acceptance->margin >= 0 && (copies || !(acceptance->margin > 0))},
+        {"temperature", acceptance->temperature >= 0 && isfinite(acceptance->temperature) && (!samples || exact)},
+        {"top_k", between(acceptance->top_k, 0, samples ? SPECDEC_MOST_TOP_K : 0)},
         {"word_starts", options->word_starts || !copies_texts(options) || options->match != SPECDEC_MATCH_NEAREST},
         {"adaptive", !adaptive || (drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch_size &&
                                    adaptive->workers >= workers)},
@@ -107,6 +111,7 @@ static int32_t check_queue(const struct specdec_queue *queue, const struct specd
     const int64_t most = shape->max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
     const int given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
     if (queue->count < 0 || queue->recorded_rounds < 0 || (given && !queue->texts)) return SPECDEC_BAD_LENGTH;
+    if (options->acceptance.temperature > 0 && !queue->streams) return SPECDEC_BAD_LENGTH;
     int32_t status = check_texts(queue->ids, queue->starts, queue->count, 1, most, shape->source_vocabulary);
     for (int64_t i = 0; !status && i < queue->count; i++)
         if (queue->ids[queue->starts[i + 1] - 1] == shape->padding) status = SPECDEC_BAD_ID;
@@ -183,6 +188,11 @@ static int32_t copy_queue(struct specdec_session *session) {
     session->texts = (int32_t *)queue->texts;
     if (queue->first_drafts) fits = fits && copy_numbers(session, &queue->first_drafts);
     if (queue->prefix_lengths) fits = fits && copy_numbers(session, &queue->prefix_lengths);
+    if (!(session->options.acceptance.temperature > 0)) queue->streams = 0;
+    if (queue->streams) {
+        queue->streams = copy_of(session, queue->streams, 2 * queue->count, sizeof *queue->streams);
+        fits = fits && queue->streams;
+    }
     const int64_t recorded = queue->recorded_rounds * queue->count;
     if (recorded) fits = fits && copy_texts(session, &queue->recorded, &queue->recorded_starts, recorded);
     return fits ? SPECDEC_OK : SPECDEC_NO_MEMORY;

@@ -37,6 +37,7 @@
 #define SPECDEC_MULTIPLE 16        // padded lengths of sources, and capacities of outputs, are multiples of this
 #define SPECDEC_MOST_BEAM 32       // hypotheses of a sentence at most
 #define SPECDEC_MOST_CANDIDATES 32 // tokens that a slot link chooses from at most
+#define SPECDEC_MOST_TOP_K 1024    // tokens that sampling chooses from at most, if their number is limited
 
 enum specdec_status {
     SPECDEC_OK = 0,
@@ -96,6 +97,10 @@ struct specdec_acceptance {
     int32_t top_beta; // else it is accepted if it is among so many best ones,
     float tolerance;  // and at most so many nats below the best
     float margin;     // above 0: only if its logit is at least this much above all others; else the best of these is taken
+    // Sampling: a token is accepted if it is what sampling chooses here, see sampling.h.
+    double temperature; // above 0: by which logits are divided
+    int32_t top_k;      // only so many best tokens are chosen from (0: all)
+    int64_t seed;       // of the noise, with the random streams of the sentences
 };
 
 // Rules on outputs, as in GenerationRules of model/bundle_info.py.
@@ -147,6 +152,7 @@ struct specdec_queue {
     const int32_t *first_drafts;   // tokens of the first copy of each sentence at most (0: no bound); later ones grow or shrink with what
                                    // was accepted; or NULL
     const int32_t *prefix_lengths; // tokens at the start of each text that are taken without being verified; or NULL
+    const uint32_t *streams;       // (count, 2), for sampling: the random stream of each sentence
     // For measurements of time: the drafter still drafts in every round, but these drafts are verified in place of its own: of
     // `recorded_rounds` rounds of each sentence, sentence after sentence. Later rounds are given the last one of their sentence.
     int32_t recorded_rounds;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sampling.h"
 #include "session.h"
 #include "sizes.h"
 
@@ -71,6 +72,11 @@ static int32_t choose_token(const struct worker *worker, const struct logits *lo
     const int32_t drafted = position->next;
     if (position->forced >= 0) return position->forced;
     if (drafted >= 0 && position->index < position->row->prefix) return drafted;
+    if (rule->temperature > 0) {
+        const uint32_t *streams = worker->session->queue.streams;
+        const struct noise noise = {rule->seed, streams + 2 * position->row->number, position->index + 1};
+        return sampled_choice(logits, i, rule, &noise);
+    }
     if (rule->margin > 0 && drafted >= 0) return choice_with_margin(logits, i, drafted, rule->margin);
     const int tolerated = rule->top_beta && drafted >= 0 && is_tolerated(logits, i, drafted, rule->top_beta, rule->tolerance);
     return tolerated ? drafted : first_choice(logits, i);

@@ -89,8 +89,9 @@ class Corrector:
         self._splits = split
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
 
-    def correct(self, lines: Sequence[str], *, separate: bool = False) -> Iterator[Correction]:
-        """Yield a correction for each line, in order, as soon as it is available; blank lines are copied.
+    def correct(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
+        """Yield a correction for each line, in order, as soon as it is available; blank lines are copied. `numbers` are those of the
+        lines in their file, from which sampling draws.
 
         With `separate`, lines are parts of a document such as headings. The punctuation at their ends is kept. A line without any keeps
         the case of its first letter; so does a line in lower case after such a line, since only a line break may be between them.
@@ -107,7 +108,7 @@ class Corrector:
             goes_on = find_continued(texts) if self._checks else [False] * len(lines)
             continues = [False, *goes_on][: len(texts)]
         correction = partial(self._correction, keeps_marks=separate or (self._checks and self._splits), closes=not separate)
-        return map(correction, plain, views, spelling, self._lines.decode(texts), goes_on, continues)
+        return map(correction, plain, views, spelling, self._lines.decode(texts, numbers=numbers), goes_on, continues)
 
     def _misspelt(self, text: str) -> list[Edit]:
         """The edits that correct misspelt and confused words of a text. The model reads the text with these edits made."""

@@ -38,6 +38,7 @@ class DecodedText:
         begins: bool = False,
         tags: InlineTags = NO_TAGS,
         languages: tuple[str, str] = ("", ""),
+        position: tuple[int, int] = (0, 0),
     ) -> None:
         self.text, self.tokens, self.tags, self._languages = text, tokens, tags, languages
         self.tagged: str | None = None
@@ -48,6 +49,7 @@ class DecodedText:
         self.is_waiting = False
         self.is_doubtful = False
         self.replaced: list[Hypothesis] = []
+        self._position, self._attempts = position, 0
         self._next()
 
     @property
@@ -126,8 +128,16 @@ class DecodedText:
             return without_own_stop(output, self.text)
         return without_added_stop(output, self.text) if self._is_fragment or translates else output
 
+    def random_stream(self, part: int) -> tuple[int, int]:
+        """The random stream of a text of the present attempt: two words of 32 bits that no other text of the file has, as far as they
+        have room.
+        """
+        line, place = self._position
+        return line % 2**32, (place % 2**16) << 16 | (self._attempts % 2**8) << 8 | part % 2**8
+
     def _next(self) -> None:
         self.attempt = next(self._ways)
+        self._attempts += 1
         self.parts: list[Hypothesis] = []
 
 

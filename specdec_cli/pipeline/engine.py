@@ -13,7 +13,7 @@ from specdec_cli.decoding.drafters.given import make_given
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.names import SEARCHES
-from specdec_cli.decoding.options import Decoding, Exact
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.pace import AdaptivePace
 from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
@@ -51,10 +51,10 @@ class Engine:
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
         alone = onlooker is not None or decoding.batch_size == 1 or decoding.method in SEARCHES
         # Several workers only for a batch-invariant model: with it, the output does not depend on the number of threads.
-        self.workers = 1 if alone or not self.verifier.model.batch_invariant else torch.get_num_threads()
+        self.workers = 1 if alone or not self.verifier.network.batch_invariant else torch.get_num_threads()
         with self._threads():
             self._drafting = [build_drafting(bundle, decoding, self.verifier, lengths) for _ in range(self.workers)]
-        given = replace(decoding, acceptance=Exact(), block_size=decoding.given_block_size)
+        given = replace(decoding, acceptance=decoding.given_acceptance, block_size=decoding.given_block_size)
         self._given_inputs = DrafterInputs(bundle, given)
 
     @property
@@ -65,7 +65,7 @@ class Engine:
     @property
     def eos(self) -> int:
         """The id of EOS in the target vocabulary."""
-        return self.verifier.model.config.eos
+        return self.verifier.config.eos
 
     @property
     def description(self) -> str:

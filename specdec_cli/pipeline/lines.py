@@ -61,17 +61,20 @@ class LineDecoder:
         self._longest, self._copies_tidied = decoding.longest_sentence, decoding.tidies_copies
         self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
-    def decode(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[DecodedLine]:
+    def decode(
+        self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False, numbers: Sequence[int] = ()
+    ) -> Iterator[DecodedLine]:
         """Yield each line with its decoded texts, in order, as soon as it is available; a blank line has no texts.
 
         A line that is `separate` may be a fragment, as a heading or a table cell is (see DecodedText); one value is for all lines.
+        `numbers` are those of the lines in their file, from which sampling draws (none: those in `lines`).
         """
         encoded: dict[str, list[int]] = {}
         apart = [separate] * len(lines) if isinstance(separate, bool) else separate
         code = code_lines(lines) if self._passthrough is not None else [False] * len(lines)
         pending = deque(
-            DecodedLine.copied(line) if is_code and not own else self._prepared(index, line, encoded, own)
-            for index, (line, own, is_code) in enumerate(zip(lines, apart, code, strict=True))
+            DecodedLine.copied(line) if is_code and not own else self._prepared(index, line, encoded, own, number)
+            for index, (line, own, is_code, number) in enumerate(zip(lines, apart, code, numbers or range(len(lines)), strict=True))
         )
         texts = [text for line in pending for text in line.texts]
         if self.drafts is not None:
@@ -116,7 +119,7 @@ class LineDecoder:
             return segment(line, self._limit, count, split=self._split)
         return segment_line(line, self._limit, count, self._passthrough, split=self._split)
 
-    def _prepared(self, index: int, line: str, encoded: dict[str, list[int]], separate: bool) -> DecodedLine:
+    def _prepared(self, index: int, line: str, encoded: dict[str, list[int]], separate: bool, number: int) -> DecodedLine:
         longest = 0
 
         def count(text: str) -> int:
@@ -147,6 +150,7 @@ class LineDecoder:
                 begins=self._place and not goes_on[place],
                 tags=inner,
                 languages=self._languages,
+                position=(number, place),
             )
             for place, (text, each, inner) in enumerate(parts)
         ]
@@ -208,13 +212,13 @@ class LineDecoder:
         drafts = dict(zip(targets, self._tokenizer.encode_targets(list(targets.values())), strict=True))
         sources = iter(enumerate(ids))
         for text in texts:
-            for own, (number, each) in zip(text.attempt.segments.texts, sources, strict=False):
-                source = self._tokenizer.add_special_tokens(each)
+            for part, (own, (number, each)) in enumerate(zip(text.attempt.segments.texts, sources, strict=False)):
+                source, stream = self._tokenizer.add_special_tokens(each), text.random_stream(part)
                 if id(text) not in drafts or text.draft is None:
-                    yield Sentence(number, source, copy=self._copy(own))
+                    yield Sentence(number, source, copy=self._copy(own), stream=stream)
                     continue
                 draft = self._tokenizer.add_target_tokens(drafts[id(text)], self._engine.eos)
-                yield Sentence(number, source, draft, first_bound(text.draft))
+                yield Sentence(number, source, draft, first_bound(text.draft), stream=stream)
 
     def _copy(self, text: str) -> list[int]:
         """The ids that input-guided decoding copies in place of those of `text`; none if it copies these."""

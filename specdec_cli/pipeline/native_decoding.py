@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from specdec_cli.decoding.names import LONGEST_DRAFT, SHORT_DRAFT
-from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Tolerant, check_block_size
+from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Sampled, Tolerant, check_block_size
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -43,7 +43,7 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
         if decoding.search.beam_size > _MOST_BEAM:
             raise Unsupported(f"the native engine has beams of at most {_MOST_BEAM} hypotheses; the reference engine has larger ones")
         return plain
-    if method in _BLOCK and isinstance(rule, Exact | Tolerant):
+    if method in _BLOCK and isinstance(rule, Exact | Tolerant | Sampled):
         problem = _problem(drafter)
         if problem is None:
             assert isinstance(drafter, DrafterConfig)
@@ -51,7 +51,7 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
             return replace(decoding, method="specdec", acceptance=rule, may_skip=decoding.adaptive and decoding.may_skip)
         if not decoding.may_skip:
             raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
-    if method in _EXACT and rule == Exact():
+    if method in _EXACT and isinstance(rule, Exact | Sampled):
         return replace(plain, block_size=decoding.block_size or _EXACT[method])
     if method == "input-guided" and not isinstance(rule, FixedPoint):
         return replace(plain, acceptance=rule)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import GIVEN
-from specdec_cli.decoding.options import Decoding, Exact
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
@@ -176,7 +176,7 @@ class NativeEngine:
         with_scores = asked.with_scores or any(sentence.prefix for sentence in sentences)
         yield from self._decode(
             sentences,
-            replace(asked, method=GIVEN, acceptance=Exact(), block_size=asked.given_block_size, with_scores=with_scores),
+            replace(asked, method=GIVEN, acceptance=asked.given_acceptance, block_size=asked.given_block_size, with_scores=with_scores),
         )
 
     def _decode(self, sentences: Sequence[Sentence], decoding: Decoding, adaptive: c_void_p | None = None) -> Iterator[Hypothesis]:

@@ -7,7 +7,7 @@ from specdec_cli.decoding.drafters.given import GivenDrafts
 from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.loop import decode_alone, decode_with
 from specdec_cli.decoding.names import GIVEN
-from specdec_cli.decoding.options import Decoding, Exact
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.searches.mask_predict import mask_predict
@@ -70,7 +70,7 @@ def _loop(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis
 def decode_given(tools: Tools, drafter: GivenDrafts, group: Group) -> Iterator[Hypothesis]:
     """Decode a group of sentences that come with drafts: draft and verify, by the exact rule."""
     decoding, verifier = tools.for_group(group), tools.verifier
-    decoding = replace(decoding, acceptance=Exact(), with_scores=decoding.with_scores or group.prefixed)
+    decoding = replace(decoding, acceptance=decoding.given_acceptance, with_scores=decoding.with_scores or group.prefixed)
     return _named(decode_with(verifier, drafter, group.sentences, decoding, tools.onlooker), GIVEN)
 
 

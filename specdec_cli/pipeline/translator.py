@@ -76,12 +76,15 @@ class Translator:
         """Translate the labels of `labels` as it says from now on (None: with the model)."""
         self._lines.labels = labels
 
-    def translate(self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False) -> Iterator[Translation]:
+    def translate(
+        self, lines: Sequence[str], *, separate: bool | Sequence[bool] = False, numbers: Sequence[int] = ()
+    ) -> Iterator[Translation]:
         """Yield a translation for each line, in order, as soon as it is available; blank lines are copied.
 
         Lines that are `separate` are parts of a document such as headings: no full stop is added to one that ends with a letter.
+        `numbers` are those of the lines in their file, from which sampling draws.
         """
-        return map(self._translation, self._lines.decode(lines, separate=separate))
+        return map(self._translation, self._lines.decode(lines, separate=separate, numbers=numbers))
 
     def _translation(self, line: DecodedLine) -> Translation:
         if not line.texts:

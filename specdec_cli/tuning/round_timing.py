@@ -1,13 +1,11 @@
 """Measurement of the costs of decoding rounds on this machine."""
 
-import hashlib
 import time
 from collections.abc import Sequence
 from math import inf
 from typing import Any
 
 import torch
-from torch import nn
 
 from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
 from specdec_cli.decoding.drafters import Drafter
@@ -21,6 +19,7 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.network import fingerprint_of
 from specdec_cli.tuning.cached_costs import cached_costs
 
 SHORT, LONG = 3, 12
@@ -43,10 +42,9 @@ def round_costs(verifier: Verifier, drafter: Drafter, longest: int, name: str, n
     key of the cache contains the decoding and its options (`name`), the models, the precision, the number of
     threads, and the GPU.
     """
-    model = verifier.model
-    arithmetic = (type(model.layers).__name__, str(next(model.parameters()).dtype), *_device(verifier.device))
-    weights = [_digest(module) for module in (model, network) if module is not None]
-    shapes = (model.config, verifier.constraints, network and network.config)
+    arithmetic = (*verifier.network.fingerprint, *_device(verifier.device))
+    weights = network and fingerprint_of(network)
+    shapes = (verifier.config, verifier.constraints, network and network.config)
     measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, longest))
     return cached_costs(measurement, lambda: measure_costs(verifier, drafter, longest))
 
@@ -56,15 +54,6 @@ def _device(device: torch.device) -> tuple[str, ...]:
     if device.type != "cuda":
         return (str(device),)
     return device.type, torch.cuda.get_device_name(device), str(torch.cuda.get_device_capability(device))
-
-
-def _digest(module: nn.Module) -> str:
-    """A fingerprint of a model: names and shapes of its weights, and the first values of each."""
-    digest = hashlib.sha256()
-    for name, weight in module.named_parameters():
-        digest.update(f"{name} {tuple(weight.shape)}".encode())
-        digest.update(weight.detach().flatten()[:16].float().cpu().numpy().tobytes())
-    return digest.hexdigest()
 
 
 def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
@@ -94,7 +83,7 @@ def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
 
 def _rounds(verifier: Verifier, drafter: Drafter, rows: int, size: int) -> list[float]:
     """Milliseconds of each round of a batch of `rows` with drafts of `size` tokens."""
-    config = verifier.model.config
+    config = verifier.config
     sentences = [Sentence(row, source) for row, source in enumerate(made_up_sources(rows, config.source_size, config.eos))]
     clock = _Clock()
     list(decode_with(verifier, drafter, sentences, Decoding(batch_size=rows, max_length=_TOKENS), clock, FixedPace(size)))

@@ -20,7 +20,7 @@ def jacobi_graph(verifier: Verifier, tokenizer: Tokenizer, source: Sequence[int]
     """
     target = torch.tensor(output, device=verifier.device)[None]
     state = verifier.begin([0], [source])
-    guesses = torch.full_like(target, verifier.model.config.padding)
+    guesses = torch.full_like(target, verifier.config.padding)
     counts = torch.full_like(state.lengths, len(output) - 1)
     rows: list[tuple[Cell | None, ...]] = []
     # As many iterations as tokens suffice (Proposition 1), unless rounding changes the order of two almost equal logits.

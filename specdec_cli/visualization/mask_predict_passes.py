@@ -17,12 +17,12 @@ def mask_predict_passes(verifier: Verifier, tokenizer: Tokenizer, source: Sequen
 
     `words` is the length of the output in tokens, without EOS. A cell has the probability of a token that its pass predicts.
     """
-    model = verifier.model
-    padded = [*source, *[model.config.padding] * (verifier.source_width(len(source)) - len(source))]
-    memory = model.encode(torch.tensor([padded], device=verifier.device))
+    config, network = verifier.config, verifier.network
+    padded = [*source, *[config.padding] * (verifier.source_width(len(source)) - len(source))]
+    memory = network.encode(torch.tensor([padded], device=verifier.device))
     rows: list[tuple[Cell | None, ...]] = []
     number = torch.tensor([words], device=verifier.device)
-    for ids, scores, masked in passes(model, memory, number, round_up(words + 1, MULTIPLE), iterations):
+    for ids, scores, masked in passes(network, memory, number, round_up(words + 1, MULTIPLE), iterations):
         pieces = tokenizer.pieces(ids[0, :words].tolist())
         found = zip(pieces, scores[0].tolist(), masked[0].tolist(), strict=False)
         rows.append(tuple(Cell(piece, "verified", round(exp(score), 4)) if now else Cell(piece, "known") for piece, score, now in found))

@@ -17,12 +17,14 @@ def search_steps(verifier: Verifier, tokenizer: Tokenizer, decoding: str, source
     Each token has its probability given the tokens of earlier steps; if a step emits EOS twice, the product of both. `decoding` is
     the name of the search, for the title.
     """
-    config = verifier.model.config
+    config = verifier.config
     has_eos = output[-1] == config.eos
     positions = folded_positions(len(output) - has_eos, config.order)[: None if has_eos else len(output)]
     ordered = torch.tensor([output[position] for position in positions], device=verifier.device)
     prefix = torch.cat([ordered.new_tensor(config.start), ordered[: -config.step]])
-    logits = verifier.model(torch.tensor([source], device=verifier.device), prefix[None])[0].float()
+    network = verifier.network
+    memory = network.encode(torch.tensor([source], device=verifier.device))
+    logits = network.project(network.teach(memory, prefix[None]))[0].float()
     step_probabilities = logits.softmax(-1).gather(1, ordered[:, None])[:, 0].tolist()
     probabilities = [1.0] * len(output)
     for position, probability in zip(positions, step_probabilities, strict=True):

@@ -9,11 +9,11 @@ from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, accepted_toke
 from specdec_cli.benchmark.recorded_engine import RecordedNativeRunner
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle, store
-from specdec_cli.commands.machine import Machine, move_to
 from specdec_cli.errors import UsageError
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
+from specdec_cli.opening.machine import Machine, move_to
 from tests.native.requests import Request, decode
 
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.loading import TRAINING_FILES
+from specdec_cli.opening.models import TRAINING_FILES
 
 
 def test_files_of_a_training_run_do_not_count_as_the_bundle(bundle_folder: Path, tmp_path: Path) -> None:

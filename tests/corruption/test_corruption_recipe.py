@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.loading import RECIPES
 from specdec_cli.corruption.kinds import KINDS
 from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.recipe import load_recipe
+from specdec_cli.recipe import RECIPES, load_recipe
 
 
 def test_the_shipped_recipes_have_every_kind_of_error() -> None:

@@ -4,8 +4,8 @@ from array import array
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.text.tokenize.tokenizer import forms_of
 from tests.decoding.copies import ends_with_copies
 

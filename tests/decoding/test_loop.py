@@ -21,6 +21,8 @@ from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
+from specdec_cli.model.network import TorchNetwork
+from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import GUESSES, FakeDrafter, Guess, TableVerifier, right, wrong
 from tests.fakes import DRAFTERS, FEW_DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
@@ -45,6 +47,12 @@ def endless() -> Pool:
     return verifier, sentences, {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, Decoding())}
 
 
+def model_of(verifier: Verifier) -> Transformer:
+    """The model of a verifier that computes with PyTorch."""
+    assert isinstance(verifier.network, TorchNetwork)
+    return verifier.network.model
+
+
 def check(found: Sequence[Hypothesis], outputs: Mapping[int, list[int]], count: int, block_size: int, max_length: int) -> None:
     """Assert one hypothesis per sentence with greedy's ids up to the limit, and a possible number of rounds."""
     assert sorted(h.number for h in found) == list(range(count))
@@ -58,8 +66,8 @@ def test_greedy_chooses_the_best_token_after_each_prefix(width: int) -> None:
     verifier, sentences, outputs = pool(width)
     for sentence in sentences:
         ids = outputs[sentence.number]
-        prefix = torch.tensor([[verifier.model.config.decoder_start, *ids[:-1]]])
-        logits = verifier.model(torch.tensor([sentence.source]), prefix)[0]
+        prefix = torch.tensor([[verifier.config.decoder_start, *ids[:-1]]])
+        logits = model_of(verifier)(torch.tensor([sentence.source]), prefix)[0]
         assert torch.allclose(logits.gather(1, torch.tensor(ids)[:, None])[:, 0], logits.amax(1), atol=1e-2)
         assert EOS not in ids[:-1]
         assert ids[-1] == EOS or len(ids) == LONGEST
@@ -99,7 +107,7 @@ def test_an_untrained_block_drafter_gives_greedy_output(
     kind: str, width: int, count: int, block_size: int, batch_size: int, max_length: int
 ) -> None:
     verifier, sentences, outputs = pool(width)
-    drafter = Block(tiny_drafter(verifier.model, **DRAFTERS[kind]), block_size)
+    drafter = Block(tiny_drafter(model_of(verifier), **DRAFTERS[kind]), block_size)
     found = list(decode_with(verifier, drafter, sentences[:count], Decoding(batch_size=batch_size, max_length=max_length)))
     check(found, outputs, count, block_size, max_length)
 
@@ -107,9 +115,9 @@ def test_an_untrained_block_drafter_gives_greedy_output(
 @pytest.mark.parametrize("kind", ["states", "papers"])
 def test_a_drafter_of_lower_precision_gives_greedy_output(kind: str) -> None:
     verifier, sentences, outputs = pool(16)
-    network = tiny_drafter(verifier.model, **DRAFTERS[kind])
+    network = tiny_drafter(model_of(verifier), **DRAFTERS[kind])
     network.lower_precision(torch.bfloat16)
-    assert next(verifier.model.parameters()).dtype == torch.float32
+    assert next(model_of(verifier).parameters()).dtype == torch.float32
     check(list(decode_with(verifier, Block(network, 5), sentences, Decoding(batch_size=4, max_length=LONGEST))), outputs, 12, 5, LONGEST)
 
 
@@ -118,7 +126,7 @@ def test_a_sentence_may_fill_the_cache(drafter: str) -> None:
     verifier, sentences, outputs = endless()
     assert max(map(len, outputs.values())) == verifier.capacity(16) - 2
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "fake": FakeDrafter(outputs, 9, right)}
-    made = drafters.get(drafter) or Block(tiny_drafter(verifier.model, **DRAFTERS[drafter]), 6)
+    made = drafters.get(drafter) or Block(tiny_drafter(model_of(verifier), **DRAFTERS[drafter]), 6)
     check(list(decode_with(verifier, made, sentences, Decoding(batch_size=5))), outputs, 5, 9, 1000)
 
 
@@ -213,8 +221,8 @@ def test_scores_equal_those_of_teacher_forcing(block_size: int) -> None:
     drafter = FakeDrafter(outputs, block_size, GUESSES[2]) if block_size else NoDrafter()
     for hypothesis in decode_with(verifier, drafter, sentences, Decoding(batch_size=5, max_length=LONGEST, with_scores=True)):
         source = torch.tensor([sentences[hypothesis.number].source])
-        prefix = torch.tensor([[verifier.model.config.decoder_start, *hypothesis.ids[:-1]]])
-        likely = verifier.model(source, prefix)[0].log_softmax(-1).gather(1, torch.tensor(hypothesis.ids)[:, None])
+        prefix = torch.tensor([[verifier.config.decoder_start, *hypothesis.ids[:-1]]])
+        likely = model_of(verifier)(source, prefix)[0].log_softmax(-1).gather(1, torch.tensor(hypothesis.ids)[:, None])
         assert hypothesis.score == pytest.approx(float(likely.detach().sum()), rel=1e-4)
 
 

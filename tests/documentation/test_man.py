@@ -19,11 +19,11 @@ def plain(name: str) -> str:
 
 
 def test_there_is_a_page_for_the_program_and_for_each_command() -> None:
-    assert PAGES.keys() == {"specdec.1", *(f"specdec-{name}.1" for name, _ in COMMANDS)}
-    assert all(f"specdec {name}" in plain("specdec.1") for name, _ in COMMANDS)
+    assert PAGES.keys() == {"specdec.1", *(f"specdec-{name}.1" for name in COMMANDS)}
+    assert all(f"specdec {name}" in plain("specdec.1") for name in COMMANDS)
 
 
-@pytest.mark.parametrize("name", [name for name, _ in COMMANDS])
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_page_has_all_options_with_their_help(name: str) -> None:
     command: Any = get_group(app).commands[name]
     text = plain(f"specdec-{name}.1")

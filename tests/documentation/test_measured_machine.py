@@ -12,10 +12,10 @@ from documentation.busy.__main__ import Load, busy
 from documentation.busy.processors import Processors
 from documentation.floors.__main__ import measure_speeds
 from documentation.floors.work import decoder_work, drafter_work, encoder_work
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
+from specdec_cli.opening.models import SHIPPED
 
 
 def test_busy_processes_have_their_priority_and_share_the_session() -> None:

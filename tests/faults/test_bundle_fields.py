@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 
-from specdec_cli.commands.machine import Machine, move_to
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
+from specdec_cli.opening.machine import Machine, move_to
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.engine import Engine

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.options import Sampled
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -28,6 +28,7 @@ from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from tests.native.requests import Request, decode
 
@@ -55,6 +56,9 @@ def copying(bundle: BundleDescription) -> Iterator[list[Request]]:
         common = (decoding, match, size)
         yield [Request(*common, batch, threads, 20, with_scores=True, word_starts=word_starts) for batch, threads in WAYS]
     yield [Request("input-guided", batch=batch, threads=threads, word_starts=word_starts, margin=1.0) for batch, threads in WAYS]
+    for decoding, size in (("greedy", 0), ("lookup", 5), ("input-guided", 0)):
+        drawn = Request(decoding, block_size=size, max_length=20, word_starts=word_starts, sampled=Sampled(0.7, 9, 3))
+        yield [replace(drawn, batch=batch, threads=threads) for batch, threads in WAYS]
 
 
 def searching(bundle: BundleDescription) -> Iterator[list[Request]]:  # noqa: ARG001

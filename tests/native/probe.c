@@ -8,6 +8,7 @@
 #include "adaptive.h"
 #include "memory.h"
 #include "model.h"
+#include "sampling.h"
 #include "team.h"
 
 #define API __attribute__((visibility("default")))
@@ -197,4 +198,9 @@ API int probe_fewer(int more, int fewer) {
     team_give_back(team);
     team_close(team);
     return found;
+}
+
+API void probe_gumbel_noise(int64_t seed, const uint32_t *stream, int64_t position, int32_t count, double *to) {
+    const struct noise noise = {seed, stream, position};
+    for (int32_t token = 0; token < count; token++) to[token] = gumbel_noise(&noise, token);
 }

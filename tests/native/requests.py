@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, Margin, Tolerant
+from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, Margin, Sampled, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 
@@ -29,6 +29,7 @@ class Request:
     top_beta: int = 0
     tolerance: float = 0.0
     margin: float = 0.0
+    sampled: Sampled | None = None
     adaptive: ctypes.c_void_p | None = None
     memory: ctypes.c_void_p | None = None
     drafts: Sequence[Sequence[int]] = ()
@@ -50,9 +51,10 @@ class Request:
 
     def resolved(self) -> Decoding:
         """The decoding."""
+        tolerant = Tolerant(self.top_beta, self.tolerance) if self.top_beta else None
         return Decoding(
             method=self.decoding,
-            acceptance=Tolerant(self.top_beta, self.tolerance) if self.top_beta else Margin(self.margin) if self.margin else Exact(),
+            acceptance=self.sampled or tolerant or (Margin(self.margin) if self.margin else Exact()),
             block_size=self.block_size,
             match=self.match,
             search=BeamSearch(self.beam_size, self.length_penalty, self.n_best, self.stop),
@@ -75,7 +77,9 @@ class Request:
         for name, values in ((key, self.drafts), ("first", self.first_drafts), ("prefix", self.prefix_lengths)):
             for own, value in zip(texts, values, strict=False):
                 own[name] = value
-        return [Sentence(number, source, **own) for number, (source, own) in enumerate(zip(sources, texts, strict=True))]
+        return [
+            Sentence(number, source, **own, stream=(number, 1)) for number, (source, own) in enumerate(zip(sources, texts, strict=True))
+        ]
 
 
 def decode(

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED, open_bundle
-from specdec_cli.commands.machine import Machine
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
+from specdec_cli.opening.machine import Machine
+from specdec_cli.opening.models import SHIPPED, open_bundle
 from tests.native.comparison import by_number, changed, native, reference, shipped_sources, sources_of
 from tests.native.expected import Expectations
 from tests.native.requests import Request, decode

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED, open_bundle
-from specdec_cli.commands.machine import Machine
 from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
@@ -18,6 +16,8 @@ from specdec_cli.model.int8 import quantize
 from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
+from specdec_cli.opening.machine import Machine
+from specdec_cli.opening.models import SHIPPED, open_bundle
 from tests.native.comparison import by_number, native, shipped_sources, sources_of
 from tests.native.expected import Expectations
 from tests.native.requests import Request, decode

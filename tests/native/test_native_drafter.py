@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED, open_bundle
-from specdec_cli.commands.machine import Machine
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
@@ -20,6 +18,8 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
+from specdec_cli.opening.machine import Machine
+from specdec_cli.opening.models import SHIPPED, open_bundle
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.tuning.native_block_size import NativeBlockSize
 from tests.fakes import redraw, tiny_drafter

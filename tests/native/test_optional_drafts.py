@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.model import DecodedRound
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.native_engine import NativeEngine
 
 LINES = (

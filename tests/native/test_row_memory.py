@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
+from specdec_cli.opening.models import SHIPPED
 from tests.native.requests import Request, decode
 
 SHORT = (3, 30, 9, 1, 17, 5)

@@ -5,10 +5,10 @@ from typing import cast
 
 import pytest
 
-from specdec_cli.commands.loading import SHIPPED
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import LineDecoder
 from specdec_cli.pipeline.native_engine import NativeEngine

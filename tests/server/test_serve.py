@@ -14,9 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.commands.server_words import check_words
 from specdec_cli.errors import UsageError
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix, unix_socket
 from specdec_cli.server.models import Words
 from specdec_cli.server.run import make_server, stopped_by_signals

@@ -15,12 +15,13 @@ from specdec_cli.commands.bench.options import (
     ReportOptions,
     SettingOptions,
 )
-from specdec_cli.commands.model_choice import ModelChoice
+from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.values import number_or_auto
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.opening.models import ModelChoice, find_bundle
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.summary import Result
@@ -56,8 +57,10 @@ def bench(
     if compared.tune and not models:
         raise UsageError("--tune changes the bundle: name it with --model")
     names = dict.fromkeys(models or ["en-gec" if text.task == "correct" else "en-de"])
-    chosen = [ModelChoice(name, source_language, target_language, report.offline, report.quiet) for name in names]
+    chosen = [ModelChoice(name, source_language, target_language, report.offline) for name in names]
     _check_targets(report.json_file, compared.plot)
+    for model in chosen:
+        find_bundle(model, teller(report.quiet))  # converts another toolkit's model
     plans = make_plans(chosen, file, text, compared, settings, computing)
     if compared.tune:
         plan = tuning_plan(plans[0])

@@ -12,13 +12,13 @@ from specdec_cli.commands.bench.options import ComparedOptions, ComputingOptions
 from specdec_cli.commands.bench.row_choice import choose_rows, parse_sweeps
 from specdec_cli.commands.bench.run import Plan
 from specdec_cli.commands.bench.tune import check_tunable
-from specdec_cli.commands.loading import beam_defaults, bundle_order, bundle_task
-from specdec_cli.commands.model_choice import ModelChoice
-from specdec_cli.commands.options.machine import batch_rows
+from specdec_cli.commands.options.values import number_or_auto
 from specdec_cli.decoding.names import REWRITING
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
+from specdec_cli.opening.machine import batch_rows
+from specdec_cli.opening.models import ModelChoice, beam_defaults, bundle_order, bundle_task
 
 
 def make_plans(
@@ -50,7 +50,7 @@ def make_plans(
         asked=bool(compared.rows),
         sweep=sweep,
         repetitions=compared.runs,
-        batch_size=batch_rows(computing.batch_size),
+        batch_size=batch_rows(number_or_auto(computing.batch_size) or "auto"),
         device=computing.device,
         precision=computing.precision,
         engine="reference" if compared.profile else computing.engine,

@@ -21,10 +21,9 @@ from specdec_cli.benchmark.scatter import Point, scatter
 from specdec_cli.benchmark.summary import Result, Scorer, summarise
 from specdec_cli.benchmark.sweeps import BASELINES, Sweep, check_sweep, sweep_rows
 from specdec_cli.commands.bench.worker import Inspection
-from specdec_cli.commands.loading import find_bundle
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import UsageError
 from specdec_cli.metrics.scoring import Score
+from specdec_cli.opening.models import ModelChoice, find_bundle
 from specdec_cli.processes import Process
 
 WORKER = "specdec_cli.commands.bench.worker"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from specdec_cli.benchmark.geometries import Geometry, make_sources
 from specdec_cli.commands.bench.runners import Runner, native_precision
 from specdec_cli.commands.bench.worker import Worker, look_at
-from specdec_cli.commands.machine import Machine, move_to, native_machine, resolve_machine
+from specdec_cli.opening.machine import Machine, move_to, native_machine, resolve_machine
 from specdec_cli.processes import serve
 
 if TYPE_CHECKING:

@@ -10,11 +10,10 @@ from specdec_cli.benchmark.summary import Result
 from specdec_cli.benchmark.sweeps import Sweep
 from specdec_cli.commands.bench.run import Outcome, Plan
 from specdec_cli.commands.bench.view import View, environment_lines
-from specdec_cli.commands.loading import find_bundle
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.files import read_json, write_json
 from specdec_cli.model.bundle_info import Task
+from specdec_cli.opening.models import ModelChoice, find_bundle
 
 ROWS: Mapping[str, Sequence[tuple[str, str | None]]] = {
     "block": (("greedy", None), ("specdec", None), ("specdec++", None)),

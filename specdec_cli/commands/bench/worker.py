@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.commands.bench.runners import BundleRunners, Runner, check_native, native_precision
-from specdec_cli.commands.loading import open_bundle
-from specdec_cli.commands.machine import Machine, native_machine, resolve_machine
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import ModelError
+from specdec_cli.opening.machine import Machine, native_machine, resolve_machine
+from specdec_cli.opening.models import ModelChoice, open_bundle
 from specdec_cli.processes import serve
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.cluster.output import Destination, write_shards
 from specdec_cli.commands.cluster.run import Share
 from specdec_cli.commands.line_decoding import LineDecoding, OpenedDecoding
-from specdec_cli.commands.loading import find_bundle
 from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.text import TextOptions
 from specdec_cli.distillation.models import folder_digest
 from specdec_cli.errors import UsageError
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import find_bundle
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.io.writing import output_line
 

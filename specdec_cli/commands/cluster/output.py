@@ -15,7 +15,7 @@ from specdec_cli.cluster.shards import cut_shards
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.cluster.run import Share, run_on_cluster
 from specdec_cli.commands.cluster.view import print_summary
-from specdec_cli.commands.training_run import teller
+from specdec_cli.commands.messages import teller
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.files import check_target, make_folder
 from specdec_cli.folder_lock import locked

@@ -11,8 +11,8 @@ from specdec_cli.cluster.session import LOCAL, Session, ray_session
 from specdec_cli.cluster.shards import Shard
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.cluster.view import ClusterView
-from specdec_cli.commands.options.machine import Device
 from specdec_cli.errors import UsageError
+from specdec_cli.opening.machine import Device
 from specdec_cli.processors import usable_processors
 
 

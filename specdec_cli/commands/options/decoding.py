@@ -5,10 +5,10 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.machine import MachineOptions
 from specdec_cli.commands.options.values import checks_number_or, decoding_option, number_or
 from specdec_cli.decoding.names import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
+from specdec_cli.opening.machine import MachineOptions
 
 if TYPE_CHECKING:
     DecodingName: TypeAlias = str
@@ -22,7 +22,7 @@ def option(name: str, help_text: str = "", default: str = "") -> Any:
     The words of a number stand beside it, as in N|auto.
     """
     flag = flags()[name][1]
-    values: dict[str, Any] = {"metavar": flag.metavar, "help": help_text or flag.help}
+    values: dict[str, Any] = {"metavar": flag.metavar or None, "help": help_text or flag.help}
     if shown := default or flag.default:
         values["show_default"] = shown
     if takes_text(name):
@@ -43,6 +43,8 @@ def _type(name: str) -> Any:
     optional = type(None) in alternatives(kind)
     if takes_text(name):
         return str | None
+    if kind is bool:
+        return bool
     read: Any = Literal[words(name)] if words(name) else next(get_args(each)[0] for each in alternatives(kind) if get_args(each))
     return read | None if optional else read
 
@@ -91,5 +93,6 @@ class DecodingFlags(OptionGroup):
             memory=machine.batch_memory,
             with_scores=with_scores,
             always_draft=trace,
+            seed=machine.seed,
             mode=mode,
         )

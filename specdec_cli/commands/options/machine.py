@@ -1,18 +1,11 @@
 """Command-line options of the machine: batch size, memory, device, precision, engine, threads."""
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Literal
+from inspect import Parameter
+from typing import Annotated, Any, Self
 
-from specdec_cli.commands.machine import MOST_THREADS, Machine, resolve_machine
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.values import checks_number_or, machine_option, number_or_auto
-
-LARGEST_BATCH = 64
-"""The largest number of sentences in a batch if the batch size is `auto`."""
-Device = Literal["auto", "cpu", "cuda"]
-Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
-EngineName = Literal["auto", "native", "reference"]
+from specdec_cli.opening.machine import MOST_THREADS, Device, EngineName, MachineOptions, Precision
 
 BatchSizeOption = Annotated[
     str,
@@ -53,40 +46,30 @@ SeedOption = Annotated[int, machine_option("--seed", metavar="N", min=0, max=2**
 OfflineOption = Annotated[bool, machine_option("--offline", help="Never use the network.")]
 
 
-@dataclass(frozen=True, kw_only=True)
-class MachineOptions(OptionGroup):
+_FLAGS = {
+    "batch_size": BatchSizeOption,
+    "memory": MemoryOption,
+    "device": DeviceOption,
+    "precision": PrecisionOption,
+    "engine": EngineOption,
+    "threads": ThreadsOption,
+    "seed": SeedOption,
+    "offline": OfflineOption,
+}
+"""The option of each field of MachineOptions, in the order of the help."""
+
+
+class MachineFlags(MachineOptions, OptionGroup):
     """The options of the machine, of the commands that decode text."""
 
-    batch_size: BatchSizeOption = "auto"
-    memory: MemoryOption = None
-    device: DeviceOption = "auto"
-    precision: PrecisionOption = "auto"
-    engine: EngineOption = "auto"
-    threads: ThreadsOption = None
-    seed: SeedOption = 1
-    offline: OfflineOption = False
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        defaults = cls()
+        return [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=option) for name, option in _FLAGS.items()
+        ]
 
-    def resolve(self) -> Machine:
-        """The machine for the reference engine: see `resolve_machine`, which also sets torch's threads and seed, and raises UsageError."""
-        return resolve_machine(self.device, self.precision, self.threads, self.seed)
-
-    @property
-    def rows(self) -> int:
-        """The largest number of sentences in a batch."""
-        return batch_rows(self.batch_size)
-
-    @property
-    def batch_memory(self) -> int:
-        """Memory for batches in bytes: the value that was given, else half of the free memory; 0 (no limit) if that is unknown."""
-        if self.memory is not None:
-            return self.memory * 2**20
-        described = Path("/proc/meminfo")
-        lines = described.read_text().splitlines() if described.exists() else []
-        free = next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), "0")
-        return int(free) * 2**10 // 2
-
-
-def batch_rows(batch_size: str) -> int:
-    """The number of sentences in a batch for the value of --batch-size: a number, or LARGEST_BATCH for `auto`."""
-    size = number_or_auto(batch_size)
-    return size if isinstance(size, int) else LARGEST_BATCH
+    @classmethod
+    def build(cls, values: dict[str, Any]) -> Self:
+        read = {name: values.pop(name) for name in _FLAGS}
+        return cls(**(read | {"batch_size": number_or_auto(read["batch_size"])}))

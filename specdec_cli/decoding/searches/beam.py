@@ -39,7 +39,7 @@ class _Batch:
     def __init__(self, verifiers: Sequence[Verifier], sentences: Sequence[Sentence], decoding: Decoding) -> None:
         self.verifiers, self.sentences = verifiers, sentences
         self.search, self.max_length = decoding.search, decoding.max_length
-        self.config = verifiers[0].model.config
+        self.config = verifiers[0].config
         rows = torch.arange(len(sentences)).repeat_interleave(self.search.beam_size).to(verifiers[0].device)
         numbers, sources = list(range(len(sentences))), [s.source for s in sentences]
         self.states = [select_rows(v.begin(numbers, sources, self.max_length), rows) for v in verifiers]
@@ -135,4 +135,4 @@ class _Batch:
 def _next_log_probabilities(verifier: Verifier, state: State) -> Tensor:
     """Unconstrained log probabilities (B * beam, step, V) of the tokens of the next step."""
     logits = verifier.raw_score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits
-    return verifier.model.choices.log_softmax(logits)
+    return verifier.network.choices.log_softmax(logits)

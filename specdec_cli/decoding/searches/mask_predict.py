@@ -1,11 +1,11 @@
 """Mask-Predict (Ghazvininejad et al. 2019): predict all tokens of an output at once, then the least probable ones again."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from specdec_cli.decoding.constraints import EXCLUDED
@@ -13,8 +13,9 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up
 from specdec_cli.model.cache import steps
+from specdec_cli.model.network import Network
 from specdec_cli.model.rows import select_rows
-from specdec_cli.model.transformer import ROW_MULTIPLE, Memory, Transformer
+from specdec_cli.model.transformer import ROW_MULTIPLE, Memory
 
 _PROJECTED = 1024
 """Positions whose logits are computed at a time; this limits the memory of a pass."""
@@ -53,18 +54,18 @@ def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], decoding: De
     waiting = iter(sentences)
     while batch := list(islice(waiting, decoding.batch_size)):
         memory = _encode(verifier, [sentence.source for sentence in batch])
-        filled = _filled(verifier.model, memory, _candidates(verifier, memory, decoding), decoding.iterations)
+        filled = _filled(verifier.network, memory, _candidates(verifier, memory, decoding), decoding.iterations)
         best = {row: max(of_row, key=lambda one: one.score) for row, of_row in groupby(filled, key=lambda one: one.row)}
         longest = _longest(verifier, memory, decoding.max_length)
         for row, sentence in enumerate(batch):
-            ids = [*best[row].ids, verifier.model.config.eos][:longest]
+            ids = [*best[row].ids, verifier.config.eos][:longest]
             scores = (*best[row].log_probabilities, 0.0)[:longest]
             yield Hypothesis(sentence.number, ids, decoding.iterations, sum(scores), log_probabilities=scores)
 
 
 def _encode(verifier: Verifier, sources: Sequence[Sequence[int]]) -> Memory:
-    width, padding = verifier.source_width(max(map(len, sources))), verifier.model.config.padding
-    return verifier.model.encode(torch.tensor([[*ids, *[padding] * (width - len(ids))] for ids in sources], device=verifier.device))
+    width, padding = verifier.source_width(max(map(len, sources))), verifier.config.padding
+    return verifier.network.encode(torch.tensor([[*ids, *[padding] * (width - len(ids))] for ids in sources], device=verifier.device))
 
 
 def _longest(verifier: Verifier, memory: Memory, max_length: int | None) -> int:
@@ -75,7 +76,7 @@ def _longest(verifier: Verifier, memory: Memory, max_length: int | None) -> int:
 
 def _candidates(verifier: Verifier, memory: Memory, decoding: Decoding) -> list[_Candidate]:
     """Empty candidates of the most probable lengths of each row, in order; lengths out of range become the nearest valid length."""
-    head = verifier.model.length_head
+    head = verifier.network.length_head
     assert head is not None
     logits = _project(head.output, head.mean(memory.states, memory.mask.ends))
     classes = logits.float().argsort(dim=1, descending=True, stable=True)[:, : decoding.length_beam]
@@ -85,20 +86,20 @@ def _candidates(verifier: Verifier, memory: Memory, decoding: Decoding) -> list[
     return [_Candidate(row, rank, number) for row, of_row in enumerate(found) for rank, number in enumerate(of_row)]
 
 
-def _filled(model: Transformer, memory: Memory, candidates: Sequence[_Candidate], iterations: int) -> list[_Candidate]:
+def _filled(network: Network, memory: Memory, candidates: Sequence[_Candidate], iterations: int) -> list[_Candidate]:
     """The same candidates in the same order with their tokens. Candidates of equal width are decoded in one batch."""
     filled: list[_Candidate] = []
     for _, group in groupby(sorted(candidates, key=lambda one: one.width), key=lambda one: one.width):
         together = list(group)
         rows = torch.tensor([one.row for one in together], device=memory.states.device)
         words = rows.new_tensor([one.words for one in together])
-        *_, (ids, scores, _) = passes(model, select_rows(memory, rows), words, together[0].width, iterations)
+        *_, (ids, scores, _) = passes(network, select_rows(memory, rows), words, together[0].width, iterations)
         for one, own, sure in zip(together, ids.tolist(), scores.tolist(), strict=True):
             filled.append(replace(one, ids=tuple(own[: one.words]), log_probabilities=tuple(sure[: one.words])))
     return sorted(filled, key=lambda one: (one.row, one.rank))
 
 
-def passes(model: Transformer, memory: Memory, words: Tensor, width: int, iterations: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+def passes(network: Network, memory: Memory, words: Tensor, width: int, iterations: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     """Run `iterations` passes of Mask-Predict over outputs of `words` (B,) tokens without EOS, padded to `width`
     positions.
 
@@ -106,14 +107,14 @@ def passes(model: Transformer, memory: Memory, words: Tensor, width: int, iterat
     the tokens that this pass predicted. The next pass changes the first two in place. Positions after EOS have no
     meaning.
     """
-    config, places = model.config, steps(width, words.device)
+    config, places = network.config, steps(width, words.device)
     own = places < words[:, None]
     ids = torch.full_like(own, config.padding, dtype=torch.long).masked_fill_(places == words[:, None], config.eos)
     scores = torch.zeros(ids.shape, device=ids.device)
     for iteration in range(iterations):
         masked = own if iteration == 0 else least_sure(scores, words, iteration, iterations)
         ids.masked_fill_(masked, config.mask)
-        ids[masked], scores[masked] = _predict(model, model.teach(memory, ids)[masked])
+        ids[masked], scores[masked] = _predict(network, network.teach(memory, ids)[masked])
         yield ids, scores, masked
 
 
@@ -131,20 +132,19 @@ def least_sure(scores: Tensor, words: Tensor, iteration: int, iterations: int) -
     return ranks < counts[:, None]
 
 
-def _predict(model: Transformer, states: Tensor) -> tuple[Tensor, Tensor]:
+def _predict(network: Network, states: Tensor) -> tuple[Tensor, Tensor]:
     """The most probable ids (N,) given top states (N, W), and their log probabilities (N,) in float32."""
-    config = model.config
+    config = network.config
     never = [config.padding, config.eos, config.decoder_start, config.mask]
     found = []
     for part in torch.split(states, _PROJECTED):
-        logits = _project(model.output, part)
+        logits = _project(network.project, part)
         logits[:, never] = EXCLUDED
-        ids = model.choices.first(logits)
-        found.append((ids, model.choices.log_probabilities(logits, ids)))
+        ids = network.choices.first(logits)
+        found.append((ids, network.choices.log_probabilities(logits, ids)))
     return torch.cat([ids for ids, _ in found]), torch.cat([scores for _, scores in found])
 
 
-def _project(linear: nn.Module, rows: Tensor) -> Tensor:
+def _project(linear: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
     """Logits (N, V) of states (N, W), computed on a multiple of ROW_MULTIPLE rows, so that results are batch-invariant."""
-    projected: Tensor = linear(F.pad(rows, (0, 0, 0, -len(rows) % ROW_MULTIPLE)))[: len(rows)]
-    return projected
+    return linear(F.pad(rows, (0, 0, 0, -len(rows) % ROW_MULTIPLE)))[: len(rows)]

@@ -10,8 +10,8 @@ from specdec_cli.benchmark.fastest_settings import FORMATS
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.commands.bench.run import Plan, possible_rows
 from specdec_cli.commands.bench.worker import Inspection
-from specdec_cli.commands.model_choice import ModelChoice
 from specdec_cli.errors import UsageError
+from specdec_cli.opening.models import ModelChoice
 
 INSPECTION = Inspection("cpu", "float32", 2, None, "2", ["en", "de"], drafter=None, limits=[], refused={"int8": "no int8"})
 

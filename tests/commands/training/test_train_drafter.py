@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.commands.dev_sets import dev_names, tell_left_out
-from specdec_cli.commands.machine import resolve_machine
 from specdec_cli.commands.simulation_view import COLUMNS
 from specdec_cli.commands.train_drafter import with_new_drafter
 from specdec_cli.errors import UsageError
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.opening.machine import resolve_machine
 from specdec_cli.recipe import load_recipe
 from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.recipe import DrafterRecipe

@@ -3,7 +3,7 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
@@ -11,10 +11,58 @@ from specdec_cli.processors import usable_processors
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
 
-
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
+EngineName = Literal["auto", "native", "reference"]
 MOST_THREADS = 1024
+LARGEST_BATCH = 64
+"""The largest number of sentences in a batch if the batch size is `auto`."""
 _GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
 """Device files that exist if a driver is installed for a GPU that PyTorch can use."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineOptions:
+    """The options of the machine as they are given; "auto" and None stand for what the machine offers.
+
+    - `batch_size`: the largest number of sentences that are decoded together.
+    - `memory`: memory for batches, and for lines that are read but not yet written, in MiB.
+    - `seed`: the seed of PyTorch's random numbers.
+    - `offline`: the network is never used.
+    """
+
+    batch_size: int | Literal["auto"] = "auto"
+    memory: int | None = None
+    device: Device = "auto"
+    precision: Precision = "auto"
+    engine: EngineName = "auto"
+    threads: int | None = None
+    seed: int = 1
+    offline: bool = False
+
+    def resolve(self) -> "Machine":
+        """The machine for the reference engine: see `resolve_machine`, which also sets torch's threads and seed, and raises UsageError."""
+        return resolve_machine(self.device, self.precision, self.threads, self.seed)
+
+    @property
+    def rows(self) -> int:
+        """The largest number of sentences in a batch."""
+        return batch_rows(self.batch_size)
+
+    @property
+    def batch_memory(self) -> int:
+        """Memory for batches in bytes: the value that was given, else half of the free memory; 0 (no limit) if that is unknown."""
+        if self.memory is not None:
+            return self.memory * 2**20
+        described = Path("/proc/meminfo")
+        lines = described.read_text().splitlines() if described.exists() else []
+        free = next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), "0")
+        return int(free) * 2**10 // 2
+
+
+def batch_rows(batch_size: int | Literal["auto"]) -> int:
+    """The number of sentences in a batch: `batch_size`, or LARGEST_BATCH for `auto`."""
+    return LARGEST_BATCH if batch_size == "auto" else batch_size
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,77 @@
+"""Choice of the engine that decodes lines: the native engine if it supports model, machine and decoding, else the reference engine."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from specdec_cli.decoding.names import methods_of
+from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_description import Described, describe_bundle
+from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
+from specdec_cli.opening.machine import Machine, MachineOptions, computes_natively, native_machine
+from specdec_cli.opening.models import ModelChoice, Tell, find_bundle, open_bundle, silent
+from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.pipeline.native_decoding import Unsupported, UnsupportedOrder
+from specdec_cli.pipeline.native_engine import NativeEngine
+
+if TYPE_CHECKING:
+    from specdec_cli.decoding.rounds import Onlooker
+    from specdec_cli.model.bundle import Bundle
+
+
+Trace = Callable[["Bundle"], "Onlooker"]
+"""Makes the callback of the rounds of a bundle's decoding."""
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A bundle, the engine that decodes with it, and the machine that the engine computes on."""
+
+    bundle: Described
+    engine: SentenceDecoder
+    machine: Machine
+
+
+def open_engine(
+    model: ModelChoice, options: MachineOptions, request: DecodingOptions, tell: Tell = silent, trace: "Trace | None" = None
+) -> Opened:
+    """Load the bundle of `model`, and make the engine for `request`, which shows its rounds to what `trace` makes.
+
+    Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do. `tell`
+    is called if the model is converted, and if the native engine is missing.
+    """
+    model = replace(model, name=str(find_bundle(model, tell)))
+    if options.engine == "native":
+        return _open_native(model, options, request, trace)
+    if options.engine == "auto" and computes_natively(options.device, options.precision):
+        try:
+            load_library()
+            return _open_native(model, options, request, trace)
+        except LibraryError as error:
+            opened = _open_reference(model, options, request, trace)
+            tell(f"the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}")
+            return opened
+        except (UnsupportedModel, UnsupportedOrder):
+            pass
+        except Unsupported:  # the native engine decodes this model otherwise: the output is to equal that of greedy decoding there
+            options = replace(options, precision="int8")
+    return _open_reference(model, options, request, trace)
+
+
+def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingOptions, trace: "Trace | None") -> Opened:
+    machine = native_machine(options.device, options.precision, options.threads)
+    described = describe_bundle(Path(model.name), model.source_language, model.target_language)
+    return Opened(described, NativeEngine(described, resolve(request, described), machine.threads, shows_rounds=trace is not None), machine)
+
+
+def _open_reference(model: ModelChoice, options: MachineOptions, request: DecodingOptions, trace: "Trace | None") -> Opened:
+    from specdec_cli.pipeline.engine import Engine
+
+    machine = options.resolve()
+    bundle = open_bundle(model, machine)
+    decoding = resolve(request, bundle)
+    if trace is not None and any(not method.rounds for method in methods_of(decoding.method)):
+        raise UsageError(f"--trace: decoding {decoding.method} has no rounds to show")
+    return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine)
