@@ -4,6 +4,8 @@ PYTHON ?= python3
 PIP_ARGS ?=
 PREFIX ?= $(HOME)/.local
 DATA ?= $(SPECDEC_DATA)
+# The libraries of serve and of documents, for a light install.
+LIGHT := starlette uvicorn httptools uvloop prometheus-client lxml markdown-it-py polib
 # What the picture of the README shows.
 ROUNDS := 'specdec visualize "The children are playing in the garden behind the house."'
 BIN := .venv/bin
@@ -14,7 +16,7 @@ ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 MAN := $(PREFIX)/share/man/man1
 
-.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden locale install uninstall clean
+.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden locale install install-light uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -33,8 +35,8 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -rs -n auto --dist worksteal --duratio
 test: .venv/native ## Run the tests, but for long ones; at the end, list the slowest and what was skipped
 	$(PYTEST) -m "not long"
 
-test-all: .venv/native ## Run all tests, and compute with the reference engine what `make test` only reads
-	SPECDEC_TESTS=all SPECDEC_EXPECTED=compute $(PYTEST)
+test-all: .venv/native .venv/kernels-test ## Run all tests, those of GPU kernels by an interpreter, and compute with the reference engine what `make test` only reads
+	SPECDEC_TESTS=all SPECDEC_EXPECTED=compute TRITON_INTERPRET=1 $(PYTEST)
 
 test-fast: test ## The same as test
 
@@ -103,6 +105,16 @@ install: ## Install the command, its completions and man pages for this user (PR
 	cp completions/specdec.fish $(FISH)/specdec.fish
 	$(PREFIX)/share/specdec/bin/python -m documentation.man $(MAN)
 
+install-light: ## Install only what translate, correct and serve need with the shipped models, without PyTorch (PREFIX=~/.local)
+	$(PYTHON) -m venv $(PREFIX)/share/specdec
+	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) typer sentencepiece $(LIGHT)
+	$(PREFIX)/share/specdec/bin/pip install $(PIP_ARGS) --no-deps .
+	mkdir -p $(PREFIX)/bin $(BASH) $(ZSH) $(FISH)
+	ln -sf $(PREFIX)/share/specdec/bin/specdec $(PREFIX)/bin/specdec
+	cp completions/specdec.bash $(BASH)/specdec
+	cp completions/_specdec $(ZSH)/_specdec
+	cp completions/specdec.fish $(FISH)/specdec.fish
+
 uninstall: ## Take away what `make install` put there
 	rm -rf $(PREFIX)/share/specdec
 	rm -f $(PREFIX)/bin/specdec $(BASH)/specdec $(ZSH)/_specdec $(FISH)/specdec.fish $(MAN)/specdec.1 $(MAN)/specdec-*.1
@@ -114,6 +126,11 @@ clean: ## Remove .venv and caches
 	$(PYTHON) -m venv .venv
 	@echo "Installing into .venv: a minute or more, most of it for torch"
 	$(BIN)/pip install $(PIP_ARGS) -e '.[dev]'
+	touch $@
+
+.venv/kernels-test: .venv/installed
+	@echo "Installing Triton into .venv: its interpreter runs the kernels of a GPU on a CPU"
+	$(BIN)/pip install $(PIP_ARGS) -e '.[kernels-test]'
 	touch $@
 
 .venv/native: .venv/installed setup.py $(NATIVE)

@@ -2,14 +2,17 @@
 
 import errno
 import os
+import re
 import select
+import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import metadata
 
 import typer
 
-from specdec_cli.errors import InputError, SpecdecError, is_out_of_memory
+from specdec_cli.errors import InputError, SpecdecError, UsageError, is_out_of_memory
 
 
 class ReaderGone(BrokenPipeError):
@@ -34,6 +37,11 @@ def exit_codes() -> Iterator[None]:
             raise typer.Exit(0) from error
         # Typer would end the program without a message.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
+    except ModuleNotFoundError as error:
+        if not (lacking := lacking_requirements()):
+            raise
+        command = shlex.join([sys.executable or "python3", "-m", "pip", "install", *lacking])
+        raise _failed(f"this needs {error.name}, which a light install lacks: {command}", UsageError.exit_code) from error
     except (MemoryError, RuntimeError, ImportError, OSError) as error:
         if is_out_of_memory(error):
             raise _failed("out of memory; smaller batches, beams or blocks need less") from error
@@ -46,6 +54,24 @@ def exit_codes() -> Iterator[None]:
         if isinstance(error.__context__, BrokenPipeError):
             raise typer.Exit(0) from error
         raise
+
+
+def lacking_requirements() -> list[str]:
+    """The libraries of a full installation that are not there, as pip takes them; none if that is not known."""
+    try:
+        required = [each for each in metadata.requires("specdec") or () if "extra ==" not in each]
+    except metadata.PackageNotFoundError:
+        return []
+    names = ((re.split(r"[^\w.-]", each)[0], each.partition(";")[0].strip()) for each in required)
+    return [requirement for name, requirement in names if not _is_installed(name)]
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:

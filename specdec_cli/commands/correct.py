@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
+import typer
+
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
 from specdec_cli.commands.options.decoding import DecodingFlags
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+    from specdec_cli.text.edits import Edit
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Correcting:
             types=self.edits.check or self.text.as_json,
             ngrams=bundle.ngrams,
             lexicon=bundle.lexicon,
+            on_rejected=_show_rejected if self.text.trace else None,
         )
         written, parts = self._written(stream.decoding.method), partial(corrector.correct, separate=True)
         return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts, fitted=fitted)
@@ -112,6 +116,12 @@ class Correcting:
         edits = self.edits
         report = self.report if edits.check else None
         return view(edits.diff, edits.m2, report, self.text.as_json, coloured=self.coloured, decoding=decoding)
+
+
+def _show_rejected(number: int, edit: "Edit", rule: str) -> None:
+    """Print an edit that the model made and a rule rejects."""
+    score = "" if edit.score is None else f" (score {edit.score:.2f})"
+    typer.echo(f"{number + 1:>4}   x {edit.source!r} -> {edit.text!r}: {rule}{score}", err=True)
 
 
 @with_groups

@@ -64,6 +64,8 @@ def corrupt(
     Needs the extra `gec` of the package. The misspellings are from codespell's dictionary, which derives from Wikipedia
     (CC BY-SA 3.0).
     """
+    import lemminflect  # noqa: F401  # without it, errors of grammar would be left out
+
     from specdec_cli.commands.cluster.corrupting import corrupt_on_cluster, text_column
     from specdec_cli.corruption.recipe import CorruptionRecipe
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines

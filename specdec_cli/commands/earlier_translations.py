@@ -1,13 +1,11 @@
 """Drafts from earlier translations for `specdec translate`: opening what finds them, and what is said of them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.commands.options.drafts import SIMILARITY, DraftOptions
-from specdec_cli.documents.document import Document
+from specdec_cli.commands.options.drafts import DraftOptions
 from specdec_cli.documents.names import DOCUMENTS, TEXT, Format, format_of
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
@@ -75,27 +73,6 @@ def open_drafts(
         return Drafts(PreviousVersion([(old, sentences)], options.least_similarity), gate, copies)
     assert options.tm
     return Drafts(open_memory(options.tm[0], info.source_language, info.target_language, options.least_similarity), gate, copies)
-
-
-def drafts_of_document(
-    document: Document, sentences: Callable[[Sequence[str]], Sequence[str]], batch_size: int, *, split: bool
-) -> Drafts | None:
-    """What finds the drafts that a message catalogue itself has: the translations of previous sources of its fuzzy entries.
-
-    `sentences` returns those of texts; without `split`, a text is one sentence. None for a document without such entries, or if
-    RapidFuzz is not installed.
-    """
-    from specdec_cli.documents.po import Catalogue
-
-    earlier = list(document.earlier()) if isinstance(document, Catalogue) else []
-    if not earlier or find_spec("rapidfuzz") is None:
-        return None
-    from specdec_cli.memories.pairs import sentence_pairs
-    from specdec_cli.memories.previous import PreviousVersion
-
-    old = (sentence_pairs((Pair(*each) for each in pairs), split=split, whole=not split) for pairs, _ in earlier)
-    passages = ((list(pairs), sentences(new)) for pairs, (_, new) in zip(old, earlier, strict=True))
-    return Drafts(PreviousVersion(passages, SIMILARITY), DraftGate.for_batches(batch_size))
 
 
 def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) -> "Iterable[Pair | Entry]":

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specdec_cli.errors import UsageError
-from specdec_cli.text.glossary import Glossary, Term
+from specdec_cli.text.glossary import Term
 
 Outcome = Sequence[tuple[Term, bool]]
 """Terms of a line, each with whether the translation has it."""
@@ -26,18 +25,6 @@ class TermTotals:
     def in_words(self) -> str:
         """One line for --stats."""
         return f"{self.terms:,}, of which the output has {self.found:,}"
-
-
-def open_glossary(terms: Sequence[Term], order: str) -> Glossary:
-    """Make a glossary of `terms` for a model that writes in `order`. Raises UsageError if it is not from left to right."""
-    check_order(order)
-    return Glossary(terms)
-
-
-def check_order(order: str) -> None:
-    """Raise UsageError if a model that writes in `order` can have no glossary."""
-    if order != "left-to-right":
-        raise UsageError(f"a glossary is for models that write from left to right, not in the order {order}")
 
 
 def term_fields(outcome: Outcome) -> dict[str, Any]:

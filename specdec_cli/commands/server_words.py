@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from specdec_cli.commands.glossary_terms import check_order
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.ignoring import IgnoreOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.models import ModelChoice, bundle_order, bundle_task
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED
 from specdec_cli.server.models import Words
-from specdec_cli.text.glossary import Glossary
+from specdec_cli.text.glossary import Glossary, check_order
 
 
 def read_words(glossary: GlossaryOptions, ignoring: IgnoreOptions) -> Words:

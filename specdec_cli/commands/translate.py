@@ -53,11 +53,13 @@ class Translating:
 
     def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
         """Load the model on `machine`."""
-        from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, drafts_of_document, open_drafts
-        from specdec_cli.commands.glossary_terms import TermTotals, open_glossary, term_fields, term_warnings
+        from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, open_drafts
+        from specdec_cli.commands.glossary_terms import TermTotals, term_fields, term_warnings
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream, record
+        from specdec_cli.documents.drafts import drafts_of_document
         from specdec_cli.pipeline.translator import Translator
+        from specdec_cli.text.glossary import open_glossary
 
         request = self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)

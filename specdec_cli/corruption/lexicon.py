@@ -15,10 +15,14 @@ _OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def readings(word: str) -> Mapping[str, str]:
-    """The possible Penn Treebank tags of a lower-case word, each with the word's lemma; empty for function words and unknown ones."""
+    """The possible Penn Treebank tags of a lower-case word, each with the word's lemma; empty for function words, unknown
+    ones, and without lemminflect."""
     if word in CLOSED or not word.isalpha():
         return {}
-    from lemminflect import getAllInflections, getAllLemmas
+    try:
+        from lemminflect import getAllInflections, getAllLemmas
+    except ModuleNotFoundError:  # a light install: the types of errors are guessed from the endings of words
+        return {}
 
     found: dict[str, str] = {}
     lemmas = getAllLemmas(word)

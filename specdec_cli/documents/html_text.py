@@ -1,4 +1,4 @@
-"""HTML: the text between block tags, and the attributes alt, title, placeholder and aria-label.
+"""HTML: the text between block tags, the attributes alt, title, placeholder and aria-label, labels of buttons, and descriptions.
 
 The library keeps no offsets in a tree; so a stream of tags is read, and all else is kept.
 """
@@ -61,7 +61,12 @@ _KEPT_INLINE = frozenset(["code", "kbd", "samp", "var", "tt"])
 _KEPT = frozenset(
     ["script", "style", "pre", "textarea", "template", "svg", "math", "noscript", "iframe", "object", "canvas", "audio", "video"]
 )
-_ATTRIBUTE = re.compile(r"\s(?:alt|title|placeholder|aria-label)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"\s(alt|title|placeholder|aria-label|value|content)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_SHOWN_VALUES = {
+    "value": ("input", re.compile(r"\stype\s*=\s*[\"']?(?:submit|button|reset)\b", re.IGNORECASE)),
+    "content": ("meta", re.compile(r"\s(?:name|property)\s*=\s*[\"']?(?:description|og:title|og:description)\b", re.IGNORECASE)),
+}
+"""The attributes that are text only in some tags: the element, and what else the tag must have."""
 _LONGEST_RAISED = 16
 """The largest number of parts of a superscript that is read as a mark."""
 _SHOWN = ("Pd", "Pi", "Pf", "Po", "Ps", "Sc")
@@ -221,10 +226,13 @@ def _add_reference(builder: SegmentBuilder, content: str, begin: int, finish: in
 def _attributes(content: str, event: Event) -> Iterator[Segment]:
     """Yield the segments of the attributes of a tag that are text."""
     for found in _ATTRIBUTE.finditer(content, event.begin, event.finish):
-        group = 1 if found[1] is not None else 2
+        element, mark = _SHOWN_VALUES.get(found[1].lower(), ("", None))
+        if mark is not None and (event.name != element or not mark.search(content, event.begin, event.finish)):
+            continue
+        group = 2 if found[2] is not None else 3
         builder = SegmentBuilder(content)
         add_escaped(builder, content, *found.span(group))
-        quote = "\"'"[group - 1]
+        quote = "\"'"[group - 2]
         segment = builder.build(Layout(escape=partial(_escape_value, quote)))
         if segment is not None:
             yield segment

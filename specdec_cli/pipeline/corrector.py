@@ -1,7 +1,7 @@
 """Correction of lines of text; text that no accepted edit changes is copied byte for byte."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -10,7 +10,8 @@ from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown_word, score_edits
+from specdec_cli.pipeline.edit_rules import PROTECTED, RULES, Context, Rejecting, applied, report_rejected, touches
+from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.checks import output_warnings
@@ -19,9 +20,9 @@ from specdec_cli.text.locale.languages import is_latin, short_code
 from specdec_cli.text.protect.characters import readable
 from specdec_cli.text.protect.spans import protected_spans, without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
-from specdec_cli.text.shape import is_title, lowers_word, with_own_beginning, with_own_marks
+from specdec_cli.text.shape import with_own_beginning, with_own_marks
 from specdec_cli.text.spelling.ngrams import NgramModel
-from specdec_cli.text.spelling.speller import Lexicon, Speller, changes_name
+from specdec_cli.text.spelling.speller import Lexicon, Speller
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.text.view import Bare, Readable
@@ -62,6 +63,7 @@ class Corrector:
     confused words are corrected before the model reads the text (see `Speller`), if these edits pass the filter.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
     punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
+    `on_rejected` is called for each edit of the model that a rule rejects (see pipeline/edit_rules.py).
     """
 
     def __init__(
@@ -77,8 +79,10 @@ class Corrector:
         types: bool = False,
         ngrams: NgramModel | None = None,
         lexicon: Lexicon | None = None,
+        on_rejected: Rejecting | None = None,
     ) -> None:
         self.engine, self.tokenizer, self._filter, self._ngrams = engine, tokenizer, edit_filter, ngrams
+        self._on_rejected = on_rejected
         self._speller = Speller(lexicon, ngrams) if lexicon is not None and ngrams is not None else None
         self._eos = engine.eos
         self._checks = languages is not None
@@ -145,24 +149,36 @@ class Corrector:
             is_continued, continues_text = number in line.segments.continued, number - 1 in line.segments.continued
             if keeps_marks or is_continued:
                 ends = marked or is_continued or (goes_on and number == len(line.parts) - 1)
-                found = with_own_marks(found, own.text, continues=ends, closes=closes)
+                left = with_own_marks(found, own.text, continues=ends, closes=closes)
+                report_rejected(found, left, "marks at the end", self._rejecting(part))
+                found = left
             if marked or continues_text or (continues and number == 0):
-                found = with_own_beginning(found)
+                left = with_own_beginning(found)
+                report_rejected(found, left, "beginning", self._rejecting(part))
+                found = left
             edits += [edit._replace(start=edit.start + start, end=edit.end + start) for edit in found]
             start += len(own.text)
         if spelling:
             edits = merge_edits(view.text, spelling, sorted([*edits, *taken_back], key=lambda edit: edit.start))
-        wanted = view.restored(self._wanted(view.text, edits, view.places([tag.place for tag in plain.tags])))
-        edits = plain.restored([edit for edit in wanted if self._keeps_lacking(edit)])
+        reject = self._rejecting(line.parts[0]) if line.parts else None
+        wanted = self._wanted(view.text, edits, view.places([tag.place for tag in plain.tags]))
+        report_rejected(edits, wanted, "protected or ignored", reject)
+        restored = view.restored(wanted)
+        kept = [edit for edit in restored if self._keeps_lacking(edit)]
+        report_rejected(restored, kept, "signs that the model lacks", reject)
+        edits = plain.restored(kept)
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
-    def _outside_protected(self, text: str, edits: Sequence[Edit], *, apart: bool = False) -> list[Edit]:
-        """Return the `edits` of `text` that change no protected span. With `apart`, leave out edits directly beside a span, too."""
-        spans = protected_spans(text, latin=self._latin) if edits else []
-        return edits_outside(edits, spans, _adjoins if apart else _touches)
+    def _outside_protected(self, text: str, edits: Sequence[Edit]) -> list[Edit]:
+        """Return the `edits` of `text` that change no protected span."""
+        return edits_outside(edits, protected_spans(text, latin=self._latin) if edits else [], touches)
+
+    def _rejecting(self, part: Hypothesis) -> Callable[[Edit, str], None] | None:
+        """What is called for each edit of the sentence with the output `part` that a rule rejects; None if nobody wants to know."""
+        return None if self._on_rejected is None else partial(self._on_rejected, part.number)
 
     def _is_foreign(self, text: str, tokens: int | None = None) -> bool:
         """Whether a text, which has `tokens` subwords, is in another language. Its protected spans do not count."""
@@ -177,28 +193,23 @@ class Corrector:
     def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit] | None:
         """The edits of one sentence that pass the filter; None if nothing in it is to be changed, not even misspelt words."""
         text, output = sentence.text, self.tokenizer.decode(part.ids)
+        reject = self._rejecting(part)
         if part.ids[-1:] != [self._eos]:
+            report_rejected(find_edits(text, output), [], "no end", reject)
             return None
         if output == text:
             return []
         if self._is_foreign(text, sentence.tokens):
+            report_rejected(find_edits(text, output), [], "other language", reject)
             return None
-        found = find_edits(text, output)
-        edits = self._outside_protected(text, found)
-        if len(edits) < len(found):  # the model spoilt a span, and perhaps added words to it
-            edits = self._outside_protected(text, edits, apart=True)
+        context = Context(text, self._filter, self._ngrams, self._english, self._latin)
+        edits = applied([PROTECTED], find_edits(text, output), context, reject)
         if edit_ratio(text, edits) > self._filter.maximum_ratio:
+            report_rejected(edits, [], "too many edits", reject)
             return None
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams))
-        edits = self._filter.possible(edits)
-        if self._ngrams is not None:
-            ngrams = self._ngrams
-            edits = [edit for edit in edits if not (adds_unknown_word(edit, ngrams) or replaces_unknown_word(edit, ngrams))]
-        if self._english:
-            edits = [edit for edit in edits if not changes_name(edit)]
-            edits = [edit for edit in edits if not lowers_word(edit)] if is_title(text) else edits
-        return self._filter.passing(edits)
+        return applied(RULES, edits, context, reject)
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""
@@ -208,15 +219,3 @@ class Corrector:
 
             found = with_types(line, found, english=self._english, tags=tags)
         return self._ignored.passing(line, found)
-
-
-def _touches(edit: Edit, start: int, end: int) -> bool:
-    """Whether an edit changes the span from `start` to `end`, or adds text next to it without a space."""
-    longer = edit.start == edit.end == end and not edit.text[:1].isspace()
-    earlier = edit.start == edit.end == start and not edit.text[-1:].isspace()
-    return longer or earlier or (edit.start < end and start < edit.end)
-
-
-def _adjoins(edit: Edit, start: int, end: int) -> bool:
-    """Whether an edit overlaps the span from `start` to `end`, or begins where it ends, or ends where it begins."""
-    return edit.start <= end and start <= edit.end

@@ -8,7 +8,14 @@ from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.variants import Attempt
 from specdec_cli.text.locale.quantities import realise
 from specdec_cli.text.protect.stand_ins import fit_neighbours
-from specdec_cli.text.shape import with_closing_quote, with_first_capital, with_single_stops, without_added_stop, without_own_stop
+from specdec_cli.text.shape import (
+    with_closing_quote,
+    with_first_capital,
+    with_single_stops,
+    with_small_function_word,
+    without_added_stop,
+    without_own_stop,
+)
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
 
@@ -122,6 +129,8 @@ class DecodedText:
         translates = self._languages[0] != self._languages[1]
         if translates:
             output = with_closing_quote(with_single_stops(fit_neighbours(self.text, output), self.text), self.text)
+            if self._is_fragment and self.text[-1:].isalnum():
+                output = with_small_function_word(output, self.text)
         if self._begins:
             output = with_first_capital(output, self.text)
         if self._is_continued:

@@ -59,31 +59,38 @@ class EditFilter:
         If at least one edit passes with `minimum`, those that pass with `minimum_beside_others` are returned too;
         else none is. `maximum_ratio` and `maximum_pieces` are not applied here.
         """
-        return self.possible(edits) if any(self._passes(edit, self.minimum) for edit in edits) else []
+        return self.possible(edits) if self.sure(edits) else []
 
     def possible(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that lose no content and have at least the lower of the two scores: if another edit of the sentence is
         accepted, they are too.
         """
+        return [edit for edit in edits if self.is_probable(edit) and self.keeps_content_of(edit)]
+
+    def is_probable(self, edit: Edit) -> bool:
+        """Whether an edit has at least the lower of the two scores."""
         least = self.minimum
         if least is not None and self.minimum_beside_others is not None:
             least = min(least, self.minimum_beside_others)
-        return [edit for edit in edits if self._passes(edit, least)]
+        return _has_score(edit, least)
 
-    def sure(self, edits: Iterable[Edit]) -> list[Edit]:
-        """Return the edits that are accepted on their own, with the threshold `minimum`."""
-        return [edit for edit in edits if self._passes(edit, self.minimum)]
-
-    def _passes(self, edit: Edit, minimum: float | None) -> bool:
-        """Whether an edit has at least the score `minimum` and loses no content."""
-        if minimum is not None and edit.score is not None and edit.score < minimum:
-            return False
+    def keeps_content_of(self, edit: Edit) -> bool:
+        """Whether an edit loses no content, or may do so."""
         if not self.keeps_content:
             return True
         same_digits = list(filter(str.isdigit, edit.source)) == list(filter(str.isdigit, edit.text))
         return same_digits and count_words(edit.source) - count_words(edit.text) < 2
 
+    def sure(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Return the edits that are accepted on their own, with the threshold `minimum`."""
+        return [edit for edit in edits if _has_score(edit, self.minimum) and self.keeps_content_of(edit)]
+
     def is_foreign(self, text: str, tokens: int) -> bool:
         """Whether `text`, which has `tokens` subwords, has too many subwords per word to be in the model's language."""
         words = count_words(text)
         return self.maximum_pieces is not None and words >= self.foreign_words and tokens > self.maximum_pieces * words
+
+
+def _has_score(edit: Edit, minimum: float | None) -> bool:
+    """Whether an edit has at least the score `minimum`, or none."""
+    return minimum is None or edit.score is None or edit.score >= minimum

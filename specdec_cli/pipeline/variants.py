@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from specdec_cli.text.checks import holds, repeats_itself, shortened_names
+from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.locale.quantities import Languages, lost_long_numbers, with_written, without_double_marks, written_in
 from specdec_cli.text.protect.characters import (
     DOTS,
@@ -20,7 +21,7 @@ from specdec_cli.text.protect.characters import (
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS, NAME_AFTER, NAME_BEFORE, name_pattern, names_for, united, with_names
 from specdec_cli.text.segment.sentences import Segments
-from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_small_function_word
+from specdec_cli.text.shape import in_small_letters, is_in_capitals, quoted_forms, with_own_quotes, with_small_function_word
 
 _CODE = re.compile(r"[`<%{$']")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
@@ -28,6 +29,7 @@ _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
 _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _END = ".!?:;,\u2026"
 
 
@@ -71,11 +73,12 @@ class CheckedAttempt(Attempt):
     def accepts(self, output: str) -> bool:
         """Whether `output` has each protected span as often as the source, tags and format arguments without a
         number or name in the same order, no repetition that the source does not have (see `repeats_itself`), and text
-        between the tags of a pair where the source has some.
+        between the tags of a pair, and words besides function words outside of the spans, where the source has some.
         """
         lost = len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(self.source))
         kept, there = self.source.casefold(), output.casefold()
         lost = lost or any(there.count(word.casefold()) < kept.count(word.casefold()) for word in self.words)
+        lost = lost or (_has_content(self.source, self.spans) and not _has_content(output, self.spans))
         return not lost and holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
 
 
@@ -213,6 +216,13 @@ def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple
     return SplitAttempt(Segments(tuple(texts), tuple(gaps)), text, spans)
 
 
+def _has_content(text: str, spans: Sequence[str]) -> bool:
+    """Whether `text` has words outside of `spans` that are no function words."""
+    for span in spans:
+        text = text.replace(span, " ")
+    return any(not is_function_word(word) for word in _WORD.findall(text))
+
+
 def _is_written_differently(character: str) -> bool:
     return character.isalpha() or character.isdecimal() or character.isspace() or character in ".,"
 
@@ -289,6 +299,26 @@ class CapitalsAttempt(Attempt):
 
 
 @dataclass(frozen=True)
+class QuotesAttempt(Attempt):
+    """Makes the `attempt` for a text that has other quotation marks than the `source`. It fails if the output, in `language`,
+    lacks some, or words beside them.
+    """
+
+    attempt: Attempt
+    source: str
+    language: str
+
+    def restore(self, outputs: Sequence[str]) -> str | None:
+        """Return the output of the attempt; None if it fails."""
+        output = self.attempt.restore(outputs)
+        return None if output is None else with_own_quotes(output, self.source, self.language)
+
+    def draft(self, text: str) -> str | None:
+        """Return what the attempt does."""
+        return self.attempt.draft(text)
+
+
+@dataclass(frozen=True)
 class StandInAttempt(Attempt):
     """Makes the `attempt` for a text in which known characters stand for others.
 
@@ -326,14 +356,19 @@ def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     and Latin letters, that are lacking are protected spans with their words (see `attempts`), and so are the former if the output does
     not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
     protected spans, numbers written as in the second of the `languages`; if that fails too, the output may lack them. A text in capitals
-    is decoded in small letters.
+    is decoded in small letters. One with quotations is decoded with other quotation marks if the output does not have all of them.
     """
     if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
         ways = _ways(lacks, in_small_letters(text), latin=latin, languages=languages)
         yield from (CapitalsAttempt(each.segments, each, spans) for each in ways)
-    else:
-        yield from _ways(lacks, text, latin=latin, languages=languages)
+        return
+    forms = quoted_forms(text, languages[1])
+    if len(forms) > 1 and not protected_spans(text, latin=latin):
+        for form in forms:
+            ways = _ways(lacks, form, latin=latin, languages=languages)
+            yield from (QuotesAttempt(each.segments, each, text, languages[1]) for each in ways)
+    yield from _ways(lacks, text, latin=latin, languages=languages)
 
 
 def _ways(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Attempt]:

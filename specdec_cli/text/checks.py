@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.negations import loses_negation
 from specdec_cli.text.locale.numbers import lost_numbers
 from specdec_cli.text.locale.quantities import Languages, lost_values
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 
-REPETITION, EMPTY, NUMBERS, GLOSSARY = "repetition", "empty", "numbers lost", "glossary"
+REPETITION, EMPTY, NUMBERS, NEGATION, GLOSSARY = "repetition", "empty", "numbers lost", "negation lost", "glossary"
 DESCRIPTIONS = {
     REPETITION: "the output repeats itself",
     EMPTY: "the output is empty",
     NUMBERS: "a number of the input is missing from the output or has changed",
+    NEGATION: "the input says not, no, never or the like, and the output does not",
     GLOSSARY: "a term of the glossary was inserted, or brought in by unlikely words or by translation in parts",
 }
 _WORD = re.compile(r"\w+|[^\w\s]+")
@@ -28,16 +30,18 @@ _CHECKED_CHARACTERS = 2000
 
 
 def output_warnings(source: str, output: str, languages: Languages = ("", "")) -> tuple[str, ...]:
-    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY and NUMBERS.
+    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY, NUMBERS and NEGATION.
 
-    If the `languages` of both are given, numbers, prices and times must have the same values.
+    If the `languages` of both are given, numbers, prices and times must have the same values, and negations of some languages stay.
     """
     if not output.strip():
         return (EMPTY,) if source.strip() else ()
     if output == source:
         return ()
-    found = (REPETITION,) if repeats_itself(output, source) else ()
-    return (*found, NUMBERS) if lost_numbers(source, output) or lost_values(source, output, languages) else found
+    found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
+    if lost_numbers(source, output) or lost_values(source, output, languages):
+        found += (NUMBERS,)
+    return (*found, NEGATION) if loses_negation(source, output, languages) else found
 
 
 def repeats_itself(output: str, source: str) -> bool:

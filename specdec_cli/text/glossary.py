@@ -136,6 +136,18 @@ def read_glossaries(paths: Iterable[Path]) -> list[Term]:
     return [term for term, _ in terms.values()]
 
 
+def open_glossary(terms: Sequence[Term], order: str) -> Glossary:
+    """Make a glossary of `terms` for a model that writes in `order`. Raises UsageError if it is not from left to right."""
+    check_order(order)
+    return Glossary(terms)
+
+
+def check_order(order: str) -> None:
+    """Raise UsageError if a model that writes in `order` can have no glossary."""
+    if order != "left-to-right":
+        raise UsageError(f"a glossary is for models that write from left to right, not in the order {order}")
+
+
 def with_kept(terms: Sequence[Term], kept: Iterable[str]) -> list[Term]:
     """`terms` with those whose target is the term itself.
 

@@ -226,3 +226,33 @@ def test_soft_hyphens_are_read_as_characters() -> None:
 def test_references_with_many_digits_are_read() -> None:
     long = f"&#{'9' * 5000};"
     assert texts(parse(f"<p title='{long}'>The dog {long} is here.</p>", "html")) == [f"The dog {long} is here."]
+
+
+@pytest.mark.parametrize(
+    ("tag", "text"),
+    [
+        ('<input type="submit" value="Send message">', "Send message"),
+        ("<INPUT VALUE='Reset all' TYPE=reset>", "Reset all"),
+        ('<input type="button" value="Open" id="x1">', "Open"),
+        ('<meta name="description" content="A page of ours">', "A page of ours"),
+        ('<meta property="og:title" content="Our house">', "Our house"),
+    ],
+)
+def test_labels_of_buttons_and_descriptions_are_text(tag: str, text: str) -> None:
+    assert texts(parse(f"<p>{tag}</p>", "html"))[0] == text
+    assert translated(f"<p>{tag}</p>", "html") == f"<p>{tag.replace(text, text.upper())}</p>"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        '<input type="text" value="Send message">',
+        '<input value="Send">',
+        '<meta name="viewport" content="width device">',
+        '<meta charset="utf-8" content="text">',
+        '<option value="one two">',
+        '<input type="hidden" value="a token">',
+    ],
+)
+def test_other_values_are_no_text(tag: str) -> None:
+    assert texts(parse(f"<p>{tag}</p>", "html")) == []

@@ -1,4 +1,4 @@
-"""Sentences that are drawn from templates, in which the shipped en-de keeps the values of numbers, prices and times."""
+"""Sentences that are drawn from templates, in which the shipped en-de keeps numbers, prices, times and quotation marks."""
 
 import random
 import re
@@ -87,6 +87,28 @@ TIMES = (
 )
 
 
+SPEECH = (
+    "Where are you going?",
+    "Stop!",
+    "I love you,",
+    "Who is there?",
+    "Come in!",
+    "I am tired,",
+    "It is late,",
+    "We have to go home,",
+    "What is your name?",
+    "I don't know,",
+    "This is my house,",
+    "You are right,",
+    "Nobody knows the answer,",
+    "How much does the ticket cost?",
+)
+SPEAKERS = ("he", "she", "Tom", "the old man", "the girl", "my mother", "the teacher", "Mary")
+SAID = ("said", "asked", "shouted", "whispered", "answered", "replied")
+BEFORE_SPEECH = ("He said,", "She asked:", "Tom told me:", "My father always said,", "The teacher answered:")
+SENTENCES = ("I am tired.", "Where is the key?", "We are late!", "The train has left.", "I have no time.")
+
+
 def thousands(draw: random.Random) -> Drawn:
     """Whole numbers with a separator of thousands."""
     template = draw.choice(THOUSANDS)
@@ -147,6 +169,16 @@ def times(draw: random.Random) -> Drawn:
     return Drawn(template.format(*shown).replace("..", "."), tuple(has))
 
 
+def speech(draw: random.Random) -> Drawn:
+    """Direct speech with the words that say who speaks, before or after it."""
+    opening, closing = draw.choice(('""', '""', "\u201c\u201d"))
+    if draw.random() < 0.25:
+        source = f"{draw.choice(BEFORE_SPEECH)} {opening}{draw.choice(SENTENCES)}{closing}"
+        return Drawn(source, (r"\w[^\u201e\u201c\"]*\u201e[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*\u201c\.?$",))
+    source = f"{opening}{draw.choice(SPEECH)}{closing} {draw.choice(SPEAKERS)} {draw.choice(SAID)}."
+    return Drawn(source, (r"^\u201e[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*\u201c[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*$",))
+
+
 def _number(written: str) -> str:
     """A pattern of a number that is no part of another one."""
     return rf"(?<![\d.,]){re.escape(written)}(?![.,]?\d)"
@@ -180,7 +212,7 @@ def drawn(kind: Callable[[random.Random], Drawn], seed: int, count: int = 60) ->
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kind", [thousands, decimals, prices, price_pairs, times])
+@pytest.mark.parametrize("kind", [thousands, decimals, prices, price_pairs, times, speech])
 @pytest.mark.parametrize("seed", [21, 22])
 def test_drawn_sentences_keep_their_values(kind: Callable[[random.Random], Drawn], seed: int, pytestconfig: pytest.Config) -> None:
     bundle, engine = opened("en-de", pytestconfig.cache)

@@ -64,5 +64,5 @@ def test_files_have_a_word_on_each_line(tmp_path: Path) -> None:
     (tmp_path / "more").write_text("Linux\n", encoding="utf-8")
     files = [tmp_path / "words", tmp_path / "more"]
     assert IgnoredEdits.of(["iOS"], files).words == ("C#", "Linux", "New Yorker", "iOS", "specdec")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         IgnoredEdits.of(files=[tmp_path / "missing"])

@@ -199,3 +199,17 @@ def test_most_drawn_labels_are_translated_as_a_reader_expects(translator: Transl
         if not re.fullmatch(pattern, output):
             faults.append((label, output))
     assert len(faults) <= 9, faults
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("Page {{current}} of {{total}}", "Seite {{current}} von {{total}}"),
+        ("Page {0} of {1}", "Seite {0} von {1}"),
+        ("Step {0} of {1}", "Schritt {0} von {1}"),
+        ("Page %d of %d", "Seite %d von %d"),
+        ("{count} of {total}", "{count} von {total}"),
+    ],
+)
+def test_the_only_word_beside_placeholders_is_not_lost(translator: Translator, source: str, expected: str) -> None:
+    assert translated(translator, source) == [expected]

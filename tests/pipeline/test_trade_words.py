@@ -37,6 +37,9 @@ def test_technical_names_are_left_alone(corrector: Corrector) -> None:
         "The Importance of Being Earnest",
         "How to Use This Guide",
         "We use specdec for this.",
+        "The dmenu package is broken.",
+        "Install cadvisor on the server.",
+        "I have installed fnm yesterday.",
     ],
 )
 def test_names_lengthened_words_and_titles_stay(line: str, corrector: Corrector) -> None:
@@ -78,6 +81,11 @@ def test_titles_have_capitals(text: str, expected: bool) -> None:
         ("macos", "the macos", False, False),
         ("MacOS is", "macos are", False, True),
         ("sooo", "soon", True, False),
+        ("dwm", "down", True, False),
+        ("dmenu", "menu", True, False),
+        ("bpython", "python", True, False),
+        ("ttrain", "train", False, False),
+        ("thier", "their", False, False),
         ("freind", "friend", False, False),
         ("This", "this", False, True),
     ],

@@ -9,12 +9,11 @@ import typer
 
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.errors import UsageError
+from specdec_cli.memories import SIMILARITY
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.options import Decoding
 
-SIMILARITY = 70.0
-"""Least similarity of a draft's source in percent, if none is given."""
 _draft_option = partial(typer.Option, rich_help_panel="Earlier translations")
 
 MemoryOption = Annotated[

@@ -78,6 +78,9 @@ apostrophe ("goin'") do not match; a word before "'s" does.
 """
 _SENTENCE_START = re.compile(r"(?:^|[a-z]{3}[.!?][\"')]*\s)\W*$")
 _LENGTHENED = re.compile(r"([aeiouy])\1\1|(.)\2\2$")
+_WITHOUT_VOWELS = re.compile(r"[b-df-hj-np-tv-xz]{3,4}")
+_PREFIXED = re.compile(r"([b-df-hj-np-tv-xz])(?!\1)[a-z]{4}")
+"""The beginning of a name such as dmenu, of a letter and a word; who writes a letter too many writes the first one twice."""
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz'"
 _VOWELS = "aeiouy"
 _SHORTEST = 4
@@ -180,6 +183,8 @@ class Speller:
         # A singular that is not in the lexicon may be right.
         similar = self._lexicon.words.intersection(_variants(word))
         known = {new for new in similar if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
+        if _PREFIXED.match(word):
+            known.discard(word[1:])
         found = {new: cost + _FIRST_LETTER * (new[0] != word[0]) + _USUAL * _is_usual(word, new) for new in sorted(known)}
         for place in range(1, len(word)):
             parts = word[:place], word[place:]
@@ -194,7 +199,9 @@ def _may_be_misspelt(word: re.Match[str]) -> bool:
     """
     text, source = word.string, word.group()
     before, after = text[: word.start()], text[word.end() :]
-    if len(source) < _SHORTEST or _LENGTHENED.search(source) or before.endswith("- ") or after.startswith(" -"):
+    if len(source) < _SHORTEST or _LENGTHENED.search(source) or _WITHOUT_VOWELS.fullmatch(source.lower()):
+        return False
+    if before.endswith("- ") or after.startswith(" -"):
         return False
     return source.islower() or (source.istitle() and _SENTENCE_START.search(before) is not None and not re.match(r"\s+[A-Z]|['’]", after))  # noqa: RUF001
 
@@ -220,9 +227,17 @@ def _is_usual(word: str, new: str) -> bool:
 
 
 def changes_name(edit: Edit) -> bool:
-    """Whether an edit replaces or removes a technical name or a lengthened word (sooo, yesss)."""
-    new = edit.text.lower()
+    """Whether an edit replaces or removes a technical name, a short word without vowels (dwm), or a lengthened word (sooo, yesss), or takes
+    the first letter from a word such as dmenu.
+    """
+    new, words = edit.text.lower(), [found.group().lower() for found in _WORD.finditer(edit.text)]
     return any(
-        word not in new and (word in technical_names() or _LENGTHENED.search(word) is not None)
+        word not in new
+        and (
+            word in technical_names()
+            or _LENGTHENED.search(word) is not None
+            or _WITHOUT_VOWELS.fullmatch(word) is not None
+            or (_PREFIXED.match(word) is not None and word[1:] in words)
+        )
         for word in (found.group().lower() for found in _WORD.finditer(edit.source))
     )

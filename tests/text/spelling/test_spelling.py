@@ -32,7 +32,7 @@ def speller() -> Speller:
         ("They had an argment.", "They had an argument."),  # one too few
         ("They had an argumant.", "They had an argument."),  # another one
         ("They had an agrument.", "They had an argument."),  # two exchanged
-        ("They had an xargument.", "They had an argument."),
+        ("They had an aargument.", "They had an argument."),
         ("Futhermore, we want to know.", "Furthermore, we want to know."),
         ("They know. Futhermore, they live.", "They know. Furthermore, they live."),
         ("They live up tothe house.", "They live up to the house."),

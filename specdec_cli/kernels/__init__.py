@@ -1,0 +1,1 @@
+"""Triton kernels: a model's networks on a GPU, with the same bits for a row whatever else is computed with it."""

@@ -1,0 +1,99 @@
+"""Acceptance of a draft: the longest prefix that passes the rule, one more token of the verifier's, cut at EOS and at the row's limit."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from specdec_cli.decoding.options import Exact, FixedPoint, Rule, Tolerant
+from specdec_cli.decoding.state import Accepted, Draft, State
+from specdec_cli.kernels.tiles import power_of_two
+
+
+@triton.jit
+def _accept(
+    best, draft, counts, prefix, forced, top, lowest, drafted_logits, lengths, limits, finished,
+    ids, accepted, bifurcations, ended, predictions, eos, tolerance,
+    SLOTS: tl.constexpr, FIXED_POINT: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """One program a row."""
+    row = tl.program_id(0).to(tl.int64)
+    slots = tl.arange(0, BLOCK)
+    mask, in_draft = slots < SLOTS, slots < SLOTS - 1
+    here = row * SLOTS + slots
+    token = tl.load(best + here, mask=mask, other=0)
+    guess = tl.load(draft + row * (SLOTS - 1) + slots, mask=in_draft, other=0)
+    count = tl.load(counts + row)
+    if forced is not None:
+        must = tl.load(forced + here, mask=mask, other=-1)
+        token = tl.where(must >= 0, must, token)
+    if prefix is not None:
+        token = tl.where(in_draft & (slots < tl.load(prefix + row)), guess, token)
+    if drafted_logits is None:
+        passes = guess == token
+    else:
+        logit = tl.load(drafted_logits + here, mask=mask, other=0.0)
+        highest = tl.load(top + here, mask=mask, other=0.0)
+        passes = (logit >= tl.load(lowest + here, mask=mask, other=0.0)) & (highest - logit <= tolerance)
+        if forced is not None:
+            passes = tl.where(must >= 0, guess == must, passes)
+    passed = tl.min(tl.where(in_draft & (slots < count) & passes, SLOTS, tl.minimum(slots, SLOTS - 1)), 0)
+    passed = tl.minimum(passed, SLOTS - 1)
+    result = token if drafted_logits is None else tl.where(slots < passed, guess, token)
+    new = passed + 1
+    if FIXED_POINT:
+        new = tl.where(passed == count, new, 0)
+    end = tl.min(tl.where(mask & (result == eos), slots, SLOTS), 0)
+    remaining = tl.where(tl.load(finished + row) != 0, 0, tl.load(limits + row) - tl.load(lengths + row))
+    new = tl.minimum(tl.minimum(new, end + 1), remaining)
+    tl.store(ids + here, result, mask=mask)
+    tl.store(predictions + here, token, mask=mask)
+    tl.store(accepted + row, new)
+    tl.store(bifurcations + row, passed)
+    tl.store(ended + row, ((new > end) | (new == remaining)).to(tl.uint8))
+
+
+def supports(rule: Rule) -> bool:
+    """Whether `accept` knows the rule: the exact and the tolerant ones, and that of fixed points."""
+    return isinstance(rule, Exact | Tolerant | FixedPoint)
+
+
+def accept(
+    draft: Draft,
+    best: Tensor,
+    rule: Rule,
+    state: State,
+    eos: int,
+    *,
+    forced: Tensor | None = None,
+    values: Tensor | None = None,
+    drafted: Tensor | None = None,
+) -> tuple[Accepted, Tensor]:
+    """The tokens that a round adds to the rows of `state`, and the boolean `ended` (B,): the row ends with them.
+
+    `best` (B, k + 1) are the verifier's tokens after each prefix of `draft` (B, k); `forced` (B, k + 1) replaces them where it is not
+    negative. A tolerant rule also needs `values` (B, k + 1, n), the logits of the n = min(top_beta, V) best tokens, and `drafted`
+    (B, k + 1), those of the drafted tokens; the last one of a row is not used. A finished row adds nothing. Raises ValueError for a
+    rule that `supports` rejects, and for logits that are missing.
+    """
+    if not supports(rule):
+        raise ValueError(f"the kernel does not know the rule {rule}")
+    tolerant = rule if isinstance(rule, Tolerant) else None
+    if tolerant is not None and (values is None or drafted is None):
+        raise ValueError("a tolerant rule needs the logits of the best and of the drafted tokens")
+    rows, slots = best.shape
+    top = lowest = None
+    if tolerant is not None and values is not None:
+        top, lowest = values[..., 0].contiguous(), values[..., -1].contiguous()
+    ids, predictions = torch.empty_like(best), torch.empty_like(best)
+    counts, bifurcations = torch.empty_like(state.lengths), torch.empty_like(state.lengths)
+    ended = torch.empty(rows, dtype=torch.uint8, device=best.device)
+    _accept[(rows,)](
+        *(best.contiguous(), draft.ids.contiguous(), draft.counts, draft.prefix, forced, top, lowest),
+        *(None if tolerant is None else drafted, state.lengths, state.limits, state.finished.view(torch.uint8)),
+        *(ids, counts, bifurcations, ended, predictions, eos, 0.0 if tolerant is None else tolerant.tolerance),
+        SLOTS=slots,
+        FIXED_POINT=isinstance(rule, FixedPoint),
+        BLOCK=power_of_two(slots),
+    )
+    return Accepted(ids, counts, bifurcations, predictions, draft.counts), ended.view(torch.bool)

@@ -1,0 +1,75 @@
+"""Attention of a block of queries (Vaswani et al. 2017), with the softmax computed while keys are read (Milakov and Gimelshein 2018).
+
+One kernel serves self-attention over a cache, cross-attention, and drafts that attend to themselves both ways: a query sees the first
+keys of its row, and how many is an input.
+"""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from specdec_cli.kernels.tiles import KEYS, ROWS, power_of_two
+
+EMPTY = tl.constexpr(-1e30)
+"""The score of a hidden key, finite because the difference of infinities is not a number."""
+
+
+@triton.jit(do_not_specialize=["count", "tiles", "ends_row", "ends_query"])
+def _attend(
+    queries, store, ends, output, count, tiles, ends_row, ends_query, store_row, store_position, scale,
+    HEADS: tl.constexpr, HEAD_WIDTH: tl.constexpr, TILE_QUERIES: tl.constexpr, TILE_KEYS: tl.constexpr, TILE_WIDTH: tl.constexpr,
+):  # fmt: skip
+    """One program a head and a tile of a row's queries. Keys are added up from the first to the last, TILE_KEYS at a time; tiles behind
+    the last key of a query add zeros to its sums, and so change no bit.
+    """
+    row = (tl.program_id(0) // tiles).to(tl.int64)
+    head = tl.program_id(1)
+    number = (tl.program_id(0) % tiles) * TILE_QUERIES + tl.arange(0, TILE_QUERIES)
+    units, keys = tl.arange(0, TILE_WIDTH), tl.arange(0, TILE_KEYS)
+    in_queries, in_width = number < count, units < HEAD_WIDTH
+    visible = tl.load(ends + row * ends_row + number * ends_query, mask=in_queries, other=1).to(tl.int32)
+    visible = tl.maximum(visible, 1)
+    places = ((row * count + number) * HEADS + head)[:, None] * HEAD_WIDTH + units[None, :]
+    query = tl.load(queries + places, mask=in_queries[:, None] & in_width[None, :], other=0.0)
+    start = store + row * store_row + head * HEAD_WIDTH
+    top = tl.full([TILE_QUERIES], EMPTY, tl.float32)
+    total = tl.zeros([TILE_QUERIES], tl.float32)
+    sums = tl.zeros([TILE_QUERIES, TILE_WIDTH], tl.float32)
+    last = tl.max(visible, 0)
+    for first in range(0, last, TILE_KEYS):
+        position = first + keys
+        mask = (position < last)[:, None] & in_width[None, :]
+        at = start + position.to(tl.int64)[:, None] * store_position + units[None, :]
+        scores = tl.dot(query, tl.trans(tl.load(at, mask=mask, other=0.0)), input_precision="ieee") * scale
+        seen = position[None, :] < visible[:, None]
+        scores = tl.where(seen, scores, EMPTY)
+        highest = tl.maximum(top, tl.max(scores, 1))
+        shares = tl.where(seen, tl.exp(scores - highest[:, None]), 0.0)
+        shrink = tl.exp(top - highest)
+        total = total * shrink + tl.sum(shares, 1)
+        values = tl.load(at + HEADS * HEAD_WIDTH, mask=mask, other=0.0)
+        sums = tl.dot(shares.to(values.dtype), values, sums * shrink[:, None], input_precision="ieee")
+        top = highest
+    mixed = (sums / total[:, None]).to(output.dtype.element_ty)
+    tl.store(output + places, mixed, mask=in_queries[:, None] & in_width[None, :])
+
+
+def attend(queries: Tensor, keys_values: Tensor, ends: Tensor) -> Tensor:
+    """Attention (B, Q, W) of contiguous `queries` (B, Q, W) over `keys_values` (B, S, 2, H, D), where W is H * D.
+
+    Query q of row b sees the first `ends`[b, q] keys, at least 1; `ends` is (B, Q), or (B, 1) if the queries of a row see the same. The
+    last three dimensions of `keys_values` must be contiguous. Keys that no query of a row sees are not read, so they may be of any value.
+    """
+    (rows, count, _), (heads, head_width) = queries.shape, keys_values.shape[3:]
+    output, tiles = torch.empty_like(queries), triton.cdiv(count, ROWS)
+    ends = ends.expand(rows, count)
+    _attend[(rows * tiles, heads)](
+        *(queries, keys_values, ends, output, count, tiles, *ends.stride(), *keys_values.stride()[:2], head_width**-0.5),
+        HEADS=heads,
+        HEAD_WIDTH=head_width,
+        TILE_QUERIES=ROWS,
+        TILE_KEYS=KEYS,
+        TILE_WIDTH=power_of_two(head_width),
+    )
+    return output

@@ -1,0 +1,112 @@
+"""A linear layer with what stands around it in a Transformer: y = activation(norm(x) @ weight.T + bias) + residual.
+
+Its last columns may go to a cache of keys and values instead of to y.
+"""
+
+import triton
+import triton.language as tl
+from torch import Tensor, nn
+
+from specdec_cli.kernels.tiles import COLUMNS, INPUTS, ROWS, power_of_two
+from specdec_cli.model.config import Activation
+
+
+@triton.jit
+def _activated(x, ACTIVATION: tl.constexpr):
+    if ACTIVATION == "relu":
+        x = tl.maximum(x, 0.0)
+    elif ACTIVATION == "gelu":
+        x = 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))
+    elif ACTIVATION == "silu":
+        x = x / (1.0 + tl.exp(-x))
+    return x
+
+
+@triton.jit(do_not_specialize=["count", "queries"])
+def _linear(
+    x, weight, bias, gain, shift, residual, output, store, positions, count, queries, store_row, store_position, epsilon,
+    WIDTH: tl.constexpr, COLUMNS: tl.constexpr, KEPT: tl.constexpr, ACTIVATION: tl.constexpr,
+    TILE_ROWS: tl.constexpr, TILE_COLUMNS: tl.constexpr, TILE_INPUTS: tl.constexpr,
+):  # fmt: skip
+    """One program a tile of rows and columns. It adds up each row's products from the first input to the last, TILE_INPUTS at a time."""
+    rows = tl.program_id(0) * TILE_ROWS + tl.arange(0, TILE_ROWS)
+    columns = tl.program_id(1) * TILE_COLUMNS + tl.arange(0, TILE_COLUMNS)
+    inputs = tl.arange(0, TILE_INPUTS)
+    in_rows, in_columns = rows < count, columns < COLUMNS
+    starts = x + rows.to(tl.int64)[:, None] * WIDTH
+    if gain is not None:
+        total = tl.zeros([TILE_ROWS], tl.float32)
+        for k in range(0, WIDTH, TILE_INPUTS):
+            mask = in_rows[:, None] & (k + inputs < WIDTH)[None, :]
+            total += tl.sum(tl.load(starts + k + inputs[None, :], mask=mask, other=0.0).to(tl.float32), 1)
+        mean = total / WIDTH
+        squares = tl.zeros([TILE_ROWS], tl.float32)
+        for k in range(0, WIDTH, TILE_INPUTS):
+            mask = in_rows[:, None] & (k + inputs < WIDTH)[None, :]
+            centred = tl.load(starts + k + inputs[None, :], mask=mask, other=0.0).to(tl.float32) - mean[:, None]
+            centred = tl.where(mask, centred, 0.0)
+            squares += tl.sum(centred * centred, 1)
+        scale = 1.0 / tl.sqrt(squares / WIDTH + epsilon)
+    sums = tl.zeros([TILE_ROWS, TILE_COLUMNS], tl.float32)
+    for k in range(0, WIDTH, TILE_INPUTS):
+        in_width = k + inputs < WIDTH
+        tile = tl.load(starts + k + inputs[None, :], mask=in_rows[:, None] & in_width[None, :], other=0.0)
+        if gain is not None:
+            gains = tl.load(gain + k + inputs, mask=in_width, other=0.0).to(tl.float32)
+            shifts = tl.load(shift + k + inputs, mask=in_width, other=0.0).to(tl.float32)
+            tile = (tile.to(tl.float32) - mean[:, None]) * scale[:, None] * gains[None, :] + shifts[None, :]
+            tile = tile.to(weight.dtype.element_ty)
+        weights = tl.load(
+            weight + columns.to(tl.int64)[:, None] * WIDTH + k + inputs[None, :], mask=in_columns[:, None] & in_width[None, :], other=0.0
+        )
+        sums = tl.dot(tile, tl.trans(weights), sums, input_precision="ieee")
+    if bias is not None:
+        sums += tl.load(bias + columns, mask=in_columns, other=0.0).to(tl.float32)[None, :]
+    sums = _activated(sums, ACTIVATION)
+    kept = in_rows[:, None] & (columns < KEPT)[None, :]
+    places = rows.to(tl.int64)[:, None] * KEPT + columns[None, :]
+    if residual is not None:
+        sums += tl.load(residual + places, mask=kept, other=0.0).to(tl.float32)
+    if output is not None:
+        tl.store(output + places, sums.to(output.dtype.element_ty), mask=kept)
+    if store is not None:
+        at = (rows // queries).to(tl.int64) * store_row + tl.load(positions + rows, mask=in_rows, other=0).to(tl.int64) * store_position
+        stored = in_rows[:, None] & (in_columns & (columns >= KEPT))[None, :]
+        tl.store(store + at[:, None] + (columns - KEPT)[None, :], sums.to(store.dtype.element_ty), mask=stored)
+
+
+def linear(
+    x: Tensor,
+    layer: nn.Linear,
+    *,
+    norm: nn.LayerNorm | None = None,
+    activation: Activation | None = None,
+    residual: Tensor | None = None,
+    store: Tensor | None = None,
+    positions: Tensor | None = None,
+    kept: int | None = None,
+) -> Tensor:
+    """Outputs (B, Q, N) of contiguous `x` (B, Q, K), with the weights (N, K) and the bias of `layer`.
+
+    `norm` is applied to `x` first, `activation` to the product; `residual` (B, Q, N) is added last.
+
+    With `store` (B, S, 2, H, D) and `positions` (B, Q), only the first `kept` columns are returned, (B, Q, `kept`). The others, keys and
+    values (2, H, D), are written to `store` at the positions, in place; its last three dimensions must be contiguous.
+    """
+    (rows, queries, width), columns = x.shape, layer.weight.shape[0]
+    kept = columns if kept is None else kept
+    output = x.new_empty(rows, queries, kept) if kept else None
+    gain, shift, epsilon = (None, None, 0.0) if norm is None else (norm.weight, norm.bias, norm.eps)
+    positions = None if positions is None else positions.expand(rows, queries).contiguous()
+    strides = (0, 0) if store is None else store.stride()[:2]
+    _linear[(triton.cdiv(rows * queries, ROWS), triton.cdiv(columns, COLUMNS))](
+        *(x, layer.weight, layer.bias, gain, shift, residual, output, store, positions, rows * queries, queries, *strides, epsilon),
+        WIDTH=width,
+        COLUMNS=columns,
+        KEPT=kept,
+        ACTIVATION=activation or "none",
+        TILE_ROWS=ROWS,
+        TILE_COLUMNS=min(COLUMNS, power_of_two(columns)),
+        TILE_INPUTS=min(INPUTS, power_of_two(width)),
+    )
+    return x.new_empty(rows, queries, 0) if output is None else output

@@ -1,0 +1,131 @@
+"""A Transformer computed by kernels: encoder, decoder passes over a cache, and the choice of tokens."""
+
+import torch
+from torch import Tensor, nn
+
+from specdec_cli.kernels.attention import attend
+from specdec_cli.kernels.embedding import embed
+from specdec_cli.kernels.linear import linear
+from specdec_cli.kernels.norm import norm
+from specdec_cli.kernels.support import supported
+from specdec_cli.kernels.vocabulary import Best, best_tokens
+from specdec_cli.model.attention import Attention, PrefixMask
+from specdec_cli.model.cache import Cache, LayerCache
+from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
+from specdec_cli.model.network import fingerprint_of
+from specdec_cli.model.transformer import Memory, Transformer
+
+
+class TritonNetwork:
+    """The Network of `model`, computed by Triton kernels.
+
+    It is batch-invariant by construction: every sum is over one row, in an order that depends on the model's widths only. So the bits of a
+    row's states and logits change neither with the other rows nor with the number of queries, the padded width of sources or the
+    capacity of the cache. They are not those of PyTorch's operators, which add up in other orders.
+
+    The model must be on the current device. Raises ValueError for a model that `supported` rejects.
+    """
+
+    row_multiple = 1
+    batch_invariant = True
+
+    def __init__(self, model: Transformer) -> None:
+        weight = model.embedding.tokens.weight
+        if problem := supported(model.config, weight.device, weight.dtype):
+            raise ValueError(problem)
+        self.model, self.config, self.device = model.eval(), model.config, weight.device
+        self.value_bytes, self.choices, self.length_head = weight.element_size(), model.choices, model.length_head
+
+    @property
+    def fingerprint(self) -> tuple[str, ...]:
+        """Texts that name the arithmetic and the weights, for keys of measurements."""
+        return "kernels", str(self.model.embedding.tokens.weight.dtype), fingerprint_of(self.model)
+
+    @torch.no_grad()
+    def encode(self, source: Tensor, *, for_decoder: bool = True) -> Memory:
+        """Encode `source` ids (B, S), padded on the right; with `for_decoder` also keys and values for each decoder layer."""
+        config, encoder = self.config, self.model.encoder
+        positions = torch.arange(source.shape[1], device=source.device).expand_as(source)
+        ends = ((source != config.padding) * (positions + 1)).amax(1, keepdim=True)
+        x = embed(source, positions, encoder.embedding)
+        store = x.new_empty(*source.shape, 2, config.heads, config.head_width)
+        for layer in encoder.layers:
+            assert isinstance(layer, EncoderLayer)
+            x = self._attend(x, layer.attention, layer.attention_residual, LayerCache(store, positions), ends)
+            x = self._feed_forward(x, layer.feed_forward)
+        states = _final_norm(x, encoder.norm)
+        keys_values = [self._memory(states, layer) for layer in self.model.layers] if for_decoder else []
+        return Memory(states, PrefixMask(ends, source.shape[1], states.dtype), keys_values)
+
+    def new_cache(self, memory: Memory, capacity: int) -> Cache:
+        """A cache of `capacity` positions for the rows of `memory`. It is not initialised: positions that no query sees are not read."""
+        config, rows = self.config, len(memory.states)
+        return Cache.empty(config.decoder_layers, rows, capacity, config.heads, config.head_width, memory.states, masked=False)
+
+    @torch.no_grad()
+    def decode(self, ids: Tensor, positions: Tensor, ends: Tensor, memory: Memory, cache: Cache) -> Tensor:
+        """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q), whose keys and values are written to `cache`; each query sees the
+        first `ends` (B, Q) positions of its row.
+        """
+        x = embed(ids, positions, self.model.embedding)
+        for layer, store, keys_values in zip(self.model.layers, cache.whole.unbind(2), memory.keys_values, strict=True):
+            assert isinstance(layer, DecoderLayer)
+            x = self._attend(x, layer.attention, layer.attention_residual, LayerCache(store, positions), ends)
+            x = self._read_memory(x, layer, keys_values, memory.mask.ends)
+            x = self._feed_forward(x, layer.feed_forward)
+        return _final_norm(x, self.model.norm)
+
+    def teach(self, memory: Memory, target: Tensor) -> Tensor:
+        """Top states (B, T, W) of `target` ids (B, T), without a cache; see `Transformer.teach`."""
+        config, length = self.config, target.shape[1]
+        positions = torch.arange(length, device=target.device).expand_as(target)
+        to_step = ((positions // config.step + 1) * config.step).clamp_max(length)
+        ends = (target != config.padding).sum(1, keepdim=True) if config.order == "masked" else to_step
+        return self.decode(target, positions, ends, memory, self.new_cache(memory, length))
+
+    def project(self, states: Tensor) -> Tensor:
+        """Logits (..., V) of top states (..., W), in float32."""
+        logits = self.best(states, logits=True).logits
+        assert logits is not None
+        return logits.view(*states.shape[:-1], -1)
+
+    @torch.no_grad()
+    def best(self, states: Tensor, *, logits: bool = False) -> Best:
+        """The best token after each of the top states (..., W), which are N in all; with `logits` also all logits (N, V)."""
+        return best_tokens(states.reshape(-1, states.shape[-1]), self.model.output, logits=logits)
+
+    def _attend(self, x: Tensor, attention: Attention, residual: Sublayer, cache: LayerCache, ends: Tensor) -> Tensor:
+        """The sublayer of self-attention, over the keys in the store of `cache`, to which those of `x` are written at its slots (B, Q)."""
+        queries = linear(
+            x, attention.query_key_value, norm=_entry(residual), store=cache.store, positions=cache.slots, kept=self.config.width
+        )
+        return self._leave(attend(queries, cache.store, ends), attention.output, x, residual)
+
+    def _read_memory(self, x: Tensor, layer: DecoderLayer, keys_values: Tensor, ends: Tensor) -> Tensor:
+        residual = layer.cross_attention_residual
+        queries = linear(x, layer.cross_attention.query, norm=_entry(residual))
+        return self._leave(attend(queries, keys_values, ends), layer.cross_attention.output, x, residual)
+
+    def _feed_forward(self, x: Tensor, layer: FeedForward) -> Tensor:
+        inner = linear(x, layer.inner, norm=_entry(layer.residual), activation=self.config.activation)
+        return self._leave(inner, layer.outer, x, layer.residual)
+
+    def _leave(self, x: Tensor, layer: nn.Linear, before: Tensor, residual: Sublayer) -> Tensor:
+        """The output of a sublayer that ends with `layer` and was entered with `before`."""
+        total = linear(x, layer, residual=before)
+        return total if residual.pre else norm(total, residual.norm)
+
+    def _memory(self, states: Tensor, layer: nn.Module) -> Tensor:
+        """Keys and values (B, S, 2, H, D) of the encoder's states for the cross-attention of a decoder layer."""
+        assert isinstance(layer, DecoderLayer)
+        keys_values = linear(states, layer.cross_attention.key_value)
+        return keys_values.view(*states.shape[:2], 2, self.config.heads, self.config.head_width)
+
+
+def _entry(residual: Sublayer) -> nn.LayerNorm | None:
+    """The norm at the entry of a sublayer; None with post-norm."""
+    return residual.norm if residual.pre else None
+
+
+def _final_norm(x: Tensor, layer: nn.Module) -> Tensor:
+    return norm(x, layer) if isinstance(layer, nn.LayerNorm) else x

@@ -1,0 +1,106 @@
+"""The rules that reject edits of a sentence, in order, each with a name that `--trace` shows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown_word
+from specdec_cli.pipeline.ignored_edits import edits_outside
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.shape import is_title, lowers_word
+from specdec_cli.text.spelling.ngrams import NgramModel
+from specdec_cli.text.spelling.speller import changes_name
+
+Rejecting = Callable[[int, Edit, str], None]
+"""Takes the number of a sentence, an edit of it that is rejected, and the name of the rule."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What the rules know of a sentence: its `text`, whether it is `english`, whether it is Latin (see `protected_spans`), the filter and
+    the counts of n-grams (None: not known).
+    """
+
+    text: str
+    filter: EditFilter
+    ngrams: NgramModel | None
+    english: bool
+    latin: bool
+
+
+class EditRule(NamedTuple):
+    """A rule: of the edits of a sentence that earlier rules left, `passing` returns those that it leaves."""
+
+    name: str
+    passing: Callable[[Sequence[Edit], Context], Sequence[Edit]]
+
+
+def applied(
+    rules: Sequence[EditRule], edits: Sequence[Edit], context: Context, reject: Callable[[Edit, str], None] | None = None
+) -> list[Edit]:
+    """Return those of `edits` that all `rules` leave; `reject` is called for each other one with the name of the rule that rejects it."""
+    for rule in rules:
+        left = list(rule.passing(edits, context))
+        report_rejected(edits, left, rule.name, reject)
+        edits = left
+    return list(edits)
+
+
+def report_rejected(edits: Sequence[Edit], left: Sequence[Edit], name: str, reject: Callable[[Edit, str], None] | None) -> None:
+    """Call `reject` for those of `edits` that are not among those that a rule has `left`."""
+    if reject is not None and len(left) < len(edits):
+        kept = {(edit.start, edit.end) for edit in left}
+        for edit in edits:
+            if (edit.start, edit.end) not in kept:
+                reject(edit, name)
+
+
+def _outside_protected(edits: Sequence[Edit], context: Context) -> list[Edit]:
+    spans = protected_spans(context.text, latin=context.latin) if edits else []
+    left = edits_outside(edits, spans, touches)
+    # If the model spoilt a span, it perhaps added words beside it, too.
+    return left if len(left) == len(edits) else edits_outside(left, spans, _adjoins)
+
+
+def _of_known_words(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    if context.ngrams is None:
+        return edits
+    ngrams = context.ngrams
+    return [edit for edit in edits if not (adds_unknown_word(edit, ngrams) or replaces_unknown_word(edit, ngrams))]
+
+
+def _of_other_words_than_names(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    return [edit for edit in edits if not changes_name(edit)] if context.english else edits
+
+
+def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    if not edits or not context.english or not is_title(context.text):
+        return edits
+    return [edit for edit in edits if not lowers_word(edit)]
+
+
+def touches(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit changes the span from `start` to `end`, or adds text next to it without a space."""
+    longer = edit.start == edit.end == end and not edit.text[:1].isspace()
+    earlier = edit.start == edit.end == start and not edit.text[-1:].isspace()
+    return longer or earlier or (edit.start < end and start < edit.end)
+
+
+def _adjoins(edit: Edit, start: int, end: int) -> bool:
+    """Whether an edit overlaps the span from `start` to `end`, or begins where it ends, or ends where it begins."""
+    return edit.start <= end and start <= edit.end
+
+
+PROTECTED = EditRule("protected", _outside_protected)
+"""The rule for edits that have no scores yet."""
+RULES = (
+    EditRule("low score", lambda edits, context: list(filter(context.filter.is_probable, edits))),
+    EditRule("lost content", lambda edits, context: list(filter(context.filter.keeps_content_of, edits))),
+    EditRule("unknown word", _of_known_words),
+    EditRule("name", _of_other_words_than_names),
+    EditRule("title", _with_capitals_of_title),
+    EditRule("low score alone", lambda edits, context: context.filter.passing(edits)),
+)
+"""The rules for edits with scores."""

@@ -1,0 +1,111 @@
+"""The kernels of linear layers, norms and embeddings compute what PyTorch's operators do, and the same bits for a row in any company."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
+from specdec_cli.kernels.embedding import embed
+from specdec_cli.kernels.linear import linear
+from specdec_cli.kernels.norm import norm
+from specdec_cli.model.cache import Cache
+from specdec_cli.model.config import Activation, TransformerConfig
+from specdec_cli.model.embedding import Embedding
+from specdec_cli.model.layers import ACTIVATIONS
+
+SHAPES = [(16, 16), (48, 80), (80, 240), (192, 64), (64, 130)]
+"""Widths of inputs and outputs; most are no multiple of a tile."""
+TOLERANCE = {torch.float32: 2e-5, torch.float16: 1e-2, torch.bfloat16: 6e-2}
+
+
+def layer_norm(width: int, dtype: torch.dtype = torch.float32) -> nn.LayerNorm:
+    layer = nn.LayerNorm(width)
+    layer.weight.add_(0.3 * torch.randn(width))
+    layer.bias.add_(0.3 * torch.randn(width))
+    return layer.to(dtype)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("activation", "parts"), [(None, "norm"), ("relu", "norm"), ("gelu", "residual"), ("silu", "norm, residual, no bias")]
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_layer_is_that_of_the_operators(shape: tuple[int, int], activation: Activation | None, parts: str, dtype: torch.dtype) -> None:
+    width, columns = shape
+    layer = nn.Linear(width, columns, bias="no bias" not in parts).to(dtype)
+    before = layer_norm(width, dtype) if "norm" in parts else None
+    x = torch.randn(2, 9, width, dtype=dtype)
+    residual = torch.randn(2, 9, columns, dtype=dtype) if "residual" in parts else None
+    result = linear(x, layer, norm=before, activation=activation, residual=residual)
+    expected = x.float() if before is None else before.float()(x.float())
+    expected = layer.float()(expected)
+    expected = expected if activation is None else ACTIVATIONS[activation](expected)
+    expected = expected if residual is None else expected + residual.float()
+    assert result.dtype is dtype and result.shape == expected.shape
+    torch.testing.assert_close(result.float(), expected, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_a_row_has_the_same_bits_in_any_company(shape: tuple[int, int], dtype: torch.dtype) -> None:
+    width, columns = shape
+    layer, before = nn.Linear(width, columns).to(dtype), layer_norm(width, dtype)
+    x, residual = torch.randn(4, 5, width, dtype=dtype), torch.randn(4, 5, columns, dtype=dtype)
+
+    def run(rows: slice, queries: slice) -> Tensor:
+        added = residual[rows, queries].contiguous()
+        return linear(x[rows, queries].contiguous(), layer, norm=before, activation="gelu", residual=added)
+
+    everything = run(slice(None), slice(None))
+    for row in (0, 3):
+        assert torch.equal(run(slice(row, row + 1), slice(None))[0], everything[row])
+        for query in (0, 4):
+            assert torch.equal(run(slice(row, row + 1), slice(query, query + 1))[0, 0], everything[row, query])
+
+
+@pytest.mark.parametrize("kept", [48, 0])
+def test_keys_and_values_go_to_their_positions_in_the_cache(kept: int) -> None:
+    rows, capacity, heads, head_width = 3, 11, 3, 16
+    layer = nn.Linear(32, kept + 2 * heads * head_width)
+    x = torch.randn(rows, 4, 32)
+    positions = torch.tensor([[0, 1, 2, 3], [4, 5, 6, 7], [7, 8, 9, 10]])
+    cache = Cache(torch.full((rows, capacity, 2, 2, heads, head_width), torch.nan))
+    result = linear(x, layer, store=cache.whole[:, :, 1], positions=positions, kept=kept)
+    expected = layer(x)
+    torch.testing.assert_close(result, expected[..., :kept], rtol=2e-5, atol=2e-5)
+    written = cache.whole[:, :, 1].flatten(2)
+    at = positions[..., None].expand(-1, -1, written.shape[2])
+    torch.testing.assert_close(written.gather(1, at), expected[..., kept:], rtol=2e-5, atol=2e-5)
+    assert int(cache.whole.isnan().logical_not().sum()) == expected[..., kept:].numel()
+
+
+@pytest.mark.parametrize("width", [16, 48, 80, 512])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_norm_is_that_of_the_operators(width: int, dtype: torch.dtype) -> None:
+    layer, x = layer_norm(width, dtype), 3 * torch.randn(2, 5, width, dtype=dtype) + 1
+    result = norm(x, layer)
+    assert result.dtype is dtype
+    torch.testing.assert_close(result.float(), layer.float()(x.float()), rtol=1e-2, atol=1e-5 if dtype is torch.float32 else 1e-2)
+    assert torch.equal(norm(x[1:, 2:3].contiguous(), layer.to(dtype))[0, 0], result[1, 2])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"positions": "learned", "position_offset": 2, "embedding_norm": True},
+        {"embedding_scale": False, "embedding_norm": True},
+        {"positions": "learned"},
+    ],
+)
+def test_embeddings_are_those_of_the_operators(changes: dict[str, Any]) -> None:
+    config = TransformerConfig(60, width=48, heads=2, max_positions=32, **changes)
+    embedding = Embedding(config, nn.Embedding(60, 48), 0.0).eval()
+    if isinstance(embedding.norm, nn.LayerNorm):
+        embedding.norm = layer_norm(48)
+    ids, positions = torch.randint(60, (3, 5)), torch.randint(32, (3, 5))
+    result = embed(ids, positions, embedding)
+    torch.testing.assert_close(result, embedding(ids, positions), rtol=2e-5, atol=2e-5)
+    assert torch.equal(embed(ids[1:2, 3:4], positions[1:2, 3:4], embedding)[0, 0], result[1, 3])
