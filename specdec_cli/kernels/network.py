@@ -37,6 +37,10 @@ class TritonNetwork:
         self.value_bytes, self.choices, self.length_head = weight.element_size(), model.choices, model.length_head
 
     @property
+    def description(self) -> str:
+        return "Triton kernels"
+
+    @property
     def fingerprint(self) -> tuple[str, ...]:
         """Texts that name the arithmetic and the weights, for keys of measurements."""
         return "kernels", str(self.model.embedding.tokens.weight.dtype), fingerprint_of(self.model)

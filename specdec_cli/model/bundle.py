@@ -19,6 +19,7 @@ from specdec_cli.model.bundle_info import read_shape as read_shape
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.drafters import AnyDrafter, make_drafter
+from specdec_cli.model.network import Network
 from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.model.uninitialized import Uninitialized
@@ -39,7 +40,8 @@ class Bundle:
     """A loaded bundle: its description, tokenizer and models; `drafter` is None for a bundle without a drafter, `ngrams` for one
     without counts of n-grams, `lexicon` for one without a list of words, `labels` for one without translations of labels.
 
-    `path` is the bundle.json that it was read from, for error messages; None for a bundle in memory.
+    `network` computes the verifier in place of PyTorch, if it is given. `path` is the bundle.json that it was read from, for error
+    messages; None for a bundle in memory.
     """
 
     info: BundleInfo
@@ -50,6 +52,7 @@ class Bundle:
     ngrams: NgramModel | None = None
     lexicon: Lexicon | None = None
     labels: Labels | None = None
+    network: Network | None = None
 
     @property
     def shape(self) -> TransformerConfig:

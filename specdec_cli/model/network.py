@@ -39,6 +39,10 @@ class Network(Protocol):
         """Whether a row's results depend neither on the other rows of a batch nor on the number of threads."""
 
     @property
+    def description(self) -> str:
+        """A text that names what computes."""
+
+    @property
     def fingerprint(self) -> tuple[str, ...]:
         """Texts that name the arithmetic and the weights, for keys of measurements."""
 
@@ -93,6 +97,10 @@ class TorchNetwork:
     @property
     def batch_invariant(self) -> bool:
         return self.model.batch_invariant
+
+    @property
+    def description(self) -> str:
+        return "PyTorch's operators"
 
     @property
     def fingerprint(self) -> tuple[str, ...]:

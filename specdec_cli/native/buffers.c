@@ -16,11 +16,6 @@ int64_t specdec_capacity(const struct specdec_model *model, int64_t source_lengt
 // Few outputs are as long as their row's capacity: a row begins with memory for somewhat more tokens than its source has, and gets more
 // when it needs that, so that fewer pages are in use.
 
-// The number of floats that the keys and values of all layers have for `positions` positions of a row.
-static int64_t keys_size(const struct stack *stack, int64_t positions) {
-    return product_of(product_of(2 * stack->count, stack->heads), product_of(stack->head_stride, positions));
-}
-
 // The memory for the longest sentence of the queue, from the row's first sentence on.
 static int reserve(struct arena *arena, struct pages *pages, int64_t floats) {
     if (pages->start) return 1;
@@ -35,11 +30,11 @@ int row_reserve(const struct specdec_session *session, struct row *row) {
     // A single row has the memory of the row old it, whose pages are in use.
     struct arena *arena = session->options.batch_size == 1 ? &session->workers->arena : 0;
     row->allocated = arena ? row->capacity : smaller(row->capacity, padded_length(row->source_length + row->source_length / 4 + 1));
-    if (row->has_drafter && !(reserve(arena, &row->draft_cache, keys_size(drafter, capacity)) &&
-                              reserve(arena, &row->draft_memory, keys_size(drafter, length))))
+    if (row->has_drafter && !(reserve(arena, &row->draft_cache, keys_size_of(drafter, capacity)) &&
+                              reserve(arena, &row->draft_memory, keys_size_of(drafter, length))))
         return 0;
-    return reserve(arena, &row->cache, keys_size(stack, product_of(capacity, session->beam))) &&
-           reserve(arena, &row->memory, keys_size(stack, length));
+    return reserve(arena, &row->cache, keys_size_of(stack, product_of(capacity, session->beam))) &&
+           reserve(arena, &row->memory, keys_size_of(stack, length));
 }
 
 // Moves the keys and values at the first `used` positions of every layer and head, the last ones first, where each gets `positions`

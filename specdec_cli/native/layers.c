@@ -49,6 +49,10 @@ static void normalize_rows(struct member *member, const struct pass *pass, struc
         pass->kernels->normalize(norm.gamma, norm.beta, pass->x + i * width, width, pass->x + i * width);
 }
 
+int64_t keys_size_of(const struct stack *stack, int64_t positions) {
+    return product_of(product_of(2 * stack->count, stack->heads), product_of(stack->head_stride, positions));
+}
+
 // One head's keys and values of a row: `keys`, then `values`, (capacity, head_stride) each.
 struct head {
     float *keys, *values;

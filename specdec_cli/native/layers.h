@@ -68,5 +68,8 @@ void run_linear(struct member *member, const struct linear_call *call);
 // The embedding (W) of a token at a position.
 void embed_token(const struct kernels *kernels, const struct embedding *embedding, int64_t id, int64_t position, float *to);
 
+// The number of floats that the keys and values of all layers have for `positions` positions of a row.
+int64_t keys_size_of(const struct stack *stack, int64_t positions);
+
 // Keys and values (2 * W) of a position to `index` of a cache.
 void store_keys(const struct stack *stack, const float *from, float *to, int64_t layer, int64_t index, int64_t capacity);

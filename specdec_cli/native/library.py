@@ -12,7 +12,7 @@ from specdec_cli.native.header import read_header
 HEADER = read_header(Path(__file__).with_name("specdec.h"))
 """The interface for which this version calls the library."""
 OK, WAITING, FINISHED, ROUND = (HEADER.enums["status"][name] for name in ("ok", "waiting", "finished", "round"))
-_NO_MEMORY, _BAD_SHAPE = HEADER.enums["status"]["no-memory"], HEADER.enums["status"]["bad-shape"]
+_NO_MEMORY, _BAD_SHAPE, _BAD_PASS = (HEADER.enums["status"][name] for name in ("no-memory", "bad-shape", "bad-pass"))
 _MESSAGES = {
     "no-memory": "there is not enough memory",
     "bad-shape": "a size of the model is out of the range of the native engine",
@@ -22,6 +22,7 @@ _MESSAGES = {
     "bad-id": "an id of a source is not in the vocabulary",
     "bad-length": "a source is empty or longer than the model's positions",
     "forked": "it was made in another process",
+    "bad-pass": "a value of a pass is out of its range",
     "unknown-isa": "no such instruction set",
 }
 _UNCHECKED = 0
@@ -41,10 +42,11 @@ class UnsupportedModel(ModelError):
 
 
 class NativeError(Exception):
-    """An error that a function of the library returned; the message says what it means, and names the option at fault, if one is."""
+    """An error that a function of the library returned; the message names the option, or the value of a pass, at fault."""
 
     def __init__(self, status: int, fault: bytes | None = None) -> None:
-        super().__init__(_message(status) if fault is None else f"option {fault.decode()}: out of its range, or it contradicts others")
+        kind = "pass" if status == _BAD_PASS else "option"
+        super().__init__(_message(status) if fault is None else f"{kind} {fault.decode()}: out of its range, or it contradicts others")
 
 
 @cache

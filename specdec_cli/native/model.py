@@ -17,7 +17,7 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.header import fill
 from specdec_cli.native.library import FINISHED, HEADER, ROUND, WAITING, check, instruction_set, load_library, model_error
-from specdec_cli.native.tensors import Named, drafter_tensors, verifier_tensors
+from specdec_cli.native.tensors import Named, drafter_tensors, unread_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
 FIRST_COPY = 11
@@ -87,7 +87,7 @@ class NativeModel:
 
     def _create(self, shape: Any, named: Sequence[Sequence[Named]]) -> ctypes.c_void_p:
         for weights, own in zip(self._weights, named, strict=True):
-            weights.check_names(dict(own))
+            weights.check_names(dict(own) | (dict(unread_tensors(self.config)) if weights is self._weights[0] else {}))
         places = [(weights, name) for weights, own in zip(self._weights, named, strict=True) for name, _ in own]
         tensors = (HEADER.structs["tensor"] * len(places))(*(weights.tensor(name) for weights, name in places))
         model, damaged = ctypes.c_void_p(), ctypes.c_int64()
@@ -150,6 +150,40 @@ class NativeModel:
                 pass
             self._library.specdec_session_times(session, ctypes.byref(drafting), ctypes.byref(verifying))
         return drafting.value, verifying.value
+
+    def keys_size(self, positions: int) -> int:
+        """The number of floats that the keys and values of all layers of the decoder have at `positions` positions of a row."""
+        return int(self._library.specdec_keys_size(self._model, positions))
+
+    def encode(self, rows: Any) -> None:
+        """Encode sources; `rows` is the C structure of that name, with addresses of arrays. Raises NativeError, which names the value
+        that is out of its range.
+        """
+        self._run(self._library.specdec_encode, ctypes.byref(rows))
+
+    def run_decoder(self, rows: Any) -> None:
+        """Run the decoder's layers over some positions of some rows; as `encode`."""
+        self._run(self._library.specdec_pass, ctypes.byref(rows))
+
+    def project(self, threads: int, count: int, states: int, logits: int, best: int | None = None) -> None:
+        """Project `count` states to logits, and choose the first of the best tokens of each. Except for the first two numbers, all are
+        addresses of arrays: states (count, W), logits (count, V), ids (count).
+        """
+        self._run(self._library.specdec_project, threads, count, states, logits, best)
+
+    def normalizers(self, count: int, size: int, logits: int, tops: int, log_totals: int) -> None:
+        """What turns logits into log probabilities: of each of `count` rows of `size` logits the largest, and the logarithm of the sum
+        of the exponentials of their differences to it. The last three are addresses of arrays.
+        """
+        self._library.specdec_normalizers(self._model, count, size, logits, tops, log_totals)
+
+    def log_probabilities(self, count: int, size: int, logits: int, ids: int, to: int) -> None:
+        """The log probability of an id by each of `count` rows of `size` logits. The last three are addresses of arrays."""
+        check(self._library.specdec_log_probabilities(self._model, count, size, logits, ids, to))
+
+    def _run(self, function: Callable[..., int], *arguments: Any) -> None:
+        fault = ctypes.c_char_p()
+        check(function(self._model, *arguments, ctypes.byref(fault)), fault.value)
 
     @contextmanager
     def _session(

@@ -10,7 +10,6 @@
 #include "clock.h"
 #include "sizes.h"
 
-#define MOST_THREADS 1024
 #define MOST_BATCH (1 << 16)
 
 static int copies_texts(const struct specdec_options *options) {

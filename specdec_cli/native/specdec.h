@@ -53,6 +53,7 @@ enum specdec_status {
     SPECDEC_BAD_LENGTH = -7, // a source is empty or longer than the model's positions
     SPECDEC_FORKED = -8,     // the session's threads live in the parent process
     SPECDEC_UNKNOWN_ISA = -9, // no instruction set of this name is built in, or this processor lacks it
+    SPECDEC_BAD_PASS = -10,  // a value of a pass is out of its range
 };
 
 enum specdec_type { SPECDEC_TYPE_F32, SPECDEC_TYPE_F16, SPECDEC_TYPE_BF16, SPECDEC_TYPE_I8 };
@@ -189,6 +190,24 @@ struct specdec_output {
     const struct specdec_hypothesis *hypotheses;
 };
 
+// Rows of specdec_encode() or specdec_pass(). Arrays are in C order; row r has positions 0 .. lengths[r] - 1 of `width`, at least one.
+// What holds keys and values has the layout of layers.h, and memory for as many floats as specdec_keys_size() says.
+struct specdec_rows {
+    int32_t threads;
+    int64_t count, width;
+    const int64_t *ids;     // (count, width)
+    const int64_t *lengths; // (count)
+    float *states;          // (count, width, W): the results, with zeros behind the positions of a row
+    float *memories;        // (count, memory_size): keys and values of the source; NULL: they are not computed
+    int64_t memory_size;
+    // Of specdec_pass() alone:
+    const int64_t *source_lengths; // (count)
+    const int64_t *indices;        // (count, width): where each position's keys and values are written,
+    const int64_t *ends;           // (count, width): and how many of the first ones it sees
+    float *caches;                 // (count, cache_size): keys and values of the output
+    int64_t cache_size, capacity;  // of `capacity` positions
+};
+
 struct specdec_model;
 struct specdec_session;
 struct specdec_adaptive;
@@ -232,6 +251,22 @@ SPECDEC_API void specdec_adaptive_drafts(const struct specdec_adaptive *adaptive
 // has its own, so that drafts do not depend on which thread is faster, for as long as one worker decodes.
 SPECDEC_API int32_t specdec_memory_create(int32_t vocabulary, int32_t workers, struct specdec_memory **memory);
 SPECDEC_API void specdec_memory_destroy(struct specdec_memory *memory);
+
+// Passes without a session. The number of floats that keys and values of all layers of the decoder have at so many positions of a row;
+// and the layers of the encoder, and of the decoder, over some rows. `fault` is the name of the value that is out of its range, if the
+// status is SPECDEC_BAD_PASS.
+SPECDEC_API int64_t specdec_keys_size(const struct specdec_model *model, int64_t positions);
+SPECDEC_API int32_t specdec_encode(const struct specdec_model *model, const struct specdec_rows *rows, const char **fault);
+SPECDEC_API int32_t specdec_pass(const struct specdec_model *model, const struct specdec_rows *rows, const char **fault);
+// `logits` (count, V) of states (count, W), and, if asked for, the first token with the largest logit of each.
+SPECDEC_API int32_t specdec_project(const struct specdec_model *model, int32_t threads, int64_t count, const float *states, float *logits,
+                                    int64_t *best, const char **fault);
+// Of logits (count, size), each for `count` positions: the largest logit, and the logarithm of the sum of e^(logit - largest), where
+// suppressed logits count as if they were not; and the log probability of an id, as it is.
+SPECDEC_API void specdec_normalizers(const struct specdec_model *model, int64_t count, int64_t size, const float *logits, float *tops,
+                                     float *log_totals);
+SPECDEC_API int32_t specdec_log_probabilities(const struct specdec_model *model, int64_t count, int64_t size, const float *logits,
+                                              const int64_t *ids, float *to);
 
 // Stops all threads of the session, after their present round.
 SPECDEC_API void specdec_session_destroy(struct specdec_session *session);

@@ -33,6 +33,12 @@ def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
         yield "output.bias", (config.vocabulary_size,)
 
 
+def unread_tensors(config: TransformerConfig) -> Iterator[Named]:
+    """Yield the names and shapes of a verifier's other tensors, which the library does not read: those of a length head."""
+    if config.order == "masked":
+        yield from _linear("length_head.output.", config.width, 2 * config.length_reach + 1)
+
+
 def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterator[Named]:
     """Yield the names and shapes of the tensors of a block drafter for a verifier of shape `config`, in the order in
     which the library expects them.

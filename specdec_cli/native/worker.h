@@ -9,8 +9,8 @@
 #include "layers.h"
 #include "ngram_memory.h"
 #include "row.h"
+#include "sizes.h"
 
-#define CHUNK 256 // positions that go through layers together, unless a single row has more
 #define LEAVING 4 // when a quarter of the rows is free, others enter
 
 // A position of a pass.

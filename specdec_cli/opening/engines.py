@@ -1,4 +1,6 @@
-"""Choice of the engine that decodes lines: the native engine if it supports model, machine and decoding, else the reference engine."""
+"""Choice of the engine that decodes lines: the native engine; for decodings that it does not do, the reference engine over its passes; and
+the reference engine over PyTorch's for models and machines that it does not support.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -10,10 +12,10 @@ from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
-from specdec_cli.opening.machine import Machine, MachineOptions, computes_natively, native_machine
+from specdec_cli.opening.machine import Machine, MachineOptions, computes_natively, native_machine, prepare_torch
 from specdec_cli.opening.models import ModelChoice, Tell, find_bundle, open_bundle, silent
 from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.native_decoding import Unsupported, UnsupportedOrder
+from specdec_cli.pipeline.native_decoding import Unsupported
 from specdec_cli.pipeline.native_engine import NativeEngine
 
 if TYPE_CHECKING:
@@ -44,32 +46,38 @@ def open_engine(
     """
     model = replace(model, name=str(find_bundle(model, tell)))
     if options.engine == "native":
-        return _open_native(model, options, request, trace)
+        try:
+            return _open_native(model, options, request, trace)
+        except LibraryError as error:
+            raise UsageError(f"the native engine is not there: {error}") from error
     if options.engine == "auto" and computes_natively(options.device, options.precision):
         try:
             load_library()
             return _open_native(model, options, request, trace)
         except LibraryError as error:
-            opened = _open_reference(model, options, request, trace)
+            opened = _open_reference(model, options.resolve(), request, trace)
             tell(f"the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}")
             return opened
-        except (UnsupportedModel, UnsupportedOrder):
+        except UnsupportedModel:
             pass
-        except Unsupported:  # the native engine decodes this model otherwise: the output is to equal that of greedy decoding there
-            options = replace(options, precision="int8")
-    return _open_reference(model, options, request, trace)
+    return _open_reference(model, options.resolve(), request, trace)
 
 
 def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingOptions, trace: "Trace | None") -> Opened:
+    """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
     machine = native_machine(options.device, options.precision, options.threads)
     described = describe_bundle(Path(model.name), model.source_language, model.target_language)
-    return Opened(described, NativeEngine(described, resolve(request, described), machine.threads, shows_rounds=trace is not None), machine)
+    decoding = resolve(request, described)
+    try:
+        return Opened(described, NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None), machine)
+    except Unsupported:
+        prepare_torch(machine.threads, options.seed)
+        return _open_reference(model, machine, request, trace)
 
 
-def _open_reference(model: ModelChoice, options: MachineOptions, request: DecodingOptions, trace: "Trace | None") -> Opened:
+def _open_reference(model: ModelChoice, machine: Machine, request: DecodingOptions, trace: "Trace | None") -> Opened:
     from specdec_cli.pipeline.engine import Engine
 
-    machine = options.resolve()
     bundle = open_bundle(model, machine)
     decoding = resolve(request, bundle)
     if trace is not None and any(not method.rounds for method in methods_of(decoding.method)):

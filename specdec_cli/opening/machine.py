@@ -10,6 +10,7 @@ from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.network import Network
 
 Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
@@ -67,11 +68,14 @@ def batch_rows(batch_size: int | Literal["auto"]) -> int:
 
 @dataclass(frozen=True)
 class Machine:
-    """Device, precision and number of threads, with every `auto` resolved."""
+    """Device, precision and number of threads, with every `auto` resolved. `native`: the native engine's kernels compute the verifier's
+    passes, also where PyTorch runs the decoding.
+    """
 
     device: str
     precision: str
     threads: int
+    native: bool = False
 
 
 def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1) -> Machine:
@@ -82,7 +86,6 @@ def resolve_machine(device: str, precision: str, threads: int | None, seed: int 
     """
     import torch
 
-    torch.manual_seed(seed)
     if device == "cuda" and not torch.cuda.is_available():
         raise UsageError("--device cuda: no CUDA device is available")
     if device == "auto":
@@ -90,10 +93,18 @@ def resolve_machine(device: str, precision: str, threads: int | None, seed: int 
     if precision == ("float16" if device == "cpu" else "int8"):
         offered = "float32, bfloat16 and int8" if device == "cpu" else "float32, bfloat16 and float16"
         raise UsageError(f"--precision {precision} is not offered on {device}; {offered} are")
+    prepare_torch(threads, seed)
+    return Machine(device, "float32" if precision == "auto" else precision, torch.get_num_threads())
+
+
+def prepare_torch(threads: int | None, seed: int = 1) -> None:
+    """Set torch's number of threads, unless it is None, and its seed; products of float32 matrices keep their precision."""
+    import torch
+
+    torch.manual_seed(seed)
     if threads is not None:
         torch.set_num_threads(threads)
     torch.backends.cuda.matmul.allow_tf32 = False
-    return Machine(device, "float32" if precision == "auto" else precision, torch.get_num_threads())
 
 
 def computes_natively(device: str, precision: str) -> bool:
@@ -112,7 +123,7 @@ def native_machine(device: str, precision: str, threads: int | None) -> Machine:
     """
     if device == "cuda" or precision not in ("auto", "int8"):
         raise UsageError(f"--engine native: it computes in int8 on a CPU, not on {device} in {precision}")
-    return Machine("cpu", "int8", threads or _default_threads())
+    return Machine("cpu", "int8", threads or _default_threads(), native=True)
 
 
 def _default_threads() -> int:
@@ -135,7 +146,8 @@ def _has_gpu() -> bool:
 def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) -> "Bundle":
     """Move the verifier and drafter of `bundle`, in place, to the machine's device and precision; return `bundle`.
 
-    Their weights get no gradients. On a CPU that multiplies bfloat16 fast, unless the precision is int8, a drafter computes in
+    Their weights get no gradients. With `machine.native`, the native engine computes the verifier in int8, and PyTorch the drafter;
+    otherwise int8 is PyTorch's and for both. On a CPU that multiplies bfloat16 fast, a drafter that is not in int8 computes in
     bfloat16: the verifier alone decides the output. With `same_drafts` it does not, and the drafts are those of other CPUs.
     """
     import torch
@@ -146,7 +158,9 @@ def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) ->
             module.to(device=machine.device, dtype=dtype)
             for weight in module.parameters():
                 weight.requires_grad_(False)
-    if machine.precision == "int8":
+    if machine.native:
+        bundle.network = _native_network(bundle, machine.threads)
+    if machine.precision == "int8" and not machine.native:
         from specdec_cli.model.int8 import quantize
 
         quantize(bundle.verifier, bundle.drafter)
@@ -156,3 +170,13 @@ def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) ->
         if has_bfloat16_products("cpu"):
             bundle.drafter.lower_precision(torch.bfloat16)
     return bundle
+
+
+def _native_network(bundle: "Bundle", threads: int) -> "Network":
+    """The network that computes the verifier of a bundle on disk with the kernels of the native engine."""
+    from specdec_cli.native.model import NativeModel
+    from specdec_cli.native.network import NativeNetwork
+
+    assert bundle.path is not None
+    model = NativeModel(bundle.shape, bundle.path.parent / "verifier" / "model.safetensors")
+    return NativeNetwork(model, threads, bundle.verifier.length_head)

@@ -2,17 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
-
-import torch
 
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.given import make_given
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
-from specdec_cli.decoding.names import SEARCHES
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.pace import AdaptivePace
 from specdec_cli.decoding.rounds import Onlooker
@@ -20,12 +15,8 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
-from specdec_cli.pipeline.building import Drafting, build_drafting, bundle_verifier
+from specdec_cli.pipeline.building import build_drafting, bundle_verifier
 from specdec_cli.pipeline.strategies import Group, Tools, decode_given, strategy_of
-from specdec_cli.pipeline.workers import Shared, in_threads, threads_of_torch
-
-LEAST_SENTENCES = 4
-"""With fewer sentences per worker, the first worker decodes them all."""
 
 
 class Engine:
@@ -49,11 +40,8 @@ class Engine:
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
-        alone = onlooker is not None or decoding.batch_size == 1 or decoding.method in SEARCHES
-        # Several workers only for a batch-invariant model: with it, the output does not depend on the number of threads.
-        self.workers = 1 if alone or not self.verifier.network.batch_invariant else torch.get_num_threads()
-        with self._threads():
-            self._drafting = [build_drafting(bundle, decoding, self.verifier, lengths) for _ in range(self.workers)]
+        self.workers = 1
+        self._drafting = build_drafting(bundle, decoding, self.verifier, lengths)
         given = replace(decoding, acceptance=decoding.given_acceptance, block_size=decoding.given_block_size)
         self._given_inputs = DrafterInputs(bundle, given)
 
@@ -69,67 +57,53 @@ class Engine:
 
     @property
     def description(self) -> str:
-        """A text that names what computes the model: PyTorch's operators."""
-        return "PyTorch's operators"
+        """A text that names what computes the model."""
+        return self.verifier.network.description
 
     @property
     def drafter(self) -> Drafter:
-        """The drafter of the first worker. Setting it replaces all drafters; one worker remains, with its pace."""
-        return self._drafting[0].drafter
+        """The drafter. Setting it keeps the pace."""
+        return self._drafting.drafter
 
     @drafter.setter
     def drafter(self, drafter: Drafter) -> None:
-        self._drafting = [Drafting(drafter, self._drafting[0].pace)]
-        self.workers = 1
+        self._drafting = replace(self._drafting, drafter=drafter)
 
     @property
     def drafted(self) -> tuple[int, float] | None:
         """The total number of rounds with a draft, counted for each row, and their mean block size, the number of
         tokens asked for; None if the block size is not adaptive.
         """
-        paces = [drafting.pace for drafting in self._drafting if isinstance(drafting.pace, AdaptivePace)]
-        rounds = sum(pace.rounds for pace in paces)
-        return (rounds, sum(pace.asked for pace in paces) / max(rounds, 1)) if paces else None
+        pace = self._drafting.pace
+        return (pace.rounds, pace.asked / max(pace.rounds, 1)) if isinstance(pace, AdaptivePace) else None
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may
         differ.
 
         Sentences of one source width are decoded together, those that come with a draft apart from the others.
-        Several workers, of one thread each, share them if there are enough. Raises UsageError for drafts
-        without a prefix if the decoding is not exact. Sentences with a prefix get scores.
+        Raises UsageError for drafts without a prefix if the decoding is not exact. Sentences with a prefix get scores.
         """
         if any(sentence.draft and not sentence.prefix for sentence in sentences):
             self.decoding.check_given()
         tools = Tools(self.decoding, self.verifier, self._reads, self._onlooker)
-        groups = self._groups(sentences)
-        if self.workers == 1 or len(sentences) < LEAST_SENTENCES * self.workers:
-            yield from self._decode_groups(tools, groups, self._drafting[0])
-        else:
-            yield from in_threads([partial(self._decode_groups, tools, groups, drafting) for drafting in self._drafting])
-
-    def _decode_groups(self, tools: Tools, groups: Sequence[Group], drafting: Drafting) -> Iterator[Hypothesis]:
         strategy, given = strategy_of(tools.decoding.method), None
-        for group in groups:
+        for group in self._groups(sentences):
             if group.given:
                 given = given or make_given(self._given_inputs)
                 yield from decode_given(tools, given, group)
             else:
-                yield from strategy(tools, drafting, group)
+                yield from strategy(tools, self._drafting, group)
 
     def _groups(self, sentences: Sequence[Sentence]) -> list[Group]:
         alike: dict[tuple[int, bool, bool], list[Sentence]] = defaultdict(list)
         for sentence in sentences:
             alike[self.verifier.source_width(len(sentence.source)), bool(sentence.draft), sentence.prefix > 0].append(sentence)
-        return [Group(Shared(own), self._rows(key[0], len(own)), given=key[1], prefixed=key[2]) for key, own in sorted(alike.items())]
+        return [Group(own, self._rows(key[0], len(own)), given=key[1], prefixed=key[2]) for key, own in sorted(alike.items())]
 
     def _rows(self, width: int, sentences: int) -> int:
-        """How many of `sentences` sentences with sources of `width` tokens a worker decodes together."""
+        """How many of `sentences` sentences with sources of `width` tokens are decoded together."""
         decoding = self.decoding
-        rows = self.workers * (decoding.length_beam if decoding.method == "mask-predict" else 1)
+        rows = decoding.length_beam if decoding.method == "mask-predict" else 1
         fitting = decoding.memory // (rows * self.verifier.row_bytes(width)) if decoding.memory else sentences
-        return max(1, min(decoding.batch_size, -(-sentences // self.workers), fitting))
-
-    def _threads(self) -> AbstractContextManager[None]:
-        """One thread of torch inside the block where several workers share the sentences."""
-        return threads_of_torch(1) if self.workers > 1 else nullcontext()
+        return max(1, min(decoding.batch_size, sentences, fitting))

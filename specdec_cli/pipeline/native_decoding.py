@@ -20,10 +20,6 @@ class Unsupported(UsageError):
     """An error for settings or a bundle that the native engine does not support but the reference engine does."""
 
 
-class UnsupportedOrder(Unsupported):
-    """Raised for a model whose generation order is not left to right: the native engine has no decoding for it."""
-
-
 def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_rounds: bool) -> Decoding:
     """Return `decoding` as the native engine runs it: the method is one of the library's, and has a block size; with `shows_rounds`,
     each round must be reported.
@@ -63,7 +59,7 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
 def _check_bundle(bundle: BundleDescription) -> None:
     order = bundle.shape.order
     if order != "left-to-right":
-        raise UnsupportedOrder(f"the native engine does not write in the order {order}; the reference engine does")
+        raise Unsupported(f"the native engine does not write in the order {order}; the reference engine does")
 
 
 def _problem(drafter: AnyDrafterConfig | None) -> str | None:

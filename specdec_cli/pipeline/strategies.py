@@ -1,6 +1,6 @@
 """Decoding of a group of sentences: by the draft-and-verify loop, by a search, or by the drafter alone."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from specdec_cli.decoding.drafters.given import GivenDrafts
@@ -15,16 +15,15 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.pipeline.building import Drafting
-from specdec_cli.pipeline.workers import Shared
 
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of one source width, to be decoded `rows` at a time; several workers may take sentences from the
-    same group. `given`: all of them come with a draft; `prefixed`: with one that has a prefix.
+    """Sentences of one source width, to be decoded `rows` at a time. `given`: all of them come with a draft; `prefixed`: with one that
+    has a prefix.
     """
 
-    sentences: Shared[Sentence]
+    sentences: Sequence[Sentence]
     rows: int
     given: bool = False
     prefixed: bool = False
@@ -75,7 +74,7 @@ def decode_given(tools: Tools, drafter: GivenDrafts, group: Group) -> Iterator[H
 
 
 def _beam(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
-    return _named(beam_search([tools.verifier], list(group.sentences), tools.for_group(group)), tools.decoding.method)
+    return _named(beam_search([tools.verifier], group.sentences, tools.for_group(group)), tools.decoding.method)
 
 
 def _drafter_alone(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:

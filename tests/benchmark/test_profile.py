@@ -35,7 +35,7 @@ class _Never(NoDrafter):
 
 def test_a_profile_skips_a_drafter_that_does_not_pay(bundle: Bundle) -> None:
     engine = Engine(bundle, replace(resolve(DecodingOptions(decoding="greedy", max_length=6), bundle), may_skip=True))
-    engine._drafting = [Drafting(_Never(), _NeverPays())]
+    engine._drafting = Drafting(_Never(), _NeverPays())
     add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.rounds == len(hypothesis.ids)

@@ -24,7 +24,7 @@ from specdec_cli.decoding.options import Sampled
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.native.library import NativeError, load_library
+from specdec_cli.native.library import HEADER, NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
@@ -167,6 +167,79 @@ def check_adaptive_sizes(model: NativeModel, sources: list[list[int]]) -> None:
             assert {each.number: each.ids for each in decode(model, sources, request)} == expected
 
 
+def check_passes(bundle: BundleDescription, model: NativeModel, sources: list[list[int]]) -> None:
+    """Decode greedily by passes over rows that the caller keeps: sentences enter and leave at random, drafts have random widths and
+    are mostly wrong, and nothing behind a row's tokens is a number. The output is that of greedy decoding.
+    """
+    generator, shape = random.Random(5), bundle.shape
+    expected = {each.number: each.ids for each in decode(model, sources, Request(max_length=12))}
+    for threads in (1, 3):
+        waiting, rows = list(range(len(sources))), list[dict[str, Any]]()
+        while waiting or rows:
+            entering = [waiting.pop(0) for _ in range(min(len(waiting), generator.randint(0 if rows else 1, 3)))]
+            rows += [encoded(model, shape.width, threads, number, sources[number]) for number in entering]
+            count = generator.randint(1, 5)
+            drafts = [[*row["ids"][-1:], *generator.choices(range(shape.vocabulary_size), k=count - 1)] for row in rows]
+            for row, predicted, draft in zip(rows, predictions(model, shape.width, threads, rows, drafts), drafts, strict=True):
+                for token, following in zip(predicted, [*draft[1:], -1], strict=True):
+                    row["ids"].append(token)
+                    if token == shape.eos or token != following:
+                        break
+            for row in [row for row in rows if len(row["ids"]) > 12 or shape.eos in row["ids"][1:]]:
+                ids = row["ids"][1:13]
+                assert ids[: ids.index(shape.eos) + 1 if shape.eos in ids else None] == expected[row["number"]], row["number"]
+                rows.remove(row)
+            generator.shuffle(rows)
+
+
+PASS_POSITIONS = 24
+"""Positions of an output that `check_passes` keeps."""
+
+
+def encoded(model: NativeModel, width: int, threads: int, number: int, source: list[int]) -> dict[str, Any]:
+    """A row for `check_passes`: its tokens, its source's keys and values, and a cache of numbers that are none."""
+    floats, length, ids = model.keys_size(1), len(source), np.array([source])
+    memory, states = np.full(length * floats, np.nan, np.float32), np.empty((length, width), np.float32)
+    rows = HEADER.structs["rows"](threads, 1, length, ids.ctypes.data)
+    lengths = np.array([length])
+    rows.lengths, rows.states, rows.memories, rows.memory_size = (
+        lengths.ctypes.data,
+        states.ctypes.data,
+        memory.ctypes.data,
+        memory.size,
+    )
+    model.encode(rows)
+    cache = np.full(PASS_POSITIONS * floats, np.nan, np.float32)
+    return {"number": number, "ids": [model.config.decoder_start], "memory": memory, "length": length, "cache": cache}
+
+
+def predictions(model: NativeModel, width: int, threads: int, rows: list[dict[str, Any]], drafts: list[list[int]]) -> list[list[int]]:
+    """The best tokens after each of the `drafts`, which begin with the last token of their rows; all rows move to one array and back."""
+    longest = max(row["memory"].size for row in rows)
+    arrays = {
+        "ids": np.array(drafts),
+        "lengths": np.full(len(rows), len(drafts[0])),
+        "memories": np.stack([np.pad(row["memory"], (0, longest - row["memory"].size), constant_values=np.nan) for row in rows]),
+        "source_lengths": np.array([row["length"] for row in rows]),
+        "indices": np.array([range(len(row["ids"]) - 1, len(row["ids"]) - 1 + len(drafts[0])) for row in rows]),
+        "caches": np.stack([row["cache"] for row in rows]),
+        "states": np.empty((len(rows), len(drafts[0]), width), np.float32),
+    }
+    arrays["ends"] = arrays["indices"] + 1
+    structure = HEADER.structs["rows"](threads=threads, count=len(rows), width=len(drafts[0]), capacity=PASS_POSITIONS)
+    for name, array in arrays.items():
+        setattr(structure, name, array.ctypes.data)
+    structure.memory_size, structure.cache_size = longest, arrays["caches"].shape[1]
+    model.run_decoder(structure)
+    for row, cache in zip(rows, arrays["caches"], strict=True):
+        row["cache"] = cache.copy()
+    count = len(rows) * len(drafts[0])
+    logits, best = np.empty((count, model.config.vocabulary_size), np.float32), np.empty(count, np.int64)
+    model.project(threads, count, arrays["states"].ctypes.data, logits.ctypes.data, best.ctypes.data)
+    assert (logits.argmax(1) == best).all()
+    return [list(map(int, row)) for row in best.reshape(len(rows), -1)]
+
+
 def in_a_child(model: NativeModel, sources: list[list[int]], request: Request) -> bool:
     """Whether a child process, forked after its parent decoded with threads, decodes too."""
     child = os.fork()
@@ -194,6 +267,7 @@ def exercise(
         check_adaptive_sizes(model, sources)
     check_drafted_texts(bundle, model, sources)
     check_replaced_drafts(bundle, model, sources)
+    check_passes(bundle, model, sources)
     try:
         list(decode(model, [[-1]], Request()))
         raise AssertionError("an id of -1 was taken")

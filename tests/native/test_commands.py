@@ -74,29 +74,38 @@ def test_drafts_that_may_be_left_out_are() -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("options", [["--decoding", "beam", "--beam-size", "33"], ["--decoding", "jacobi"], ["--precision", "float32"]])
-def test_what_it_cannot_do_the_reference_does(options: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("options", "machine"),
+    [
+        (["--decoding", "beam", "--beam-size", "33"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "jacobi"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "jacobi", "--engine", "native"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "greedy", "--trace"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "jacobi", "--engine", "reference", "--precision", "int8"], ("cpu, int8", "PyTorch's operators")),
+        (["--precision", "float32"], ("cpu, float32", "PyTorch's operators")),
+    ],
+)
+def test_what_it_cannot_do_pytorch_does_over_its_passes(options: list[str], machine: tuple[str, str]) -> None:
     done = run("translate", "--stats", *options, text="Tom is at home.\n")
     assert (done.exit_code, done.stdout) == (0, "Tom ist zu Hause.\n")
-    assert "native engine" not in done.stderr
+    assert all(part in " ".join(done.stderr.split()) for part in machine)
 
 
-def test_a_model_that_it_cannot_decode_is_computed_in_float32(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
+def test_a_model_of_another_order_is_computed_by_its_passes(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle(order="bidirectional", positions="learned")
     bundle.info = replace(bundle.info, decoding="auto")
     save_bundle(bundle, tmp_path / "model")
-    done = run("translate", "--model", str(tmp_path / "model"), "--stats", "--precision", "auto", text="a b\n")
-    assert "cpu, float32" in done.stderr
+    command = ("translate", "--model", str(tmp_path / "model"), "--stats", "--precision", "int8")
+    done, expected = (run(*command, "--engine", engine, text="a b\n") for engine in ("auto", "reference"))
+    assert "PyTorch over passes of the native engine" in " ".join(done.stderr.split())
+    assert (done.exit_code, done.stdout) == (0, expected.stdout)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--decoding", "beam", "--beam-size", "33"], "the native engine has beams of at most 32 hypotheses"),
-        (["--decoding", "jacobi"], "the native engine does not do decoding jacobi"),
         (["--precision", "float32"], "it computes in int8 on a CPU, not on auto in float32"),
         (["--device", "cuda"], "it computes in int8 on a CPU, not on cuda"),
-        (["--trace"], "the native engine does not show rounds; the reference engine does"),
     ],
 )
 def test_what_it_cannot_do_is_refused_with_a_sentence(options: list[str], message: str) -> None:
@@ -122,8 +131,9 @@ def test_without_the_library_the_reference_translates_and_one_line_says_so(tmp_p
     assert without_library(tmp_path, "--quiet").stderr == ""
 
 
-def test_a_missing_library_that_was_asked_for_is_an_error(tmp_path: Path) -> None:
-    done = without_library(tmp_path, "--engine", "native")
+@pytest.mark.parametrize("decoding", ["greedy", "jacobi"])
+def test_a_missing_library_that_was_asked_for_is_an_error(decoding: str, tmp_path: Path) -> None:
+    done = without_library(tmp_path, "--engine", "native", "--decoding", decoding)
     assert done.returncode == 2
     assert "the native engine is not there" in done.stderr
 

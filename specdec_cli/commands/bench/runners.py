@@ -1,4 +1,4 @@
-"""Choice of the engine that runs a row of a bundle: the native engine if it supports the row, else the reference engine."""
+"""Choice of the engine that runs a row of a bundle: the native engine if it supports the row, else the reference engine over its passes."""
 
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -7,7 +7,7 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
-from specdec_cli.opening.machine import Machine, computes_natively, native_machine, resolve_machine
+from specdec_cli.opening.machine import Machine, computes_natively, native_machine, prepare_torch, resolve_machine
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
 from specdec_cli.pipeline.native_decoding import Unsupported
 
@@ -37,13 +37,14 @@ class BundleRunners:
         self._native: NativeRunner | None = None
         self._supported: dict[Row, bool] = {}
         self._reference: BundleRunner | None = None
+        self._passes: BundleRunner | None = None
 
     def of(self, row: Row) -> Runner:
         """The runner of the engine that decodes `row`.
 
-        If `engine` is native, raises UsageError for a row, and ModelError for a bundle, that the native engine does not support.
+        If `engine` is native, raises ModelError for a bundle that the native engine does not support.
         """
-        return self.native(row) or self.reference()
+        return self.native(row) or self.passes()
 
     def native(self, row: Row) -> "NativeRunner | None":
         """The runner of the native engine; None if the reference engine decodes `row`. Raises errors as `of` does."""
@@ -54,7 +55,7 @@ class BundleRunners:
         return self._native if self._supported[row] else None
 
     def _supports(self, row: Row) -> bool:
-        """Whether the native engine supports `row`. Raises UsageError if it does not and was asked for."""
+        """Whether the native engine decodes `row`."""
         from specdec_cli.benchmark.native_runner import NativeRunner
 
         model = self._model
@@ -64,19 +65,34 @@ class BundleRunners:
         try:
             self._native.prepare(row)
         except (Unsupported, UnsupportedModel):
-            if self._engine == "native":
-                raise
             return False
         return True
 
     def reference(self) -> "BundleRunner":
         """The runner of the reference engine."""
+        if self._reference is None:
+            self._reference = self._runner(resolve_machine(self._machine.device, self._machine.precision, self._machine.threads))
+        return self._reference
+
+    def passes(self) -> "BundleRunner":
+        """The runner of the reference engine over the passes of the native engine; over PyTorch's, where this does not compute."""
+        if self._engine == "reference" or not native_precision(self._machine.device, self._machine.precision):
+            return self.reference()
+        if self._passes is None:
+            machine = native_machine(self._machine.device, self._machine.precision, self._machine.threads)
+            prepare_torch(machine.threads)
+            try:
+                self._passes = self._runner(machine)
+            except UnsupportedModel:
+                if self._engine == "native":
+                    raise
+                return self.reference()
+        return self._passes
+
+    def _runner(self, machine: Machine) -> "BundleRunner":
         from specdec_cli.benchmark.bundle_runner import BundleRunner
 
-        if self._reference is None:
-            machine = resolve_machine(self._machine.device, self._machine.precision, self._machine.threads)
-            self._reference = BundleRunner(open_bundle(self._model, machine), self._split)
-        return self._reference
+        return BundleRunner(open_bundle(self._model, machine), self._split)
 
 
 def check_native(device: str, precision: str, threads: int | None) -> None:

@@ -35,8 +35,8 @@ EngineOption = Annotated[
     EngineName,
     machine_option(
         "--engine",
-        help="What computes: native (int8 on a CPU, without PyTorch: greedy, specdec, specdec++, lookup, ngram-memory, input-guided, "
-        "beam) or reference (PyTorch, every decoding). auto is native for all that it supports.",
+        help="What computes: native (int8 on a CPU; without PyTorch for greedy, specdec, specdec++, lookup, ngram-memory, input-guided, "
+        "beam) or reference (PyTorch). auto is native where model and machine allow it.",
     ),
 ]
 ThreadsOption = Annotated[

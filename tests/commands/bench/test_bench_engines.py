@@ -33,16 +33,10 @@ def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_pat
 
     reference = engines("--engine", "reference")
     assert "native engine" not in reference
-    assert engines() == ["native engine", reference[1]]
+    assert engines() == ["native engine", "PyTorch over passes of the native engine"]
 
 
 def test_the_native_engine_is_never_replaced_if_it_was_asked_for(bundle_folder: Path) -> None:
     error = run(bundle_folder, "--row", "greedy", "--engine", "native", "--precision", "float32")
     assert isinstance(error, UsageError)
     assert "it computes in int8 on a CPU, not on cpu in float32" in str(error)
-
-
-def test_rows_that_the_native_engine_does_not_support_are_refused(bundle_folder: Path) -> None:
-    error = run(bundle_folder, "--row", "jacobi", "--engine", "native")
-    assert isinstance(error, UsageError)
-    assert "the native engine does not do decoding jacobi" in str(error)
