@@ -78,7 +78,8 @@ def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingO
 def _open_reference(model: ModelChoice, machine: Machine, request: DecodingOptions, trace: "Trace | None") -> Opened:
     from specdec_cli.pipeline.engine import Engine
 
-    bundle = open_bundle(model, machine)
+    # Drafts that are seen, in a trace or as the output, are the same on every CPU.
+    bundle = open_bundle(model, machine, same_drafts=trace is not None or request.decoding == "drafter")
     decoding = resolve(request, bundle)
     if trace is not None and any(not method.rounds for method in methods_of(decoding.method)):
         raise UsageError(f"--trace: decoding {decoding.method} has no rounds to show")
