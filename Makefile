@@ -20,7 +20,7 @@ MAN := $(PREFIX)/share/man/man1
 .DEFAULT_GOAL := help
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/native ## Translate and correct a few lines, show the drafts of one, and what drafting saves
 	$(BIN)/specdec translate tests/data/demo.en
