@@ -20,7 +20,7 @@ from specdec_cli.text.io.writing import Writer
 
 if TYPE_CHECKING:
     from specdec_cli.commands.trace import Tracer
-    from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.bundle_description import Described
 
 WINDOW = 16
 """The number of batches in a window, the lines that are read and sorted by length together."""
@@ -97,7 +97,7 @@ def record(line: Line, decoded: Decoded, decoding: str) -> dict[str, Any]:
     }
 
 
-def _tracer(bundle: "Bundle") -> "Tracer":
+def _tracer(bundle: "Described") -> "Tracer":
     from specdec_cli.commands.trace import trace_on_stderr
 
     return trace_on_stderr(bundle)

@@ -53,8 +53,8 @@ class Resources:
 
 @dataclass(frozen=True)
 class DecodedRound:
-    """A round of a sentence: the index of the sentence among those that are decoded together, the ids that the round took, and
-    those that had been drafted.
+    """A round of a sentence: the index of the sentence among those that are decoded together, the ids that the round took, those that
+    had been drafted, those that the verifier chose at their positions and after them, and whether the sentence ended.
 
     All ids that it took but the last are accepted drafts, unless a limit cut the output; with the tolerant rule too.
     """
@@ -62,6 +62,8 @@ class DecodedRound:
     number: int
     taken: list[int]
     drafted: list[int]
+    predicted: list[int]
+    ended: bool
 
 
 class NativeModel:
@@ -266,8 +268,9 @@ def _hypothesis_of(output: Any, number: int, decoding: Decoding) -> Hypothesis:
 
 def _round_of(output: Any) -> DecodedRound:
     """The round in the C structure `output`."""
-    ids = _values(ctypes.c_int32, output.ids, output.length + output.drafted)
-    return DecodedRound(output.number, ids[: output.length], ids[output.length :])
+    taken, drafted = output.length, output.length + output.drafted
+    ids = _values(ctypes.c_int32, output.ids, drafted + output.drafted + 1)
+    return DecodedRound(output.number, ids[:taken], ids[taken:drafted], ids[drafted:], bool(output.count))
 
 
 def _values(kind: Any, address: int | None, count: int) -> list[Any]:

@@ -59,15 +59,16 @@ int32_t hand_over(struct specdec_session *session, struct row *row) {
     return SPECDEC_OK;
 }
 
-int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count) {
+int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count, int ended) {
     const struct row *row = verdict->row;
-    struct done *done = malloc(sizeof *done + (size_t)(count + row->drafted) * sizeof(int32_t));
+    struct done *done = malloc(sizeof *done + (size_t)(count + 2 * row->drafted + 1) * sizeof(int32_t));
     if (!done) return SPECDEC_NO_MEMORY;
     int32_t *ids = (int32_t *)(done + 1);
     memcpy(ids, verdict->predicted, (size_t)count * sizeof *ids);
     if (row->drafted) memcpy(ids + count, row->draft, (size_t)row->drafted * sizeof *ids);
+    memcpy(ids + count + row->drafted, verdict->predicted, (size_t)(row->drafted + 1) * sizeof *ids);
     done->status = SPECDEC_ROUND;
-    done->output = (struct specdec_output){row->number, count, row->rounds, row->drafted, ids, 0, 0, 0};
+    done->output = (struct specdec_output){row->number, count, row->rounds, row->drafted, ids, 0, ended, 0};
     append(session, done);
     return SPECDEC_OK;
 }

@@ -23,7 +23,7 @@ static void accept_tokens(struct worker *worker, const struct verdict *verdict) 
     row->length += count;
     if (worker->ngrams) ngrams_store(worker->ngrams, row->tokens, row->length, count);
     row->rounds++;
-    int32_t status = session->options.with_rounds ? hand_over_round(session, verdict, count) : SPECDEC_OK;
+    int32_t status = session->options.with_rounds ? hand_over_round(session, verdict, count, ended) : SPECDEC_OK;
     if (status) atomic_store(&session->status, status);
     if (worker->adaptive && row->has_drafter) adaptive_count(worker->adaptive, count - 1);
     if (!ended) {

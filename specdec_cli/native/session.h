@@ -58,4 +58,4 @@ void begin_search(const struct specdec_session *session, struct row *row);
 // outputs.c: hands over a row that has ended, which is vacant then, or a round that took the first `count` tokens of a verdict.
 // Both return a status.
 int32_t hand_over(struct specdec_session *session, struct row *row);
-int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count);
+int32_t hand_over_round(struct specdec_session *session, const struct verdict *verdict, int64_t count, int ended);

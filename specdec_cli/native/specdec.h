@@ -181,7 +181,8 @@ struct specdec_hypothesis {
 // they were asked for. `drafted`: whether rounds began with drafts. Beam search gives `count` hypotheses, the best one first, whose ids
 // these are, and no other log probabilities. All arrays belong to the session, until the next call for it.
 // Of a round (SPECDEC_ROUND): `rounds` counts those of the sentence up to this one, `length` tokens were taken, `drafted` tokens
-// had been drafted, and `ids` are those taken and then those drafted; there are no log probabilities.
+// had been drafted, and `ids` are those taken, then those drafted, then `drafted` + 1 that the verifier chose at these positions and after
+// them; `count` is 1 if the sentence ended. There are no log probabilities.
 struct specdec_output {
     int64_t number, length, rounds, drafted;
     const int32_t *ids;

@@ -5,10 +5,10 @@ the reference engine over PyTorch's for models and machines that it does not sup
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from specdec_cli.decoding.names import methods_of
-from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
@@ -19,12 +19,22 @@ from specdec_cli.pipeline.native_decoding import Unsupported
 from specdec_cli.pipeline.native_engine import NativeEngine
 
 if TYPE_CHECKING:
-    from specdec_cli.decoding.rounds import Onlooker
-    from specdec_cli.model.bundle import Bundle
+    from specdec_cli.decoding.rounds import RoundTrace
+    from specdec_cli.native.model import DecodedRound
 
 
-Trace = Callable[["Bundle"], "Onlooker"]
-"""Makes the callback of the rounds of a bundle's decoding."""
+class RoundTracer(Protocol):
+    """Protocol of what shows the rounds of a decoding, of either engine."""
+
+    def __call__(self, seen: "RoundTrace") -> None:
+        """Show a round of a batch of the loop in PyTorch."""
+
+    def show(self, seen: "DecodedRound") -> None:
+        """Show a round of a sentence of the native engine."""
+
+
+Trace = Callable[[Described], RoundTracer]
+"""Makes what shows the rounds of a bundle's decoding."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +79,11 @@ def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingO
     described = describe_bundle(Path(model.name), model.source_language, model.target_language)
     decoding = resolve(request, described)
     try:
-        return Opened(described, NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None), machine)
+        engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None)
+        if trace is not None:
+            _check_rounds(decoding)
+            engine.onlooker = trace(described).show
+        return Opened(described, engine, machine)
     except Unsupported:
         prepare_torch(machine.threads, options.seed)
         return _open_reference(model, machine, request, trace)
@@ -81,6 +95,11 @@ def _open_reference(model: ModelChoice, machine: Machine, request: DecodingOptio
     # Drafts that are seen, in a trace or as the output, are the same on every CPU.
     bundle = open_bundle(model, machine, same_drafts=trace is not None or request.decoding == "drafter")
     decoding = resolve(request, bundle)
-    if trace is not None and any(not method.rounds for method in methods_of(decoding.method)):
-        raise UsageError(f"--trace: decoding {decoding.method} has no rounds to show")
+    if trace is not None:
+        _check_rounds(decoding)
     return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine)
+
+
+def _check_rounds(decoding: Decoding) -> None:
+    if any(not method.rounds for method in methods_of(decoding.method)):
+        raise UsageError(f"--trace: decoding {decoding.method} has no rounds to show")

@@ -28,8 +28,8 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
     Raises Unsupported, with a message that names the option or property of the bundle that only the reference
     engine supports, and UsageError for a block size that the drafter was not trained for.
     """
-    if shows_rounds:
-        raise Unsupported("the native engine does not show rounds; the reference engine does")
+    if shows_rounds and isinstance(decoding.acceptance, Tolerant):  # it does not report what the verifier would have chosen
+        raise Unsupported("the native engine does not show rounds of tolerant decodings; the reference engine does")
     _check_bundle(bundle)
     method, rule, drafter = decoding.method, decoding.acceptance, bundle.drafter_config
     plain = replace(decoding, adaptive=False, may_skip=False)

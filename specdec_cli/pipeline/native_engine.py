@@ -35,9 +35,9 @@ class NativeEngine:
     """The native engine: decodes sentences in int8 with the bundle that `bundle` describes, by `threads` threads,
     by the decoding `decoding`.
 
-    `shows_rounds` says that each round must be reported; that is not supported, and Unsupported is raised. Raises
-    Unsupported also for other things that only the reference engine supports, UsageError if the engine's library is
-    missing, and ModelError for weights that do not match the configuration.
+    `shows_rounds` says that `onlooker` shows the verifier's choices in each round. Raises Unsupported for what only the
+    reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not match
+    the configuration.
     """
 
     def __init__(self, bundle: BundleDescription, decoding: Decoding, threads: int, *, shows_rounds: bool = False) -> None:

@@ -80,7 +80,8 @@ def test_drafts_that_may_be_left_out_are() -> None:
         (["--decoding", "beam", "--beam-size", "33"], ("cpu, int8", "PyTorch over passes of the native engine")),
         (["--decoding", "jacobi"], ("cpu, int8", "PyTorch over passes of the native engine")),
         (["--decoding", "jacobi", "--engine", "native"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "greedy", "--trace"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "jacobi", "--trace"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "greedy", "--trace"], ("cpu, int8", "native engine (")),
         (["--decoding", "jacobi", "--engine", "reference", "--precision", "int8"], ("cpu, int8", "PyTorch's operators")),
         (["--precision", "float32"], ("cpu, float32", "PyTorch's operators")),
     ],
@@ -89,6 +90,23 @@ def test_what_it_cannot_do_pytorch_does_over_its_passes(options: list[str], mach
     done = run("translate", "--stats", *options, text="Tom is at home.\n")
     assert (done.exit_code, done.stdout) == (0, "Tom ist zu Hause.\n")
     assert all(part in " ".join(done.stderr.split()) for part in machine)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("translate", ["--decoding", "greedy"]),
+        ("translate", ["--decoding", "lookup"]),
+        pytest.param("translate", ["--decoding", "specdec", "--block-size", "6"], marks=pytest.mark.long),
+        pytest.param("correct", ["--mode", "thorough"], marks=pytest.mark.long),
+    ],
+)
+def test_both_engines_show_the_same_rounds(command: str, options: list[str]) -> None:
+    text = "Tom have two dogs. They is small.\n"
+    native = run(command, "--trace", *options, text=text)
+    reference = run(command, "--trace", *options, "--engine", "reference", "--precision", "int8", text=text)
+    assert native.stderr.count(" V ") >= 2
+    assert native.stderr == reference.stderr
 
 
 def test_a_model_of_another_order_is_computed_by_its_passes(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:

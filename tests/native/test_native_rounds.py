@@ -48,6 +48,9 @@ def test_rounds_add_up_to_the_sentences(bundle: str, request_: DecodingOptions, 
     for each in (each for own in rounds.values() for each in own):
         assert each.taken[:-1] == each.drafted[: len(each.taken) - 1]
         assert len(each.taken) <= len(each.drafted) + 1
+        assert len(each.predicted) == len(each.drafted) + 1
+        assert each.taken == each.predicted[: len(each.taken)]
+    assert all([each.ended for each in own] == [False] * (len(own) - 1) + [True] for own in rounds.values())
     assert any(each.drafted for own in rounds.values() for each in own) == (request_.decoding != "greedy")
 
 
