@@ -239,6 +239,9 @@ _specdec() {
                 --max-source-length) return ;;
                 --quantization) return ;;
                 --nearest) return ;;
+                --temperature) return ;;
+                --top-k) return ;;
+                --seed) return ;;
                 --shard-lines) return ;;
                 --batch-tokens) return ;;
                 --device) words="auto cpu cuda" ;;
@@ -247,7 +250,7 @@ _specdec() {
                 --workers) return ;;
                 --retries) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
+                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
             esac
             ;;
         corrupt)
