@@ -85,9 +85,9 @@ class NativeEngine:
         """The costs of rounds if optional drafts are known to pay for sentences that are decoded one by one. The drafter is then loaded
         with the verifier, in a tenth of the time that it takes to load both later.
         """
-        if not self._runs.may_skip or self._asked.batch_size > 1 or self._outcomes.ended or self._stored is None:
+        if not self._runs.may_skip or self._asked.batch_size > 1 or self._stored is None:
             return None
-        return self._stored if self._stored.can_pay(1, self._runs.block_size) else None
+        return self._stored if self._stored.can_pay(1, self._runs.block_size) and not self._outcomes.ended else None
 
     @cached_property
     def _outcomes(self) -> DraftOutcomes:
@@ -121,7 +121,7 @@ class NativeEngine:
         if self._sizes is not None or not self._runs.may_skip:
             return
         longest, known = self._runs.block_size, self._stored
-        if self._outcomes.ended or (known is not None and not known.can_pay(1, longest)):
+        if (known is not None and not known.can_pay(1, longest)) or self._outcomes.ended:
             self._leave_out_drafts()
             return
         if known is not None and not known.can_pay(rows, longest):
