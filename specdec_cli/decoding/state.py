@@ -1,17 +1,13 @@
-"""Data classes of a round: the state of a batch, a draft, the verifier's scores and its verdict; and the protocol of
-step runners.
-"""
+"""Data classes of a round: the state of a batch, a draft, the verifier's scores and its verdict."""
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from torch import Tensor
 
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.transformer import Memory
 
-R = TypeVar("R")
 NO_SENTENCE = -1
 """The value of `State.numbers` for an empty row, which is a finished row without a sentence."""
 
@@ -112,23 +108,3 @@ class Verdict:
     ended: Tensor
     states: Tensor
     log_probabilities: Tensor | None
-
-
-class StepRunner(Protocol):
-    """Runs a step, a part of a round: a function of a state, or of a state with a drafter's memory, and of further tensors.
-
-    A runner may capture a step as a CUDA graph and replay it, so a step must write to the tensors of `rows` in place
-    and must not wait for the GPU.
-    """
-
-    def __call__(self, name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: Tensor) -> R:
-        """Return the result of `step(rows, *inputs)`, which is valid until the next round.
-
-        `name` begins with the kind of step, and must contain every value except the tensors on which the result
-        depends: a captured step is replayed for an equal name.
-        """
-
-
-def run_directly(name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: Tensor) -> R:  # noqa: ARG001
-    """Return `step(rows, *inputs)`; `name` is ignored."""
-    return step(rows, *inputs)

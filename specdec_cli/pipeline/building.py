@@ -44,7 +44,7 @@ def build_drafting(bundle: Bundle, decoding: Decoding, verifier: Verifier, lengt
     UsageError if the bundle has no drafter of the kind that the decoding needs, or for a block size that the drafter
     was not trained for.
     """
-    drafter = make_drafter(DrafterInputs(bundle, decoding, lengths, verifier.run))
+    drafter = make_drafter(DrafterInputs(bundle, decoding, lengths))
     if drafter is None:
         return Drafting(NoDrafter(), OWN_SIZE)
     return Drafting(drafter, _adaptive_pace(bundle, decoding, verifier, drafter) if decoding.adaptive else OWN_SIZE)

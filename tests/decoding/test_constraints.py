@@ -25,7 +25,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.copies import FORMS, limited_copies
-from tests.decoding.execution.imitation import imitated
+from tests.decoding.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 

@@ -1,0 +1,179 @@
+"""A player whose rounds are CUDA graphs: a whole burst of rounds is one graph, which the host launches at once."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.graphs import Buffers, Event, Graphs
+from specdec_cli.decoding.pace import Tallies
+from specdec_cli.decoding.report import Report
+from specdec_cli.decoding.rounds import DraftAndVerify, hypothesis_of
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.state import NO_SENTENCE, Batch
+from specdec_cli.model.rows import replace_rows, select_rows
+
+ALONE = 8
+"""Batches of up to this number of rows wait for each burst: with a late report their few rows would idle."""
+PLAIN_ROUNDS, DRAFTED_ROUNDS = 4, 1
+"""Rounds of a burst at least, without and with drafts."""
+REFILL_DIVISOR = 8
+"""New sentences enter once an eighth of the rows is free."""
+UNBOUNDED = 31
+"""Tokens of the longest draft of a drafter without a limit of its own."""
+NO_ROW = -1
+"""Stands for a finished row in the tallies of a board."""
+_HEAD = 3
+"""Columns of a board before the tokens: whether the row has finished, its length, its rounds."""
+
+
+@dataclass(frozen=True)
+class _Burst:
+    """A burst that was launched, with drafts of up to `size` tokens. After `event` the CPU has its `board` of R rows, and their log probabilities if they are computed."""
+
+    number: int
+    rounds: int
+    size: int
+    board: Tensor
+    scores: Tensor | None
+    event: Event
+
+
+class GraphPlayer:
+    """Plays `round_`, whose `identity` is not None, with up to `rows` rows at fixed addresses.
+
+    Every row has a slot, and new sentences take the slots of rows that have finished. A burst ends with a board of all rows, which the
+    device copies to the CPU. With more than 8 rows (ALONE) `collect` returns the report of the burst before the last one, so that the
+    device computes while the host reads; otherwise it waits for the last one. `counts`: reports have tallies.
+    """
+
+    def __init__(self, round_: DraftAndVerify, graphs: Graphs, rows: int, *, counts: bool = False) -> None:
+        self.running = 0
+        self._round, self._graphs, self._rows, self._counts = round_, graphs, rows, counts
+        self._form: Hashable = None
+        self._buffers: Buffers | None = None
+        # The sentence in each slot, and the first burst that plays it.
+        self._numbers, self._since = (np.empty(0, dtype=np.int64) for _ in range(2))
+        self._bursts: list[_Burst] = []
+        self._launched = 0
+
+    def admit(self, entering: Sequence[Sentence]) -> None:
+        buffers = self._buffers or self._open(entering)
+        slots = np.flatnonzero(self._numbers == NO_SENTENCE)[: len(entering)]
+        self._numbers[slots] = [sentence.number for sentence in entering]
+        self._since[slots] = self._launched
+        self.running += len(entering)
+        # The last sentence fills up the form: its row is written several times.
+        missing = power_of_two(len(entering)) - len(entering)
+        entering = [*entering, *[entering[-1]] * missing]
+        places = torch.from_numpy(np.concatenate([slots, slots[-1:].repeat(missing)]))
+        entries = torch.cat([places[:, None], self._round.entries(entering)], dim=1)
+        here = buffers.extra(("entries", len(entries)), entries.shape)
+        self._graphs.capture.send(entries, here)
+
+        reads, name = self._round.reads_sentences, ("enter", len(entries))
+
+        def enter() -> None:
+            rows, batch, state = here[:, 0].contiguous(), buffers.records(), self._round.start(here[:, 1:])
+            replace_rows(batch.state, rows, state)
+            if reads:
+                buffers.kept[name] = state
+            else:
+                replace_rows(batch.memory, rows, self._round.prepare(state, entering))
+
+        buffers.run(name, enter)
+        if reads:
+            replace_rows(buffers.records().memory, here[:, 0].contiguous(), self._round.prepare(buffers.kept[name], entering))
+
+    def launch(self, rounds: int, size: int) -> None:
+        if self._buffers is None:
+            raise RuntimeError("no sentence was admitted")
+        buffers, capture, drafts = self._buffers, self._graphs.capture, self._round.drafts
+        rounds = max(rounds, DRAFTED_ROUNDS if drafts else PLAIN_ROUNDS)
+        asked, size = size, padded_size(size or UNBOUNDED * self._round.unbounded) if drafts else 0
+        slots, capacity = buffers.batch.state.tokens.shape
+        counts, tallied = self._counts, 2 * rounds if self._counts else 0
+        board = buffers.extra(("board", capacity + tallied), (slots, _HEAD + capacity + tallied))
+
+        def play() -> None:
+            batch, seen = buffers.records(), list[Tensor]()
+            state = batch.state
+            for _ in range(rounds):
+                finished = state.finished.clone()
+                draft, verdict = self._round.play(batch, size)
+                if counts:
+                    # Of the accepted tokens the last is the verifier's own.
+                    numbers = torch.stack([draft.counts, verdict.accepted.counts - 1], dim=1)
+                    seen.append(numbers.masked_fill(finished[:, None], NO_ROW))
+            head = torch.stack([state.finished.long(), state.lengths, state.rounds], dim=1)
+            board.copy_(torch.cat([head, state.tokens, *seen], dim=1))
+
+        buffers.run(("play", rounds, size, counts), play)
+        on_cpu, scores = capture.host(board), None
+        on_cpu.copy_(board, non_blocking=True)
+        if self._round.with_scores:
+            scores = capture.host(buffers.batch.state.log_probabilities)
+            scores.copy_(buffers.batch.state.log_probabilities, non_blocking=True)
+        self._bursts.append(_Burst(self._launched, rounds, asked, on_cpu, scores, capture.event()))
+        self._launched += 1
+        self._graphs.counts.bursts += 1
+
+    def collect(self) -> Report:
+        if len(self._numbers) > ALONE and len(self._bursts) < 2:
+            return Report(0, [], 0, None)
+        burst = self._bursts.pop(0)
+        burst.event.synchronize()
+        self._graphs.counts.waits += 1
+        board = burst.board.numpy()
+        done = np.flatnonzero((board[:, 0] != 0) & (self._numbers != NO_SENTENCE) & (self._since <= burst.number))
+        hypotheses = [self._hypothesis(slot, board[slot], burst.scores) for slot in done.tolist()]
+        tallies = self._tallies(board, burst) if self._counts else None  # before the slots are freed
+        self._numbers[done] = NO_SENTENCE
+        self.running -= len(done)
+        free = min(len(self._numbers), self._rows) - self.running
+        return Report(burst.rounds, hypotheses, free if REFILL_DIVISOR * free >= len(self._numbers) else 0, tallies)
+
+    def close(self) -> None:
+        """Give the buffers back for later players."""
+        if self._buffers is not None:
+            self._graphs.give_back(self._form, self._buffers)
+            self._buffers = None
+
+    def _open(self, entering: Sequence[Sentence]) -> Buffers:
+        """Take buffers with as many slots as sentences enter at first, all of them empty."""
+        slots, device_rows = power_of_two(len(entering)), self._round.entries(entering[:1])
+        self._form = (self._round.identity, slots, device_rows.shape[1], self._round.with_scores)
+
+        def example() -> Batch:
+            batch = self._round.begin(entering[:1])
+            return select_rows(batch, torch.zeros(slots, dtype=torch.long, device=batch.state.lengths.device))
+
+        self._buffers = self._graphs.take(self._form, example)
+        self._buffers.batch.state.finished.fill_(True)
+        self._numbers, self._since = np.full(slots, NO_SENTENCE), np.zeros(slots, dtype=np.int64)
+        return self._buffers
+
+    def _hypothesis(self, slot: int, row: "np.ndarray[tuple[int], np.dtype[np.int64]]", scores: Tensor | None) -> Hypothesis:
+        _, length, rounds = row[:_HEAD].tolist()
+        tokens = row[_HEAD : _HEAD + length].tolist()
+        return hypothesis_of(int(self._numbers[slot]), tokens, rounds, None if scores is None else scores[slot, :length].tolist())
+
+    def _tallies(self, board: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", burst: _Burst) -> Tallies:
+        played = (self._numbers != NO_SENTENCE) & (self._since <= burst.number)
+        pairs = board[played, -2 * burst.rounds :].reshape(-1, 2)
+        return Tallies.of_rows(burst.rounds, burst.size, [(drafted, accepted) for drafted, accepted in pairs.tolist() if drafted != NO_ROW])
+
+
+def power_of_two(number: int) -> int:
+    """The smallest power of two that is at least `number`."""
+    return 1 << (number - 1).bit_length()
+
+
+def padded_size(tokens: int) -> int:
+    """The size that is asked for in place of a draft of `tokens` tokens, so that few graphs are captured: 0, 3, 7, 15 and so on.
+
+    With the last accepted token it is a power of two.
+    """
+    return max(4, power_of_two(tokens + 1)) - 1 if tokens else 0
