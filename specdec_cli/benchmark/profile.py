@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -60,6 +61,11 @@ class TimedVerifier(Verifier):
         """`Verifier.raw_score`, timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().raw_score(state, draft)
+
+    def judge(self, state: State, draft: Draft, rule: Rule) -> Verdict:
+        """`Verifier.judge`, timed as "verifier"."""
+        with self._stopwatch.measure("verifier"):
+            return super().judge(state, draft, rule)
 
     def score(self, state: State, draft: Draft) -> Scores:
         """`Verifier.score`, timed as "verifier"."""

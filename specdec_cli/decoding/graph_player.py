@@ -31,7 +31,9 @@ _HEAD = 3
 
 @dataclass(frozen=True)
 class _Burst:
-    """A burst that was launched, with drafts of up to `size` tokens. After `event` the CPU has its `board` of R rows, and their log probabilities if they are computed."""
+    """A burst that was launched, with drafts of up to `size` tokens. After `event` the CPU has its `board` of R rows, and their log
+    probabilities if they are computed.
+    """
 
     number: int
     rounds: int

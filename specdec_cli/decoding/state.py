@@ -21,7 +21,8 @@ class State:
     (B,); then the boolean `finished` (B,) is true. `numbers` (B,) are the numbers of the sentences, `streams` (B, 2)
     their random streams. `rounds` (B,) counts verifications, or drafting passes where nothing is verified.
     `log_probabilities` (B, S) are those of `tokens` under the verifier, if they are computed. `cache` is the
-    verifier's; it is valid below length - 1, since the last accepted token has not been fed yet.
+    verifier's; it is valid below length - 1, since the last accepted token has not been fed yet. `repeats` (B,) are those of
+    `constraints.repeats`, if the verifier's kernels need them.
     """
 
     source: Tensor
@@ -35,6 +36,7 @@ class State:
     log_probabilities: Tensor
     memory: Memory
     cache: Cache
+    repeats: Tensor | None = None
 
     def last_tokens(self) -> Tensor:
         """The last accepted token (B,) of each row."""

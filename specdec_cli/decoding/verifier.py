@@ -4,14 +4,15 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.constraints import Prefixes, apply_constraints
+from specdec_cli.decoding.constraints import Prefixes, apply_constraints, repeats
 from specdec_cli.decoding.graphs import CudaCapture, Graphs
-from specdec_cli.decoding.options import Constraints
-from specdec_cli.decoding.state import Draft, Scores, State
+from specdec_cli.decoding.options import Constraints, Rule
+from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter_config import Reads
@@ -20,6 +21,22 @@ from specdec_cli.model.transformer import Memory, Transformer
 from specdec_cli.processors import MKL_MODE, MKL_VARIABLE
 
 _NONE = Constraints()
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Protocol of a network that also chooses and accepts tokens, without logits of all of them."""
+
+    def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
+        """Whether `judge` knows the rule and the constraints."""
+
+    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft."""
+
+    def append(self, state: State, verdict: Verdict) -> None:
+        """Append the accepted tokens of a verdict to `state` in place."""
+
+
 MULTIPLE = 16
 """Padded lengths of sources are multiples of this: for another number of keys, attention may add up in another
 order.
@@ -145,8 +162,29 @@ class Verifier:
             rounds=ones * 0,
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
+            repeats=self._repeats(source),
             cache=self.network.new_cache(memory, capacity) if reads == "states" else Cache.empty(0, rows, capacity, 0, 0, memory.states),
         )
+
+    def _repeats(self, source: Tensor) -> Tensor | None:
+        """`State.repeats` of `source` ids (B, S), for a network that judges by them."""
+        if not (self.constraints.most_copies and isinstance(self.network, Judge)):
+            return None
+        return repeats(self.constraints, source, self.config.padding)
+
+    def judges(self, rule: Rule) -> bool:
+        """Whether `judge` can be called: the network chooses and accepts tokens by `rule`, under the verifier's constraints."""
+        return isinstance(self.network, Judge) and self.network.can_judge(rule, self.constraints)
+
+    def judge(self, state: State, draft: Draft, rule: Rule) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k), without log probabilities."""
+        assert isinstance(self.network, Judge)
+        return self.network.judge(state, draft, rule, self.constraints)
+
+    def append(self, state: State, verdict: Verdict) -> None:
+        """Append the accepted tokens of a verdict of `judge` to `state` in place."""
+        assert isinstance(self.network, Judge)
+        self.network.append(state, verdict)
 
     def _memory(self, source: Tensor, reads: Reads) -> Memory:
         """The encoding of `source` ids (B, S), as much of it as `reads` says."""

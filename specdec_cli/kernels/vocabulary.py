@@ -116,7 +116,8 @@ def best_tokens(
     """The `best` best tokens of contiguous `states` (N, W), by the output projection `output`.
 
     Only tokens below `shortlist` count, if it is not 0, and not those for which the boolean `excluded` (N, V) is true: their logits are
-    minus infinity. Nor do those whose form in `forms` (V,) is one of the `forbidden` (N, F) of a row that are not 0. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity).
+    minus infinity. Nor do those whose form in `forms` (V,) is one of the `forbidden` (N, F) of a row that are not
+    0. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity).
     """
     (count, width), vocabulary = states.shape, shortlist or output.weight.shape[0]
     tile = min(COLUMNS, power_of_two(vocabulary))

@@ -26,7 +26,10 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
     constraints, order = constraints_of(bundle), bundle.verifier.config.order
     if order != "left-to-right" and constraints != Constraints():
         raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
-    return Verifier(bundle.network or bundle.verifier, constraints.forced, constraints)
+    verifier = Verifier(bundle.network or bundle.verifier, constraints.forced, constraints)
+    if not bundle.captured:
+        verifier.graphs = None
+    return verifier
 
 
 @dataclass

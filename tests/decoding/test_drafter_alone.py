@@ -24,7 +24,7 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
-from tests.decoding.execution.imitation import imitated
+from tests.decoding.imitation import imitated
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 

@@ -39,7 +39,7 @@ def make(inputs: DrafterInputs) -> "Block":
     """
     if not isinstance(inputs.bundle.drafter, BlockDrafter):
         raise UsageError("this bundle has no block drafter")
-    return Block(inputs.bundle.drafter, inputs.decoding.block_size)
+    return Block(inputs.bundle.draft_network or inputs.bundle.drafter, inputs.decoding.block_size)
 
 
 class Block:
@@ -54,6 +54,12 @@ class Block:
         self.limit = block_size
         self.capturable = network.config.prefix == "states"
         self.reads_sentences = False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Block) and (self.network, self.limit) == (other.network, other.limit)
+
+    def __hash__(self) -> int:
+        return hash((self.network, self.limit))
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockState:  # noqa: ARG002
         """Return data for new rows: the drafter's view of the source, and an empty cache with as many positions as
