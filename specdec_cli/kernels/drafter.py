@@ -5,7 +5,7 @@ from torch import Tensor
 
 from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
-from specdec_cli.kernels.link import choose, token_table
+from specdec_cli.kernels.link import choose, link_tables
 from specdec_cli.kernels.network import decoder_layer, final_norm, project_memory
 from specdec_cli.kernels.support import supported
 from specdec_cli.kernels.vocabulary import best_tokens
@@ -26,7 +26,7 @@ class TritonDrafter(BlockDrafter):
         if problem := why_not(network):
             raise ValueError(problem)
         self.__dict__.update(network.__dict__)
-        self._table = None if self.chain is None else token_table(self.chain, self.vocabulary)
+        self._tables = None if self.chain is None else link_tables(self.chain, self.vocabulary)
 
     def read_source(self, source: Tensor, memory: Memory | None) -> SourceView:  # noqa: ARG002
         assert memory is not None
@@ -60,9 +60,9 @@ class TritonDrafter(BlockDrafter):
 
     def choose(self, states: Tensor, last: Tensor) -> Tensor:
         states = states.contiguous()
-        if self._table is None or self.chain is None:
+        if self._tables is None or self.chain is None:
             return best_tokens(states.flatten(0, 1), self.vocabulary.output, shortlist=self.config.shortlist).ids.view(states.shape[:2])
-        return choose(states, last, self.chain, self.vocabulary, self._table, self.config.candidates, self.config.shortlist)
+        return choose(states, last, self.chain, self.vocabulary, self._tables, self.config.candidates, self.config.shortlist)
 
 
 def why_not(network: BlockDrafter) -> str | None:

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import COLUMNS, INPUTS, ROWS, power_of_two
+from specdec_cli.kernels.tiles import COLUMNS, ROWS, input_tile, power_of_two, product_tile
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -120,8 +120,9 @@ def best_tokens(
     0. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity).
     """
     (count, width), vocabulary = states.shape, shortlist or output.weight.shape[0]
-    tile = min(COLUMNS, power_of_two(vocabulary))
-    tiles, rows = triton.cdiv(vocabulary, tile), triton.cdiv(count, ROWS)
+    # The sum of exponentials over a tile has another order in another tile.
+    tile_rows, tile = ROWS if totals else product_tile(count, states).rows, min(COLUMNS, power_of_two(vocabulary))
+    tiles, rows = triton.cdiv(vocabulary, tile), triton.cdiv(count, tile_rows)
 
     def numbers(*shape: int, wanted: bool = True) -> Tensor | None:
         return torch.empty(*shape, dtype=torch.float32, device=states.device) if wanted else None
@@ -138,9 +139,9 @@ def best_tokens(
         TILES=tiles,
         BEST=best,
         FORBIDDEN=0 if forbidden is None else forbidden.shape[1],
-        TILE_ROWS=ROWS,
+        TILE_ROWS=tile_rows,
         TILE_COLUMNS=tile,
-        TILE_INPUTS=min(INPUTS, power_of_two(width)),
+        TILE_INPUTS=input_tile(width, states),
     )
     best_values = torch.empty(count, best, device=states.device)
     best_ids = torch.empty(count, best, dtype=torch.int64, device=states.device)
