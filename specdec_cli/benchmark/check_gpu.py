@@ -16,7 +16,10 @@ from typing import Any
 
 import torch
 
+from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.player import open_player
+from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.files import write_json
@@ -33,6 +36,10 @@ FIRST = ((1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (128, 0), (128, 4), (512, 0)
 """Batch sizes and block sizes that are checked and timed first; then come all others."""
 OTHERS = ("auto", "lookup", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "specdec,lookup")
 """Other exact decodings, which are checked alone and in batches."""
+BESIDE = (1, 32, 128, 512)
+"""Batch sizes of CTranslate2."""
+LAUNCHES = 20
+"""Bursts whose time on the device is measured."""
 FEW = 300
 """Lines that are decoded one at a time for speed."""
 
@@ -58,7 +65,7 @@ class Check:
         self.part("kernels", self.kernels)
         for rows, size in FIRST:
             self.part(f"kernels, batch {rows}, block size {size}", self.decode, "kernels", rows, size)
-        for rows in (1, 32, 128, 512):
+        for rows in BESIDE:
             self.part(f"CTranslate2, batch {rows}", self.ctranslate2, rows)
         for rows, size in ((1, 0), (1, 4), (32, 4), (128, 4)):
             self.part(f"operators, batch {rows}, block size {size}", self.decode, "operators", rows, size)
@@ -135,6 +142,7 @@ class Check:
         if self.device == "cuda":
             found["memory_mb"] = round(torch.cuda.max_memory_allocated() / 2**20)
         if verifier.graphs is not None:
+            found["us_a_round"] = self.round_us(engine, verifier.graphs, sentences)
             found |= {name: number - before[name] for name, number in vars(verifier.graphs.counts).items()}
         return found | self.compare(means, outputs) | ({} if ids(again) == ids(outputs) else {"different": "from run to run"})
 
@@ -148,6 +156,28 @@ class Check:
             found = list(engine.decode(sentences))
         self.wait()
         return sorted(found, key=lambda each: each.number), time.perf_counter() - begun
+
+    def round_us(self, engine: Engine, graphs: Graphs, sentences: Sequence[Sentence]) -> float | None:
+        """Microseconds of a round of sentences of the most frequent width, launched without a pause; None for what is not captured."""
+        verifier, decoding = engine.verifier, engine.decoding
+        by_width: dict[int, list[Sentence]] = {}
+        for sentence in sentences:
+            by_width.setdefault(verifier.source_width(len(sentence.source)), []).append(sentence)
+        alike = max(by_width.values(), key=len)[: decoding.batch_size]
+        round_ = DraftAndVerify(verifier, engine.drafter, decoding)
+        if round_.identity is None:
+            return None
+        with torch.inference_mode(), open_player(round_, graphs, len(alike)) as player:
+            player.admit(alike)
+            for _ in range(3):
+                player.launch(1, decoding.block_size)
+            rounds = player.collect().rounds
+            self.wait()
+            begun = time.perf_counter()
+            for _ in range(LAUNCHES):
+                player.launch(1, decoding.block_size)
+            self.wait()
+            return round(1e6 * (time.perf_counter() - begun) / LAUNCHES / rounds, 1)
 
     def wait(self) -> None:
         """Wait for the device."""

@@ -62,7 +62,8 @@ class GraphPlayer:
         self._launched = 0
 
     def admit(self, entering: Sequence[Sentence]) -> None:
-        buffers = self._buffers or self._open(entering)
+        new = self._round.entries(entering)
+        buffers = self._buffers or self._open(entering, new.shape[1])
         slots = np.flatnonzero(self._numbers == NO_SENTENCE)[: len(entering)]
         self._numbers[slots] = [sentence.number for sentence in entering]
         self._since[slots] = self._launched
@@ -70,8 +71,9 @@ class GraphPlayer:
         # The last sentence fills up the form: its row is written several times.
         missing = power_of_two(len(entering)) - len(entering)
         entering = [*entering, *[entering[-1]] * missing]
-        places = torch.from_numpy(np.concatenate([slots, slots[-1:].repeat(missing)]))
-        entries = torch.cat([places[:, None], self._round.entries(entering)], dim=1)
+        entries = torch.cat([torch.from_numpy(slots)[:, None], new], dim=1)
+        if missing:
+            entries = torch.cat([entries, entries[-1:].expand(missing, -1)])
         here = buffers.extra(("entries", len(entries)), entries.shape)
         self._graphs.capture.send(entries, here)
 
@@ -97,11 +99,16 @@ class GraphPlayer:
         asked, size = size, padded_size(size or UNBOUNDED * self._round.unbounded) if drafts else 0
         slots, capacity = buffers.batch.state.tokens.shape
         counts, tallied = self._counts, 2 * rounds if self._counts else 0
-        board = buffers.extra(("board", capacity + tallied), (slots, _HEAD + capacity + tallied))
+        # Two boards, since that of the burst before may not have been read yet; a graph copies one of them to the CPU.
+        name = ("play", rounds, size, counts, self._launched % 2 if self._late else 0)
+        board = buffers.board(name, capture, (slots, _HEAD + capacity + tallied))
+        state = buffers.batch.state
+        scores = (
+            buffers.board((*name, "scores"), capture, state.log_probabilities.shape, torch.float32) if self._round.with_scores else None
+        )
 
         def play() -> None:
             batch, seen = buffers.records(), list[Tensor]()
-            state = batch.state
             for _ in range(rounds):
                 finished = state.finished.clone()
                 draft, verdict = self._round.play(batch, size)
@@ -110,20 +117,17 @@ class GraphPlayer:
                     numbers = torch.stack([draft.counts, verdict.accepted.counts - 1], dim=1)
                     seen.append(numbers.masked_fill(finished[:, None], NO_ROW))
             head = torch.stack([state.finished.long(), state.lengths, state.rounds], dim=1)
-            board.copy_(torch.cat([head, state.tokens, *seen], dim=1))
+            board.copy_(torch.cat([head, state.tokens, *seen], dim=1), non_blocking=True)
+            if scores is not None:
+                scores.copy_(state.log_probabilities, non_blocking=True)
 
-        buffers.run(("play", rounds, size, counts), play)
-        on_cpu, scores = capture.host(board), None
-        on_cpu.copy_(board, non_blocking=True)
-        if self._round.with_scores:
-            scores = capture.host(buffers.batch.state.log_probabilities)
-            scores.copy_(buffers.batch.state.log_probabilities, non_blocking=True)
-        self._bursts.append(_Burst(self._launched, rounds, asked, on_cpu, scores, capture.event()))
+        buffers.run(name, play)
+        self._bursts.append(_Burst(self._launched, rounds, asked, board, scores, capture.event()))
         self._launched += 1
         self._graphs.counts.bursts += 1
 
     def collect(self) -> Report:
-        if len(self._numbers) > ALONE and len(self._bursts) < 2:
+        if self._late and len(self._bursts) < 2:
             return Report(0, [], 0, None)
         burst = self._bursts.pop(0)
         burst.event.synchronize()
@@ -143,17 +147,23 @@ class GraphPlayer:
             self._graphs.give_back(self._form, self._buffers)
             self._buffers = None
 
-    def _open(self, entering: Sequence[Sentence]) -> Buffers:
-        """Take buffers with as many slots as sentences enter at first, all of them empty."""
-        slots, device_rows = power_of_two(len(entering)), self._round.entries(entering[:1])
-        self._form = (self._round.identity, slots, device_rows.shape[1], self._round.with_scores)
+    @property
+    def _late(self) -> bool:
+        """Whether reports are a burst late."""
+        return len(self._numbers) > ALONE
+
+    def _open(self, entering: Sequence[Sentence], width: int) -> Buffers:
+        """Take buffers with as many slots as sentences enter at first, all of them empty; `width` is that of their entries."""
+        slots = power_of_two(len(entering))
+        self._form = self._round.identity, slots, width
 
         def example() -> Batch:
             batch = self._round.begin(entering[:1])
             return select_rows(batch, torch.zeros(slots, dtype=torch.long, device=batch.state.lengths.device))
 
         self._buffers = self._graphs.take(self._form, example)
-        self._buffers.batch.state.finished.fill_(True)
+        if slots > len(entering):
+            self._buffers.batch.state.finished.fill_(True)
         self._numbers, self._since = np.full(slots, NO_SENTENCE), np.zeros(slots, dtype=np.int64)
         return self._buffers
 

@@ -1,7 +1,9 @@
 """CUDA graphs: computations that were recorded once, and that the GPU repeats without the host launching each operator."""
 
+import gc
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Protocol
@@ -34,8 +36,8 @@ class Capture(Protocol):
     def capture(self, compute: Callable[[], None]) -> Callable[[], None]:
         """Return a function that repeats `compute` on the tensors that it reads and writes now; `compute` itself has no effect."""
 
-    def host(self, like: Tensor) -> Tensor:
-        """An uninitialized tensor on the CPU like `like`, to which the device can copy while the CPU works."""
+    def host(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        """An uninitialized tensor on the CPU, to which the device can copy while the CPU works."""
 
     def send(self, values: Tensor, to: Tensor) -> None:
         """Copy `values` on the CPU to the tensor `to` of the device, without a wait."""
@@ -69,7 +71,7 @@ class CudaCapture:
         graph, main = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
         with self._lock:
             self._stream.wait_stream(main)
-            with torch.cuda.stream(self._stream):
+            with torch.cuda.stream(self._stream), _without_collection():
                 graph.capture_begin(pool=None if self._first is None else self._first.pool(), capture_error_mode="thread_local")
                 try:
                     compute()
@@ -78,8 +80,8 @@ class CudaCapture:
             self._first = self._first or graph
         return graph.replay
 
-    def host(self, like: Tensor) -> Tensor:
-        return torch.empty(like.shape, dtype=like.dtype, pin_memory=True)
+    def host(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        return torch.empty(shape, dtype=dtype, pin_memory=True)
 
     def send(self, values: Tensor, to: Tensor) -> None:
         to.copy_(values.pin_memory(), non_blocking=True)
@@ -88,6 +90,18 @@ class CudaCapture:
         event = torch.cuda.Event()  # type: ignore[no-untyped-call]
         event.record()
         return event
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Do not collect garbage: freeing a tensor or an event may be an operation that cannot be captured."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @dataclass
@@ -105,7 +119,7 @@ class Buffers:
     """A batch at fixed addresses, and the computations on it: the first call of one runs it, the second captures it."""
 
     def __init__(self, batch: Batch, capture: Capture, counts: Counts) -> None:
-        self.batch, self._extra = batch, dict[Hashable, Tensor]()
+        self.batch, self._extra, self._boards = batch, dict[Hashable, Tensor](), dict[Hashable, Tensor]()
         self.kept: dict[Hashable, State] = {}
         """States that computations leave for what cannot be captured, by name."""
         self._capture, self._counts = capture, counts
@@ -117,6 +131,12 @@ class Buffers:
         if name not in self._extra:
             self._extra[name] = self.batch.state.tokens.new_zeros(shape)
         return self._extra[name]
+
+    def board(self, name: Hashable, capture: Capture, shape: Sequence[int], dtype: torch.dtype = torch.long) -> Tensor:
+        """A tensor on the CPU at a fixed address, to which computations copy results."""
+        if name not in self._boards:
+            self._boards[name] = capture.host(shape, dtype)
+        return self._boards[name]
 
     @property
     def bytes(self) -> int:

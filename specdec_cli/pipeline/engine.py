@@ -61,6 +61,14 @@ class Engine:
         return self.verifier.network.description
 
     @property
+    def captured(self) -> str:
+        """How rounds were replayed as CUDA graphs, in words; empty where none were."""
+        counts = self.verifier.graphs and self.verifier.graphs.counts
+        if not counts:
+            return ""
+        return f"{counts.bursts:,} bursts of rounds, {counts.graphs:,} graphs of {counts.forms:,} forms, {counts.waits:,} waits"
+
+    @property
     def drafter(self) -> Drafter:
         """The drafter. Setting it keeps the pace."""
         return self._drafting.drafter

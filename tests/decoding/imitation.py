@@ -4,7 +4,7 @@ What a graph could not do fails: reading a value of a tensor, shapes that depend
 real graphs leave undefined is overwritten.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -34,11 +34,11 @@ def _storage(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr()
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Records the operators that run in its context; at its end the tensors from outside have the values from before."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.calls: list[tuple[Any, Any, Any, Any]] = []
         self.own: list[Tensor] = []
         self._before: dict[int, tuple[Tensor, Tensor]] = {}
@@ -122,9 +122,9 @@ class ImitatedCapture:
 
         return replay
 
-    def host(self, like: Tensor) -> Tensor:
+    def host(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
         """A new tensor."""
-        return torch.empty_like(like)
+        return torch.empty(shape, dtype=dtype)
 
     def send(self, values: Tensor, to: Tensor) -> None:
         """Copy the values."""

@@ -34,6 +34,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     save_bundle(made, tmp_path / "bundle")
     monkeypatch.setattr(check_gpu, "FIRST", ((1, 0), (2, 3)))
     monkeypatch.setattr(check_gpu, "BATCHES", ())
+    monkeypatch.setattr(check_gpu, "BESIDE", ())
     monkeypatch.setattr(check_gpu, "OTHERS", ("lookup",))
     out = tmp_path / "out.json"
     check = Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu")
@@ -45,6 +46,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     assert results["kernels, batch 128, lookup"]["same"] == 2
     assert results["operators, batch 1, block size 0"]["same"] == 2
     assert results["float32, eager operators"]["differ_by_rounding"] == 0
+    assert results["kernels, batch 1, block size 0"]["us_a_round"] > 0
     assert "all as they should be" in printed
     assert Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu").run()
     assert "kernels:" not in capsys.readouterr().out
