@@ -72,12 +72,12 @@ def apply_constraints(
 def _limit_copies(rules: Constraints, scores: Tensor, prefixes: Prefixes, padding: int) -> None:
     """Set the scores of those tokens to -inf that would complete one copy more than `most_copies` of an n-gram in succession."""
     device = scores.device
-    forms = target_forms(rules, device)
+    forms = forms_tensor(rules.forms[0], device)
     width = (rules.most_copies + 1) * LONGEST_COPY
     back = width - 1 - steps(LONGEST_COPY, device)
     before = _windows(forms[prefixes.tokens], prefixes.lengths, width)
     completes = _completes_copy(before, rules.most_copies)
-    if device.type == "cpu" and not completes.any():  # a CUDA graph cannot branch
+    if can_branch(device) and not completes.any():
         return
     allowed = repeats(rules, prefixes.source, padding)
     repeated = torch.where(completes & ~allowed[:, None, None], before[..., back], 0)
@@ -86,14 +86,14 @@ def _limit_copies(rules: Constraints, scores: Tensor, prefixes: Prefixes, paddin
     scores.masked_fill_(excluded[..., forms.clamp_min(0)], EXCLUDED)
 
 
-def target_forms(rules: Constraints, device: torch.device) -> Tensor:
-    """The forms (V,) of target tokens, by which `most_copies` compares them; a cached tensor, which must not be written to."""
-    return _tensor(rules.forms[0], device)
+def can_branch(device: torch.device) -> bool:
+    """Whether a computation may depend on a value that it reads; a CUDA graph cannot."""
+    return device.type == "cpu"
 
 
 def repeats(rules: Constraints, source: Tensor, padding: int) -> Tensor:
     """Whether each row of `source` ids (B, M) itself repeats an n-gram more than `most_copies` times (B,): then outputs may too."""
-    forms = _tensor(rules.forms[1], source.device)[source].masked_fill_(source == padding, 0)
+    forms = forms_tensor(rules.forms[1], source.device)[source].masked_fill_(source == padding, 0)
     width = (rules.most_copies + 1) * LONGEST_COPY
     before = _windows(forms, steps(forms.shape[1], source.device).expand_as(forms), width)
     back = width - 1 - steps(LONGEST_COPY, source.device)
@@ -168,5 +168,6 @@ def _completes_copy(forms: Tensor, copies: int) -> Tensor:
 
 
 @lru_cache(maxsize=8)
-def _tensor(forms: bytes, device: torch.device) -> Tensor:
+def forms_tensor(forms: bytes, device: torch.device) -> Tensor:
+    """The forms (V,) of tokens, from one of `Constraints.forms`; a cached tensor, which must not be written to."""
     return torch.frombuffer(bytearray(forms), dtype=torch.int32).long().to(device)

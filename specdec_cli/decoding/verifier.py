@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.constraints import Prefixes, apply_constraints, repeats
+from specdec_cli.decoding.constraints import Prefixes, apply_constraints
 from specdec_cli.decoding.graphs import CudaCapture, Graphs
 from specdec_cli.decoding.options import Constraints, Rule
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
@@ -35,6 +35,9 @@ class Judge(Protocol):
 
     def append(self, state: State, verdict: Verdict) -> None:
         """Append the accepted tokens of a verdict to `state` in place."""
+
+    def repeats(self, source: Tensor, constraints: Constraints) -> Tensor | None:
+        """`State.repeats` of `source` ids (B, S), if `judge` needs them for the constraints."""
 
 
 MULTIPLE = 16
@@ -162,15 +165,9 @@ class Verifier:
             rounds=ones * 0,
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
-            repeats=self._repeats(source),
+            repeats=self.network.repeats(source, self.constraints) if isinstance(self.network, Judge) else None,
             cache=self.network.new_cache(memory, capacity) if reads == "states" else Cache.empty(0, rows, capacity, 0, 0, memory.states),
         )
-
-    def _repeats(self, source: Tensor) -> Tensor | None:
-        """`State.repeats` of `source` ids (B, S), for a network that judges by them."""
-        if not (self.constraints.most_copies and isinstance(self.network, Judge)):
-            return None
-        return repeats(self.constraints, source, self.config.padding)
 
     def judges(self, rule: Rule) -> bool:
         """Whether `judge` can be called: the network chooses and accepts tokens by `rule`, under the verifier's constraints."""

@@ -65,3 +65,13 @@ def forbidden(tokens: Tensor, lengths: Tensor, draft: Tensor, forms: Tensor, rep
         BACKS=power_of_two(copies * LONGEST_COPY - 1),
     )
     return output
+
+
+def repeats(source: Tensor, forms: Tensor, copies: int) -> Tensor:
+    """Whether each row of `source` ids (B, M) itself repeats an n-gram more than `copies` times (B,); see `constraints.repeats`.
+
+    `forms` (V,) are the forms of source tokens, int32, 0 for padding.
+    """
+    nothing = torch.zeros(len(source), dtype=torch.int64, device=source.device)
+    found = forbidden(source, nothing, source[:, :-1], forms, nothing.bool(), copies)
+    return ((found == forms[source][..., None]) & (found > 0)).flatten(1).any(1)

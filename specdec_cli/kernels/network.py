@@ -3,13 +3,13 @@
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.decoding.constraints import target_forms
+from specdec_cli.decoding.constraints import forms_tensor
 from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Rule
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.kernels.accept import accept
 from specdec_cli.kernels.advance import append, pass_inputs
 from specdec_cli.kernels.attention import attend
-from specdec_cli.kernels.copies import forbidden
+from specdec_cli.kernels.copies import forbidden, repeats
 from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
@@ -40,7 +40,7 @@ class TritonNetwork:
         if problem := supported(model.config, weight.device, weight.dtype):
             raise ValueError(problem)
         self.model, self.config, self.device = model.eval(), model.config, weight.device
-        self._known_forms: dict[Constraints, Tensor] = {}
+        self._known_forms: dict[Constraints, tuple[Tensor, Tensor]] = {}
         self._layers = [layer for layer in model.layers if isinstance(layer, DecoderLayer)]
         self.value_bytes, self.choices, self.length_head = weight.element_size(), model.choices, model.length_head
 
@@ -111,7 +111,7 @@ class TritonNetwork:
         forms = banned = None
         if constraints.most_copies:
             assert state.repeats is not None
-            forms = self._forms(constraints)
+            forms, _ = self._forms(constraints)
             banned = forbidden(state.tokens, state.lengths, draft.ids, forms, state.repeats, constraints.most_copies)
             banned = banned.flatten(0, 1)
         best = best_tokens(states.flatten(0, 1), self.model.output, forms=forms, forbidden=banned).ids.view_as(ids)
@@ -122,10 +122,18 @@ class TritonNetwork:
         """Append the accepted tokens of a verdict to `state` in place."""
         append(state, verdict)
 
-    def _forms(self, constraints: Constraints) -> Tensor:
-        """The forms (V,) of target tokens in int32."""
+    def repeats(self, source: Tensor, constraints: Constraints) -> Tensor | None:
+        """`State.repeats` of `source` ids (B, S), if the constraints need them."""
+        if not constraints.most_copies:
+            return None
+        return repeats(source, self._forms(constraints)[1], constraints.most_copies)
+
+    def _forms(self, constraints: Constraints) -> tuple[Tensor, Tensor]:
+        """The forms (V,) of target and of source tokens in int32; that of padding is 0 in the source."""
         if constraints not in self._known_forms:
-            self._known_forms[constraints] = target_forms(constraints, self.device).int()
+            target, source = (forms_tensor(each, self.device).int() for each in constraints.forms)
+            source[self.config.padding] = 0
+            self._known_forms[constraints] = target, source
         return self._known_forms[constraints]
 
     @torch.no_grad()

@@ -7,12 +7,14 @@ real graphs leave undefined is overwritten.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from unittest import mock
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
+from specdec_cli.decoding import constraints as constraints_module
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.verifier import Verifier
@@ -110,7 +112,7 @@ class ImitatedCapture:
         self.count += 1
         if self.calls:
             return compute
-        with (recorder := Recorder()):
+        with mock.patch.object(constraints_module, "can_branch", lambda _: False), (recorder := Recorder()):
             compute()
         recorder.restore()
         self.graphs.append(recorder)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
-from specdec_cli.decoding.constraints import repeats, target_forms
+from specdec_cli.decoding.constraints import forms_tensor, repeats
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.block import Block
 from specdec_cli.decoding.drafters.lookup import Lookup
@@ -18,6 +18,7 @@ from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels import copies as kernels
 from specdec_cli.kernels.copies import forbidden
 from specdec_cli.kernels.drafter import TritonDrafter
 from specdec_cli.kernels.network import TritonNetwork
@@ -76,8 +77,9 @@ def test_the_forbidden_forms_are_those_of_the_constraint(drafted: int) -> None:
         ids = torch.stack([state.tokens[row, at : at + drafted] for row, at in enumerate(state.lengths.tolist())])
         draft = Draft(ids, state.lengths * 0 + drafted)
         kept = verifier.constrain(torch.zeros(rows, drafted + 1, VOCABULARY), state, draft.ids) == 0
-        forms = target_forms(rules, torch.device("cpu")).int()
+        forms = forms_tensor(FORMS, torch.device("cpu")).int()
         allowed = repeats(rules, state.source, PADDING)
+        assert torch.equal(kernels.repeats(state.source, forms, copies), allowed)
         found = forbidden(state.tokens, state.lengths, draft.ids, forms, allowed, copies)
         excluded = ((forms == found[..., None]) & (found[..., None] > 0)).any(2)
         assert torch.equal(excluded, ~kept)
