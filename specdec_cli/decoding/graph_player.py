@@ -13,14 +13,18 @@ from specdec_cli.decoding.report import Report
 from specdec_cli.decoding.rounds import DraftAndVerify, hypothesis_of
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import NO_SENTENCE, Batch
-from specdec_cli.model.rows import replace_rows, select_rows
+from specdec_cli.model.rows import replace_rows, select_rows, tensors
 
 ALONE = 8
 """Batches of up to this number of rows wait for each burst: with a late report their few rows would idle."""
-PLAIN_ROUNDS, DRAFTED_ROUNDS = 4, 1
-"""Rounds of a burst at least, without and with drafts."""
+PLAIN_ROUNDS, LATE_ROUNDS, DRAFTED_ROUNDS = 4, 2, 1
+"""Rounds of a burst at least: without drafts, without drafts if reports are late, and with drafts."""
+FIRST_TOKENS = 5
+"""Tokens of a source for each round with drafts in the first burst of few rows: more than most rounds yield."""
 REFILL_DIVISOR = 8
 """New sentences enter once an eighth of the rows is free."""
+SHRINK_DIVISOR = 4
+"""When no more sentences enter and at most a quarter of the rows is running, these move to smaller buffers."""
 UNBOUNDED = 31
 """Tokens of the longest draft of a drafter without a limit of its own."""
 NO_ROW = -1
@@ -31,11 +35,11 @@ _HEAD = 3
 
 @dataclass(frozen=True)
 class _Burst:
-    """A burst that was launched, with drafts of up to `size` tokens. After `event` the CPU has its `board` of R rows, and their log
-    probabilities if they are computed.
+    """A burst that was launched with the sentences `numbers` in its R slots, and with drafts of up to `size` tokens. After `event` the CPU
+    has its `board` of R rows, and their log probabilities if they are computed.
     """
 
-    number: int
+    numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]"
     rounds: int
     size: int
     board: Tensor
@@ -54,20 +58,23 @@ class GraphPlayer:
     def __init__(self, round_: DraftAndVerify, graphs: Graphs, rows: int, *, counts: bool = False) -> None:
         self.running = 0
         self._round, self._graphs, self._rows, self._counts = round_, graphs, rows, counts
-        self._form: Hashable = None
+        self._form: tuple[Hashable, int, int] = (None, 0, 0)
         self._buffers: Buffers | None = None
-        # The sentence in each slot, and the first burst that plays it.
-        self._numbers, self._since = (np.empty(0, dtype=np.int64) for _ in range(2))
+        # The sentence in each slot, and the slot of each sentence that has not been reported.
+        self._numbers, self._slots = np.empty(0, dtype=np.int64), dict[int, int]()
         self._bursts: list[_Burst] = []
-        self._launched = 0
+        self._launched = self._entered = 0
+        # Larger buffers, whose boards are still to be read.
+        self._left: list[tuple[Hashable, Buffers]] = []
 
     def admit(self, entering: Sequence[Sentence]) -> None:
         new = self._round.entries(entering)
         buffers = self._buffers or self._open(entering, new.shape[1])
         slots = np.flatnonzero(self._numbers == NO_SENTENCE)[: len(entering)]
         self._numbers[slots] = [sentence.number for sentence in entering]
-        self._since[slots] = self._launched
+        self._slots |= {sentence.number: slot for sentence, slot in zip(entering, slots.tolist(), strict=True)}
         self.running += len(entering)
+        self._entered = min(len(sentence.source) for sentence in entering)
         # The last sentence fills up the form: its row is written several times.
         missing = power_of_two(len(entering)) - len(entering)
         entering = [*entering, *[entering[-1]] * missing]
@@ -94,8 +101,8 @@ class GraphPlayer:
     def launch(self, rounds: int, size: int) -> None:
         if self._buffers is None:
             raise RuntimeError("no sentence was admitted")
-        buffers, capture, drafts = self._buffers, self._graphs.capture, self._round.drafts
-        rounds = max(rounds, DRAFTED_ROUNDS if drafts else PLAIN_ROUNDS)
+        buffers, capture, drafts = self._shrunk(self._buffers), self._graphs.capture, self._round.drafts
+        rounds = max(rounds, self._least_rounds())
         asked, size = size, padded_size(size or UNBOUNDED * self._round.unbounded) if drafts else 0
         slots, capacity = buffers.batch.state.tokens.shape
         counts, tallied = self._counts, 2 * rounds if self._counts else 0
@@ -122,7 +129,7 @@ class GraphPlayer:
                 scores.copy_(state.log_probabilities, non_blocking=True)
 
         buffers.run(name, play)
-        self._bursts.append(_Burst(self._launched, rounds, asked, board, scores, capture.event()))
+        self._bursts.append(_Burst(self._numbers.copy(), rounds, asked, board, scores, capture.event()))
         self._launched += 1
         self._graphs.counts.bursts += 1
 
@@ -132,13 +139,17 @@ class GraphPlayer:
         burst = self._bursts.pop(0)
         burst.event.synchronize()
         self._graphs.counts.waits += 1
-        board = burst.board.numpy()
-        done = np.flatnonzero((board[:, 0] != 0) & (self._numbers != NO_SENTENCE) & (self._since <= burst.number))
-        hypotheses = [self._hypothesis(slot, board[slot], burst.scores) for slot in done.tolist()]
-        tallies = self._tallies(board, burst) if self._counts else None  # before the slots are freed
-        self._numbers[done] = NO_SENTENCE
-        self.running -= len(done)
+        if not self._bursts:
+            self._leave()
+        board, hypotheses = burst.board.numpy(), []
+        for row in np.flatnonzero((board[:, 0] != 0) & (burst.numbers != NO_SENTENCE)).tolist():
+            number = int(burst.numbers[row])
+            if (slot := self._slots.pop(number, None)) is not None:
+                hypotheses.append(_hypothesis(number, board[row], None if burst.scores is None else burst.scores[row]))
+                self._numbers[slot] = NO_SENTENCE
+        self.running -= len(hypotheses)
         free = min(len(self._numbers), self._rows) - self.running
+        tallies = _tallies(board, burst) if self._counts else None
         return Report(burst.rounds, hypotheses, free if REFILL_DIVISOR * free >= len(self._numbers) else 0, tallies)
 
     def close(self) -> None:
@@ -146,6 +157,15 @@ class GraphPlayer:
         if self._buffers is not None:
             self._graphs.give_back(self._form, self._buffers)
             self._buffers = None
+        self._leave()
+
+    def _least_rounds(self) -> int:
+        """The rounds of the next burst at least. With few rows, the first one has as many as most sentences of this length need."""
+        drafts, tokens, self._entered = self._round.drafts, self._entered, 0
+        if self._late:
+            return DRAFTED_ROUNDS if drafts else LATE_ROUNDS
+        needed = tokens // FIRST_TOKENS if drafts else tokens // 2
+        return max(DRAFTED_ROUNDS if drafts else PLAIN_ROUNDS, 1 << max(needed.bit_length() - 1, 0))
 
     @property
     def _late(self) -> bool:
@@ -164,18 +184,47 @@ class GraphPlayer:
         self._buffers = self._graphs.take(self._form, example)
         if slots > len(entering):
             self._buffers.batch.state.finished.fill_(True)
-        self._numbers, self._since = np.full(slots, NO_SENTENCE), np.zeros(slots, dtype=np.int64)
+        self._numbers = np.full(slots, NO_SENTENCE)
         return self._buffers
 
-    def _hypothesis(self, slot: int, row: "np.ndarray[tuple[int], np.dtype[np.int64]]", scores: Tensor | None) -> Hypothesis:
-        _, length, rounds = row[:_HEAD].tolist()
-        tokens = row[_HEAD : _HEAD + length].tolist()
-        return hypothesis_of(int(self._numbers[slot]), tokens, rounds, None if scores is None else scores[slot, :length].tolist())
+    def _shrunk(self, buffers: Buffers) -> Buffers:
+        """`buffers`, or smaller ones with the running rows, if only a few are left."""
+        here, slots = np.flatnonzero(self._numbers != NO_SENTENCE), len(self._numbers)
+        fewer = max(power_of_two(len(here)), 2 * ALONE)
+        # More than a quarter of free slots was offered to sentences before.
+        if fewer >= slots or SHRINK_DIVISOR * len(here) > slots:
+            return buffers
+        self._left.append((self._form, buffers))
+        identity, _, width = self._form
+        self._form = identity, fewer, width
+        places = torch.from_numpy(np.resize(here, fewer)).to(buffers.batch.state.lengths.device, non_blocking=True)
+        smaller = self._graphs.take(self._form, lambda: select_rows(buffers.batch, places))
+        for new, old in zip(tensors(smaller.batch), tensors(buffers.batch), strict=True):
+            torch.index_select(old, 0, places, out=new)
+        smaller.batch.state.finished[len(here) :] = True
+        self._buffers, self._numbers = smaller, np.full(fewer, NO_SENTENCE)
+        sentences = [number for number, _ in sorted(self._slots.items(), key=lambda item: item[1])]
+        self._numbers[: len(here)] = sentences
+        self._slots = {number: slot for slot, number in enumerate(sentences)}
+        return smaller
 
-    def _tallies(self, board: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", burst: _Burst) -> Tallies:
-        played = (self._numbers != NO_SENTENCE) & (self._since <= burst.number)
-        pairs = board[played, -2 * burst.rounds :].reshape(-1, 2)
-        return Tallies.of_rows(burst.rounds, burst.size, [(drafted, accepted) for drafted, accepted in pairs.tolist() if drafted != NO_ROW])
+    def _leave(self) -> None:
+        """Give larger buffers back."""
+        for form, buffers in self._left:
+            self._graphs.give_back(form, buffers)
+        self._left = []
+
+
+def _hypothesis(number: int, row: "np.ndarray[tuple[int], np.dtype[np.int64]]", scores: Tensor | None) -> Hypothesis:
+    """The hypothesis of a row of a board."""
+    _, length, rounds = row[:_HEAD].tolist()
+    return hypothesis_of(number, row[_HEAD : _HEAD + length].tolist(), rounds, None if scores is None else scores[:length].tolist())
+
+
+def _tallies(board: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", burst: _Burst) -> Tallies:
+    """The tallies of a burst."""
+    pairs = board[burst.numbers != NO_SENTENCE, -2 * burst.rounds :].reshape(-1, 2)
+    return Tallies.of_rows(burst.rounds, burst.size, [(drafted, accepted) for drafted, accepted in pairs.tolist() if drafted != NO_ROW])
 
 
 def power_of_two(number: int) -> int:

@@ -128,7 +128,7 @@ def test_later_sentences_capture_nothing_new(rows: int) -> None:
     for _ in range(2):
         found(imitation.verifier, drafter, sentences, rows)
     captured = imitation.capture.count
-    assert captured <= 2 + 4  # a burst, and sentences entering by one, two, four or eight, or all at once
+    assert captured <= 2 + 2 * 4  # bursts, and sentences entering by one, two, four or eight, or all at once
     found(imitation.verifier, drafter, sentences, rows)
     assert imitation.capture.count == captured
     assert imitation.graphs.counts.forms == 1
@@ -190,6 +190,16 @@ def test_reports_of_large_batches_are_a_burst_late() -> None:
         results = found(imitation.verifier, NoDrafter(), sentences, rows)
         assert without_rounds(results) == without_rounds(found(Verifier(model), NoDrafter(), sentences, rows))
         assert imitation.graphs.counts.bursts - imitation.graphs.counts.waits == late
+
+
+def test_the_last_rows_move_to_smaller_buffers() -> None:
+    model, sentences = tiny_transformer(), make_sentences(70)
+    for kind in ("none", "block", "input-guided"):
+        imitation, drafter = imitated(model), MADE[kind](model)
+        for _ in range(2):
+            results = found(imitation.verifier, drafter, sentences, 64)
+            assert without_rounds(results) == without_rounds(found(Verifier(model), drafter, sentences, 64))
+        assert imitation.graphs.counts.forms == 2
 
 
 def test_an_adaptive_pace_is_told_what_rows_drafted_and_accepted() -> None:
