@@ -19,7 +19,7 @@ def _form(tokens, draft, forms, row, length, slot, back, capacity, mask, DRAFTED
     inside = mask & (back > 0) & (place >= 0)
     token = tl.load(tokens + row * capacity + place, mask=inside & (place < length), other=0)
     if DRAFTED > 0:
-        token += tl.load(draft + row * DRAFTED + place - length, mask=inside & (place >= length), other=0)
+        token += tl.load(draft + row * DRAFTED + (place - length), mask=inside & (place >= length), other=0)
     return tl.load(forms + token, mask=inside, other=0)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.given import make_given
+from specdec_cli.decoding.drafters.given import GivenDrafts, make_given
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.options import Decoding
@@ -44,6 +44,7 @@ class Engine:
         self._drafting = build_drafting(bundle, decoding, self.verifier, lengths)
         given = replace(decoding, acceptance=decoding.given_acceptance, block_size=decoding.given_block_size)
         self._given_inputs = DrafterInputs(bundle, given)
+        self._given: GivenDrafts | None = None  # made when it is first needed, and kept with its graphs
 
     @property
     def longest_source(self) -> int:
@@ -95,11 +96,11 @@ class Engine:
         if any(sentence.draft and not sentence.prefix for sentence in sentences):
             self.decoding.check_given()
         tools = Tools(self.decoding, self.verifier, self._reads, self._onlooker)
-        strategy, given = strategy_of(tools.decoding.method), None
+        strategy = strategy_of(tools.decoding.method)
         for group in self._groups(sentences):
             if group.given:
-                given = given or make_given(self._given_inputs)
-                yield from decode_given(tools, given, group)
+                self._given = self._given or make_given(self._given_inputs)
+                yield from decode_given(tools, self._given, group)
             else:
                 yield from strategy(tools, self._drafting, group)
 
