@@ -32,7 +32,7 @@ from specdec_cli.pipeline.engine import Engine
 SAMPLE = Path(__file__).with_name("sample.en-de.tsv")
 SHIPPED = Path(__file__).parents[1] / "bundles" / "en-de"
 BATCHES, SIZES = (1, 7, 32, 128, 512), range(11)
-FIRST = ((1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (128, 0), (128, 4), (512, 0), (512, 4), (7, 3))
+FIRST = ((128, 4), (512, 4), (1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (32, 10), (128, 0), (512, 0), (7, 3))
 """Batch sizes and block sizes that are checked and timed first; then come all others."""
 OTHERS = ("auto", "lookup", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "specdec,lookup")
 """Other exact decodings, which are checked alone and in batches."""
@@ -63,11 +63,12 @@ class Check:
             self.results = json.loads(self.out.read_text(encoding="utf-8"))
         self.part("card", self.card)
         self.part("kernels", self.kernels)
+        self.part("kernels, greedy alone", self.alone, "kernels")
         for rows, size in FIRST:
             self.part(f"kernels, batch {rows}, block size {size}", self.decode, "kernels", rows, size)
         for rows in BESIDE:
             self.part(f"CTranslate2, batch {rows}", self.ctranslate2, rows)
-        for rows, size in ((1, 0), (1, 4), (32, 4), (128, 4)):
+        for rows, size in ((1, 0), (1, 4), (128, 4)):
             self.part(f"operators, batch {rows}, block size {size}", self.decode, "operators", rows, size)
         self.part("float32, eager operators", self.reference)
         for decoding in OTHERS:
@@ -131,7 +132,7 @@ class Check:
         """Tokens and speed of a decoding; block size 0 is greedy decoding, and None the toolkit's own choice."""
         bundle, verifier = self.bundle(means)
         sentences = self.sentences(bundle)
-        if rows == 1 and (size != 0 or decoding != "specdec"):
+        if rows == 1:
             sentences = sentences[:FEW]
         request = DecodingOptions(decoding="greedy" if size == 0 else decoding, batch_size=rows, block_size=size or None)
         engine = Engine(bundle, resolve(request, bundle), verifier=verifier)
@@ -194,10 +195,16 @@ class Check:
         """The tokens of greedy decoding one at a time, which are kept beside the results."""
         kept = self.out.with_suffix(f".{means}.tokens")
         if not kept.exists():
-            bundle, verifier = self.bundle(means)
-            engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=1), bundle), verifier=verifier)
-            write_json(kept, {str(each.number): each.ids for each in self.timed(engine, self.sentences(bundle))[0]})
+            self.alone(means)
         return {int(number): found for number, found in json.loads(kept.read_text(encoding="utf-8")).items()}
+
+    def alone(self, means: str) -> dict[str, Any]:
+        """Decode all lines greedily, one at a time, and keep their tokens: with them the other outputs are compared."""
+        bundle, verifier = self.bundle(means)
+        engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=1), bundle), verifier=verifier)
+        outputs, seconds = self.timed(engine, self.sentences(bundle))
+        write_json(self.out.with_suffix(f".{means}.tokens"), {str(each.number): each.ids for each in outputs})
+        return speed(outputs, seconds)
 
     def reference(self) -> dict[str, Any]:
         """How many lines have other tokens by eager operators in float32: rounding in float16 may decide between close tokens."""
