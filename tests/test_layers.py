@@ -30,6 +30,7 @@ LAYERS = (
     {"text", "text.edits", "text.folding", "text.io", "text.tokenize"},
     {
         "allocator",
+        "digests",
         "errors",
         "failures",
         "fields",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from specdec_cli.text.io.lines import Line
+from specdec_cli.text.io.windows import EXTENDED
 
 SHARD_LINES = 1000
 """The number of lines of a shard unless another is given."""
@@ -40,12 +41,12 @@ class Shard:
 def cut_shards(lines: Iterable[Line], size: int, goes_on: Callable[[str], bool] = lambda _: False) -> Iterator[Shard]:
     """Cut lines into shards of `size` lines, each from one file.
 
-    A shard whose last line goes on in the next line (`goes_on`) is extended, up to `2 * size` lines.
+    A shard whose last line goes on in the next line (`goes_on`) is extended, up to `2 * size` lines, at least 256.
     """
     index, first = 0, 1
     shard: list[Line] = []
     for line in lines:
-        full = len(shard) >= size and not (goes_on(shard[-1].text) and len(shard) < 2 * size)
+        full = len(shard) >= size and not (goes_on(shard[-1].text) and len(shard) < max(2 * size, EXTENDED))
         if shard and (full or line.file != shard[0].file):
             yield Shard(index, first, tuple(shard))
             index, first, shard = index + 1, first + len(shard), []

@@ -24,12 +24,14 @@ from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import is_unfinished
 
 if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding
     from specdec_cli.commands.outputs import Outputs
     from specdec_cli.commands.reports.report import Report
+    from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
@@ -67,16 +69,18 @@ class Correcting:
 
         return written_around(self.report, writer)
 
-    def open(self, machine: MachineOptions) -> "OpenedDecoding[Correction]":
-        """Load the model on `machine`."""
+    def request(self, machine: MachineOptions) -> "DecodingOptions":
+        mode = "" if self.edits.min_score is not None else self.edits.mode or DEFAULT_MODE
+        return self.decoding.options(machine, with_scores=True, trace=self.text.trace, mode=mode)
+
+    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "OpenedDecoding[Correction]":
         from specdec_cli.commands.correction_view import fitted
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream
         from specdec_cli.pipeline.corrector import Corrector
         from specdec_cli.pipeline.edit_filter import EditFilter
 
-        mode = "" if self.edits.min_score is not None else self.edits.mode or DEFAULT_MODE
-        request = self.decoding.options(machine, with_scores=True, trace=self.text.trace, mode=mode)
+        request = decoding or self.request(machine)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         bundle, info = stream.bundle, stream.bundle.info
         self._check_task(info)
@@ -96,7 +100,7 @@ class Correcting:
             on_rejected=_show_rejected if self.text.trace else None,
         )
         written, parts = self._written(stream.decoding.method), partial(corrector.correct, separate=True)
-        return OpenedDecoding(stream, corrector.correct, written, is_unfinished, parts, fitted=fitted)
+        return OpenedDecoding(stream, corrector.correct, written, _goes_on, parts, fitted=fitted)
 
     def _check_task(self, info: "BundleInfo") -> None:
         """Raise UsageError for a bundle that translates to another language: with --in-place its output would replace the text."""
@@ -116,6 +120,11 @@ class Correcting:
         edits = self.edits
         report = self.report if edits.check else None
         return view(edits.diff, edits.m2, report, self.text.as_json, coloured=self.coloured, decoding=decoding)
+
+
+def _goes_on(text: str) -> bool:
+    """Whether a line may be a part of a sentence, or of code, that goes on in the next line."""
+    return is_unfinished(text) or is_beside_code(text)
 
 
 def _show_rejected(number: int, edit: "Edit", rule: str) -> None:
@@ -162,7 +171,7 @@ def correct(
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 
         check_lines(files or [], text.format)
-        counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, is_unfinished)
+        counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, _goes_on)
         _end_of_check(edits.check, counts["changed"], counts["lines"])
         return
     groups = group_files(files or (), text.format)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from specdec_cli.commands.stream import Decoded, DecodeTexts, Stream, never
+from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.document import Document
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
@@ -51,8 +52,11 @@ class LineDecoding(Protocol):
     def machine(self) -> MachineOptions:
         """The options of the machine that computes."""
 
-    def open(self, machine: MachineOptions) -> OpenedDecoding[Any]:
-        """Load the model on `machine`."""
+    def request(self, machine: MachineOptions) -> DecodingOptions:
+        """The options of the decoding, with those of `machine`."""
+
+    def open(self, machine: MachineOptions, decoding: Decoding | None = None) -> OpenedDecoding[Any]:
+        """Load the model on `machine`, for a resolved `decoding` (None: for the request)."""
 
     def failed(self, line: Line) -> Outputs:
         """The output lines for a line that could not be decoded."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from specdec_cli.commands.messages import teller
 from specdec_cli.commands.statistics import Totals, print_statistics
-from specdec_cli.decoding.options import DecodingOptions
+from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.errors import InputError
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import MachineOptions
@@ -111,7 +111,14 @@ class Stream:
     """
 
     def __init__(
-        self, model: ModelChoice, machine: MachineOptions, request: DecodingOptions, *, trace: bool, quiet: bool, counts_spans: bool = False
+        self,
+        model: ModelChoice,
+        machine: MachineOptions,
+        request: DecodingOptions | Decoding,
+        *,
+        trace: bool,
+        quiet: bool,
+        counts_spans: bool = False,
     ) -> None:
         held = request.memory // _SHARE
         opened = open_engine(model, machine, replace(request, memory=request.memory - held), teller(quiet), _tracer if trace else None)

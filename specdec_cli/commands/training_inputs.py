@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from specdec_cli.distillation.models import files_digest, find_teacher, folder_digest, teacher_digest
+from specdec_cli.digests import files_digest, folder_digest
+from specdec_cli.distillation.models import find_teacher, teacher_digest
 from specdec_cli.distillation.sources import sources_digest
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.training.checkpoint import COMMAND, Beginning

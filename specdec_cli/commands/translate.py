@@ -22,10 +22,12 @@ from specdec_cli.files import json_text
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
 
 if TYPE_CHECKING:
     from specdec_cli.commands.line_decoding import OpenedDecoding
+    from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.documents.document import Document
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.glossary import Term
@@ -51,8 +53,10 @@ class Translating:
     terms: "Sequence[Term] | None" = None
     uses_labels: bool = True
 
-    def open(self, machine: MachineOptions) -> "OpenedDecoding[Translation]":
-        """Load the model on `machine`."""
+    def request(self, machine: MachineOptions) -> "DecodingOptions":
+        return self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
+
+    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "OpenedDecoding[Translation]":
         from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, open_drafts
         from specdec_cli.commands.glossary_terms import TermTotals, term_fields, term_warnings
         from specdec_cli.commands.line_decoding import OpenedDecoding
@@ -61,7 +65,7 @@ class Translating:
         from specdec_cli.pipeline.translator import Translator
         from specdec_cli.text.glossary import open_glossary
 
-        request = self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
+        request = decoding or self.request(machine)
         stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
         info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
         summarises = info.task == "summarise"
@@ -100,7 +104,7 @@ class Translating:
 
         own_drafts = not self.earlier.given and stream.decoding.takes_drafts
         parts = partial(translator.translate, separate=True)
-        return OpenedDecoding(stream, translator.translate, written, decode_parts=parts, begin=begin if own_drafts else None)
+        return OpenedDecoding(stream, translator.translate, written, is_beside_code, parts, begin=begin if own_drafts else None)
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """Empty output for a line that could not be translated, so that the output has as many lines as the input."""
@@ -155,7 +159,7 @@ def translate(
         from specdec_cli.commands.cluster.decoding import decode_on_cluster
 
         check_lines(files or [], text.format)
-        decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster)
+        decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster, is_beside_code)
         return
     groups = group_files(files or (), text.format)
     inputs = read_inputs(groups, text, "translate", redo=redo)

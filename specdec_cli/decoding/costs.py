@@ -86,6 +86,19 @@ class Costs:
         verifying, drafting = self._line(self.verifying, rows), self._line(self.drafting, rows)
         return verifying[0] + drafting[0], drafting[1], verifying[1]
 
+    def can_pay(self, rows: int, longest: int, factor: float = 1.0) -> bool:
+        """Whether for some size from 1 to `longest`, drafts in a batch of `rows` are faster than none by more than `factor`, if each
+        drafted token is accepted with probability 0.8 (PRIOR) after all those before it were.
+        """
+        tokens = passing = 1.0
+        plain = self.without(rows)
+        for size in range(1, longest + 1):
+            passing *= PRIOR
+            tokens += passing
+            if tokens * plain > factor * self.with_draft(rows, size, size):
+                return True
+        return False
+
     def _line(self, times: tuple[Times, Times], rows: int) -> tuple[float, float]:
         """Milliseconds of the shorter draft, and of each further token."""
         short, long = (_at(rows, (1, ROWS), (few, many)) for few, many in zip(*times, strict=True))

@@ -30,7 +30,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 32, 1024
 SHORT_PAUSE = 4
 """While drafting is slower than plain decoding, one group of sentences in FIRST_PAUSE is still decoded with drafts, to
 update the statistics; if drafting was faster before, the first one after SHORT_PAUSE groups. The interval doubles
-each time, up to LONGEST_PAUSE.
+each time; after one of LONGEST_PAUSE there are no more.
 """
 
 
@@ -152,16 +152,20 @@ class AdaptivePace:
     def pays(self, rows: int) -> bool:
         """Whether drafting is expected to be faster than decoding without drafts by more than 10 %.
 
-        If it is not, the answer is still yes now and then, at most once in 4 calls and later at least once in 1024, to
-        update the statistics.
+        If it is not, the answer is still yes now and then, to update the statistics: at most once in 4 calls, after pauses that double,
+        and no more after one of 1024 calls. It is no at once for batches in which drafts cost too much.
         """
+        if not self._costs.can_pay(rows, len(self._asked)):
+            return False
         if self._choice(rows)[1]:
             self._pause, self._skipped = SHORT_PAUSE, 0
             return True
+        if self._pause > LONGEST_PAUSE:
+            return False
         self._skipped += 1
         if self._skipped < self._pause:
             return False
-        self._pause, self._skipped = min(2 * self._pause, LONGEST_PAUSE), 0
+        self._pause, self._skipped = 2 * self._pause, 0
         return True
 
     def admitted(self) -> None:

@@ -73,13 +73,14 @@ static struct size_choice choice_for(struct adaptive *adaptive, int64_t rows) {
 
 static int is_drafted(struct adaptive *adaptive, int64_t rows) {
     if (!adaptive->all->may_skip) return 1;
-    if (choice_for(adaptive, rows).pays) {
+    adaptive->pays = choice_for(adaptive, rows).pays;
+    if (adaptive->pays) {
         adaptive->pause = SHORT_PAUSE;
         adaptive->skipped = 0;
         return 1;
     }
-    if (++adaptive->skipped < adaptive->pause) return 0;
-    adaptive->pause = 2 * adaptive->pause < LONGEST_PAUSE ? 2 * adaptive->pause : LONGEST_PAUSE;
+    if (adaptive->pause > LONGEST_PAUSE || ++adaptive->skipped < adaptive->pause) return 0;
+    adaptive->pause *= 2;
     adaptive->skipped = 0;
     return 1;
 }
@@ -153,6 +154,7 @@ static int open_each(struct specdec_adaptive *all, struct adaptive *adaptive) {
     adaptive->present = 1.0;
     adaptive->choices = 1;
     adaptive->pause = FIRST_PAUSE;
+    adaptive->pays = 1;
     adaptive->stopped = arena_allocate(&all->arena, all->longest + 2, sizeof(int64_t));
     adaptive->round_of_choice = arena_allocate(&all->arena, all->rows + 1, sizeof(int64_t));
     adaptive->chosen = arena_allocate(&all->arena, all->rows + 1, sizeof *adaptive->chosen);
@@ -179,6 +181,12 @@ void specdec_adaptive_destroy(struct specdec_adaptive *all) {
     if (!all) return;
     arena_free(&all->arena);
     free(all);
+}
+
+int32_t specdec_adaptive_pays(const struct specdec_adaptive *all) {
+    for (int64_t i = 0; i < all->workers; i++)
+        if (all->of_worker[i].drafted_rounds && all->of_worker[i].pays) return 1;
+    return 0;
 }
 
 void specdec_adaptive_drafts(const struct specdec_adaptive *all, int64_t *rounds, int64_t *tokens) {

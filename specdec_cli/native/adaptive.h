@@ -13,6 +13,7 @@ struct adaptive {
     int64_t *stopped, *round_of_choice, lasted, rounds_since, choices, pause, skipped;
     struct size_choice *chosen; // by rows; valid where `round_of_choice` is `choices`
     int64_t drafted_rounds, drafted_tokens;
+    int pays; // whether drafting was expected to be faster for the sentences that entered last
 };
 
 // How many tokens are best for a number of rows, and whether drafting them is faster than not drafting.

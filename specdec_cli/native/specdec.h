@@ -247,6 +247,8 @@ SPECDEC_API int32_t specdec_adaptive_create(const struct specdec_costs *costs, i
 SPECDEC_API void specdec_adaptive_destroy(struct specdec_adaptive *adaptive);
 // Rounds with a draft, counted for each row, and the tokens that were drafted in them.
 SPECDEC_API void specdec_adaptive_drafts(const struct specdec_adaptive *adaptive, int64_t *rounds, int64_t *tokens);
+// Whether drafting was expected to be faster for the sentences that entered last, by what was accepted so far.
+SPECDEC_API int32_t specdec_adaptive_pays(const struct specdec_adaptive *adaptive);
 
 // What followed the same tokens in earlier outputs, for sessions of at most `workers` workers, one session at a time. Each worker
 // has its own, so that drafts do not depend on which thread is faster, for as long as one worker decodes.

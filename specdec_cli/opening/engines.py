@@ -5,14 +5,24 @@ the reference engine over PyTorch's for models and machines that it does not sup
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Self, cast
 
 from specdec_cli.decoding.names import methods_of
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
+from specdec_cli.digests import folder_digest
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
-from specdec_cli.opening.machine import Machine, MachineOptions, computes_natively, native_machine, prepare_torch
+from specdec_cli.opening.machine import (
+    Device,
+    EngineName,
+    Machine,
+    MachineOptions,
+    Precision,
+    computes_natively,
+    native_machine,
+    prepare_torch,
+)
 from specdec_cli.opening.models import ModelChoice, Tell, find_bundle, open_bundle, silent
 from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.native_decoding import Unsupported
@@ -46,10 +56,56 @@ class Opened:
     machine: Machine
 
 
+@dataclass(frozen=True)
+class Computation:
+    """All that an output depends on: the digest of the bundle's files, the engine, its device and its precision, and the decoding.
+
+    It is resolved by one process; the others that open it give the same output, or an error.
+    """
+
+    digest: str
+    native: bool
+    device: Device
+    precision: Precision
+    decoding: Decoding
+
+    @classmethod
+    def resolve(cls, model: ModelChoice, options: MachineOptions, request: DecodingOptions, tell: Tell = silent) -> Self:
+        """What `open_engine` chooses here for the same arguments, except that a GPU that is asked for may be in another machine.
+
+        Raises what `open_engine` raises.
+        """
+        model = replace(model, name=str(find_bundle(model, tell)))
+        folder = Path(model.name)
+        decoding = resolve(request, describe_bundle(folder, model.source_language, model.target_language))
+        machine = None
+        if options.engine == "native" or (options.engine == "auto" and computes_natively(options.device, options.precision)):
+            machine = open_engine(model, options, request, tell).machine
+        elif options.device != "cuda":
+            machine = options.resolve()
+        digest = folder_digest(folder)
+        if machine is None:
+            return cls(digest, False, options.device, options.precision, decoding)
+        return cls(digest, machine.native, cast(Device, machine.device), cast(Precision, machine.precision), decoding)
+
+    def on(self, model: ModelChoice, options: MachineOptions) -> tuple[MachineOptions, Decoding]:
+        """The options and the decoding for a machine whose batches are those of `options`.
+
+        Raises UsageError if `model` is another one there.
+        """
+        folder = find_bundle(model)
+        if folder_digest(folder) != self.digest:
+            raise UsageError(f"{folder}: not the model of the command; give all machines the same files")
+        engine: EngineName = "native" if self.native else "reference"
+        machine = replace(options, engine=engine, device=self.device, precision=self.precision)
+        return machine, replace(self.decoding, batch_size=options.rows, memory=options.batch_memory)
+
+
 def open_engine(
-    model: ModelChoice, options: MachineOptions, request: DecodingOptions, tell: Tell = silent, trace: "Trace | None" = None
+    model: ModelChoice, options: MachineOptions, request: DecodingOptions | Decoding, tell: Tell = silent, trace: "Trace | None" = None
 ) -> Opened:
-    """Load the bundle of `model`, and make the engine for `request`, which shows its rounds to what `trace` makes.
+    """Load the bundle of `model`, and make the engine for `request`, a decoding or the options of one. It shows its rounds to what `trace`
+    makes.
 
     Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do. `tell`
     is called if the model is converted, and if the native engine is missing.
@@ -73,11 +129,11 @@ def open_engine(
     return _open_reference(model, options.resolve(), request, trace)
 
 
-def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingOptions, trace: "Trace | None") -> Opened:
+def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingOptions | Decoding, trace: "Trace | None") -> Opened:
     """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
     machine = native_machine(options.device, options.precision, options.threads)
     described = describe_bundle(Path(model.name), model.source_language, model.target_language)
-    decoding = resolve(request, described)
+    decoding = _resolved(request, described)
     try:
         engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None)
         if trace is not None:
@@ -89,15 +145,20 @@ def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingO
         return _open_reference(model, machine, request, trace)
 
 
-def _open_reference(model: ModelChoice, machine: Machine, request: DecodingOptions, trace: "Trace | None") -> Opened:
+def _open_reference(model: ModelChoice, machine: Machine, request: DecodingOptions | Decoding, trace: "Trace | None") -> Opened:
     from specdec_cli.pipeline.engine import Engine
 
+    method = request.method if isinstance(request, Decoding) else request.decoding
     # Drafts that are seen, in a trace or as the output, are the same on every CPU.
-    bundle = open_bundle(model, machine, same_drafts=trace is not None or request.decoding == "drafter")
-    decoding = resolve(request, bundle)
+    bundle = open_bundle(model, machine, same_drafts=trace is not None or method == "drafter")
+    decoding = _resolved(request, bundle)
     if trace is not None:
         _check_rounds(decoding)
     return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine)
+
+
+def _resolved(request: DecodingOptions | Decoding, bundle: Described) -> Decoding:
+    return request if isinstance(request, Decoding) else resolve(request, bundle)
 
 
 def _check_rounds(decoding: Decoding) -> None:

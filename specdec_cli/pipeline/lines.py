@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.decoder import SentenceDecoder
@@ -13,6 +14,7 @@ from specdec_cli.pipeline.drafts import Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.variants import Attempt, attempts_with
+from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line
@@ -72,13 +74,18 @@ class LineDecoder:
         encoded: dict[str, list[int]] = {}
         apart = [separate] * len(lines) if isinstance(separate, bool) else separate
         code = code_lines(lines) if self._passthrough is not None else [False] * len(lines)
+        plain = [
+            None if is_code and not own else without_tags(line) if self._place else Untagged(line, line)
+            for line, own, is_code in zip(lines, apart, code, strict=True)
+        ]
+        whole = self._with_drafts(self.drafts, plain) if self.drafts is not None else [()] * len(lines)
         pending = deque(
-            DecodedLine.copied(line) if is_code and not own else self._prepared(index, line, encoded, own, number)
-            for index, (line, own, is_code, number) in enumerate(zip(lines, apart, code, numbers or range(len(lines)), strict=True))
+            DecodedLine.copied(line) if text is None else self._prepared(index, text, encoded, own, number, sentences)
+            for index, (line, text, own, number, sentences) in enumerate(
+                zip(lines, plain, apart, numbers or range(len(lines)), whole, strict=True)
+            )
         )
         texts = [text for line in pending for text in line.texts]
-        if self.drafts is not None:
-            self._take_drafts(self.drafts, texts)
         if self.labels is not None:
             for line in pending:
                 self._take_labels(self.labels, line)
@@ -106,10 +113,8 @@ class LineDecoder:
 
     @property
     def _limit(self) -> int:
-        """The most tokens of a sentence that is not cut. With `drafts`, only the model's positions limit it: earlier translations are
-        those of whole sentences.
-        """
-        return min(self._longest, self._fitting) if self._longest and self.drafts is None else self._fitting
+        """The most tokens of a sentence that is not cut."""
+        return min(self._longest, self._fitting) if self._longest else self._fitting
 
     def segments(self, line: str, count: Count) -> Segments:
         """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens
@@ -119,16 +124,25 @@ class LineDecoder:
             return segment(line, self._limit, count, split=self._split)
         return segment_line(line, self._limit, count, self._passthrough, split=self._split)
 
-    def _prepared(self, index: int, line: str, encoded: dict[str, list[int]], separate: bool, number: int) -> DecodedLine:
-        longest = 0
+    def _prepared(
+        self,
+        index: int,
+        plain: Untagged,
+        encoded: dict[str, list[int]],
+        separate: bool,
+        number: int,
+        sentences: Sequence[WholeSentence],
+    ) -> DecodedLine:
+        longest, uncut = 0, without_cuts(sentences)
 
         def count(text: str) -> int:
             nonlocal longest
+            if text in uncut:
+                return 0
             encoded[text] = self._tokenizer.encode(text)
             longest = max(longest, len(encoded[text]))
             return len(encoded[text])
 
-        plain = without_tags(line) if self._place else Untagged(line, line)
         segments = self.segments(plain.text, count)
         if segments.continued and longest > self._fitting and self._warn:
             self._warn(index, f"a sentence of more than {self._fitting} tokens; cut into pieces")
@@ -154,16 +168,23 @@ class LineDecoder:
             )
             for place, (text, each, inner) in enumerate(parts)
         ]
+        give_drafts(sentences, segments, texts)
         return DecodedLine(plain.text, segments, tags.tagged, texts)
 
     def _attempts(self, text: str) -> Iterator[Attempt]:
         own = self._passthrough or Passthrough()
         return attempts_with(self._tokenizer.lacks, text, latin=own.latin, languages=(own.source, own.target))
 
-    def _take_drafts(self, drafts: Drafts, texts: Sequence[DecodedText]) -> None:
-        for text, found in zip(texts, drafts.finder.find([text.text for text in texts]), strict=True):
-            copies = found is not None and drafts.copies(found) and not self._lacks_terms(text.text, found.text)
-            text.take_draft(found, copied=copies)
+    def _with_drafts(self, drafts: Drafts, lines: Sequence[Untagged | None]) -> list[list[WholeSentence]]:
+        """The sentences of each line, before they are cut, with the drafts that are found for them; none for a line that is copied."""
+        segments = [None if line is None else self.segments(line.text, lambda _: 0) for line in lines]
+        found = iter(drafts.finder.find([text for each in segments if each is not None for text in each.texts]))
+        return [
+            [] if each is None else whole_sentences(each, found, lambda text, draft: self._copies(drafts, text, draft)) for each in segments
+        ]
+
+    def _copies(self, drafts: Drafts, text: str, found: FoundDraft) -> bool:
+        return drafts.copies(found) and not self._lacks_terms(text, found.text)
 
     def _take_labels(self, labels: Labels, line: DecodedLine) -> None:
         for place, text in enumerate(line.texts):

@@ -17,8 +17,9 @@ from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
 from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.pipeline.native_decoding import native_decoding
+from specdec_cli.tuning.draft_outcomes import DraftOutcomes
 from specdec_cli.tuning.native_block_size import SharedBlockSizes
-from specdec_cli.tuning.native_round_timing import MeasuredModel, can_pay, round_costs, stored_costs
+from specdec_cli.tuning.native_round_timing import MeasuredModel, round_costs, stored_costs
 
 LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
@@ -54,6 +55,7 @@ class NativeEngine:
         self._drafter = bundle.drafter_config if self._runs.method == "specdec" else None
         self._sizes: SharedBlockSizes | None = None
         self._sentences = 0
+        self._costs: Costs | None = None
         self._memory: NgramMemory | None = None
         try:
             if self._runs.method == "ngram-memory":
@@ -69,16 +71,28 @@ class NativeEngine:
         self._model = NativeModel(self._shape, verifier, *((self._drafter, drafter) if with_drafter else ()))
 
     def _choose_sizes(self, costs: Costs) -> None:
+        self._costs = costs
         self._sizes = SharedBlockSizes(costs, self._runs.block_size, self._asked.batch_size, self._threads, may_skip=self._runs.may_skip)
 
     def _measured(self) -> MeasuredModel:
         assert isinstance(self._drafter, DrafterConfig)
         return MeasuredModel(self._model, self._drafter, self._runs.block_size, self._threads if self.workers == 1 else 1)
 
+    @cached_property
+    def _outcomes(self) -> DraftOutcomes:
+        """Whether the drafts of this bundle paid in earlier runs on this processor."""
+        files = [(self._folder / part / "model.safetensors").stat() for part in ("verifier", "drafter")]
+        weights = [(each.st_size, each.st_mtime_ns) for each in files]
+        return DraftOutcomes(self._measured().drafts_of(weights))
+
+    @cached_property
+    def _stored(self) -> Costs | None:
+        return stored_costs(self._measured())
+
     @property
     def decoding(self) -> Decoding:
         """The decoding that runs. If drafts may be skipped, the drafter is loaded once 32 sentences
-        were given (WORTH_LOADING), and is used if the measured costs of rounds allow a gain; until then, or if it is
+        were given (WORTH_LOADING) for which the measured costs of rounds allow a gain; until then, or if it is
         never used, this is "greedy" with block size 0.
         """
         if self._is_greedy:
@@ -89,25 +103,34 @@ class NativeEngine:
     def _is_greedy(self) -> bool:
         return self._runs.method == "greedy" or (self._runs.may_skip and self._sizes is None)
 
-    def expect(self, sentences: int) -> None:
-        """Count sentences that are about to be decoded. Once there were enough for an optional drafter to pay, load it,
-        unless the costs of rounds say that it cannot; `decode` calls this too.
+    def expect(self, sentences: int, rows: int = 1) -> None:
+        """Count sentences that are about to be decoded, `rows` together. Once there were enough for an optional drafter to pay, load it,
+        unless the costs of rounds, or earlier runs, say that it cannot; `decode` calls this too.
         """
-        self._sentences += sentences
-        if self._sizes is not None or not self._runs.may_skip or self._sentences < WORTH_LOADING:
+        if self._sizes is not None or not self._runs.may_skip:
             return
-        known = stored_costs(self._measured())
+        longest, known = self._runs.block_size, self._stored
+        if self._outcomes.ended or (known is not None and not known.can_pay(1, longest)):
+            self._leave_out_drafts()
+            return
+        if known is not None and not known.can_pay(rows, longest):
+            return
+        self._sentences += sentences
+        if self._sentences < WORTH_LOADING:
+            return
         try:
-            if known is None or can_pay(known, self._runs.block_size):
-                self._load(with_drafter=True)
-                known = round_costs(self._measured())
+            self._load(with_drafter=True)
+            known = round_costs(self._measured())
         except UnsupportedModel:
             known = None
-        if known is not None and can_pay(known, self._runs.block_size):
+        if known is not None and known.can_pay(1, longest):
             self._choose_sizes(known)
         else:
-            self._runs = replace(self._runs, method="greedy", block_size=0, adaptive=False, may_skip=False)
-            self._drafter = None
+            self._leave_out_drafts()
+
+    def _leave_out_drafts(self) -> None:
+        self._runs = replace(self._runs, method="greedy", block_size=0, adaptive=False, may_skip=False)
+        self._drafter = None
 
     @property
     def is_shareable(self) -> bool:
@@ -163,17 +186,23 @@ class NativeEngine:
             yield from self._decode_others(sentences)
 
     def _decode_others(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        self.expect(len(sentences))
+        rows = self._rows(sentences)
+        self.expect(len(sentences), rows)
         if self._memory is not None:  # what is drafted depends on the order of sentences: that of the reference engine
             sentences = sorted(sentences, key=lambda sentence: -(-len(sentence.source) // MULTIPLE))
         decoding, method = self._runs, self._asked.method
-        if self._is_greedy:
+        if self._is_greedy or self._is_dear(rows):
             decoding, method = replace(decoding, method="greedy"), "greedy"
-        with nullcontext() if self._sizes is None else self._sizes.borrow() as sizes:
-            address = None if sizes is None else sizes.address
-            for hypothesis in self._decode(sentences, decoding, address):
+        with nullcontext() if self._sizes is None or decoding.method == "greedy" else self._sizes.borrow() as sizes:
+            for hypothesis in self._decode(sentences, decoding, None if sizes is None else sizes.address):
                 # The drafter's two methods are one for the library.
                 yield hypothesis if hypothesis.decoding in (method, "greedy") else replace(hypothesis, decoding=method)
+            if sizes is not None and rows == 1 and self._runs.may_skip:
+                self._outcomes.judge(sizes.drafts[0], sizes.pays)
+
+    def _is_dear(self, rows: int) -> bool:
+        """Whether optional drafts cost too much for so many rows together."""
+        return self._runs.may_skip and self._costs is not None and not self._costs.can_pay(rows, self._runs.block_size)
 
     def _decode_given(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences that come with a draft; those with a prefix get scores."""

@@ -25,25 +25,27 @@ def final_costs(measurement: CachedMeasurement) -> Costs | None:
     return costs if runs >= RUNS else None
 
 
-def cached_costs(measurement: CachedMeasurement, measure: Callable[[], Costs]) -> Costs:
-    """Return the cached costs if RUNS runs have measured them.
+def cached_costs(
+    measurement: CachedMeasurement, measure: Callable[[], Costs], is_clear: Callable[[Costs], bool] = lambda _: False
+) -> Costs:
+    """Return the cached costs if RUNS runs have measured them, or one has and they were clear (`is_clear`).
 
     Otherwise call `measure`, take the minimum of each new cost and the cached one, if there is one, write the result to the cache
     and return it. A process does so once; later calls return the same costs.
     """
     with _lock:
         if measurement.path not in _known:
-            _known[measurement.path] = _updated(measurement, measure)
+            _known[measurement.path] = _updated(measurement, measure, is_clear)
         return _known[measurement.path]
 
 
-def _updated(measurement: CachedMeasurement, measure: Callable[[], Costs]) -> Costs:
+def _updated(measurement: CachedMeasurement, measure: Callable[[], Costs], is_clear: Callable[[Costs], bool]) -> Costs:
     costs, runs = measurement.read(_checked) or (None, 0)
     if costs is not None and runs >= RUNS:
         return costs
     new = measure()
     costs = new if costs is None else new.least(costs)
-    measurement.write({"runs": runs + 1, **asdict(costs)})
+    measurement.write({"runs": RUNS if is_clear(costs) else runs + 1, **asdict(costs)})
     return costs
 
 

@@ -35,6 +35,11 @@ class NativeBlockSize:
         self._library.specdec_adaptive_drafts(self.address, ctypes.byref(rounds), ctypes.byref(tokens))
         return rounds.value, tokens.value
 
+    @property
+    def pays(self) -> bool:
+        """Whether drafting was expected to be faster for the sentences that were decoded last."""
+        return bool(self._library.specdec_adaptive_pays(self.address))
+
     def __del__(self) -> None:
         if hasattr(self, "address"):
             self._library.specdec_adaptive_destroy(self.address)

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from specdec_cli.decoding.costs import PRIOR, ROWS, Costs, made_up_sources
+from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.measurement_cache import CachedMeasurement
@@ -18,8 +18,10 @@ _ROUNDS = 6
 _SESSIONS = {1: 4, ROWS: 1}
 """Sessions in each repetition, by rows."""
 _REPETITIONS = 3
-_ENOUGH = 1.0
+_ENOUGH = 0.25
 """Seconds after which no further repetition starts."""
+FAR = 2 / 3
+"""Drafts are far from paying if they would not pay in two thirds of their time."""
 _UNKNOWN = 1.0
 """Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
 
@@ -40,7 +42,15 @@ class MeasuredModel:
     @property
     def measurement(self) -> CachedMeasurement:
         """The file of the cache for the costs of this model on this processor; it need not exist yet."""
-        return CachedMeasurement("costs", ("native", self.model.instructions, self.threads, self.model.config, self.drafter, self.longest))
+        return CachedMeasurement("costs", self._key)
+
+    def drafts_of(self, weights: object) -> CachedMeasurement:
+        """The file of the cache that says whether the drafts of a model with these `weights` paid."""
+        return CachedMeasurement("drafts", (*self._key, weights))
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return "native", self.model.instructions, self.threads, self.model.config, self.drafter, self.longest
 
 
 def stored_costs(measured: MeasuredModel) -> Costs | None:
@@ -49,21 +59,15 @@ def stored_costs(measured: MeasuredModel) -> Costs | None:
 
 
 def round_costs(measured: MeasuredModel) -> Costs:
-    """Return the cached costs, or measure them (see `cached_costs`). The model must have been loaded with the drafter."""
-    return cached_costs(measured.measurement, lambda: measure_native_costs(measured.model, measured.longest, measured.threads))
+    """Return the cached costs, or measure them (see `cached_costs`). The model must have been loaded with the drafter.
 
-
-def can_pay(costs: Costs, longest: int) -> bool:
-    """Whether for some size from 1 to `longest` drafts are faster than none, for one row, if each drafted token is
-    accepted with probability 0.8 (PRIOR) after all those before it were.
+    Costs at which drafts are far from paying (FAR) are not measured again.
     """
-    tokens = passing = 1.0
-    for size in range(1, longest + 1):
-        passing *= PRIOR
-        tokens += passing
-        if tokens * costs.without(1) > costs.with_draft(1, size, size):
-            return True
-    return False
+    return cached_costs(
+        measured.measurement,
+        lambda: measure_native_costs(measured.model, measured.longest, measured.threads),
+        lambda costs: not costs.can_pay(1, measured.longest, FAR),
+    )
 
 
 def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Costs:

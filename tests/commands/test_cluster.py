@@ -77,6 +77,34 @@ def test_decoded_files_equal_those_without_a_cluster(cluster: None, bundle_folde
     assert [[term["target"] for term in record["terms"]] for record in records] == [[], [], ["mita", "pe difo"]]
 
 
+CODE = """Some words.
+value = call(
+    engine: Decoder,
+    languages: Languages | None = None,
+)
+Other words here.
+
+"""
+
+
+@pytest.mark.parametrize("command", ["translate", "correct"])
+def test_the_output_is_that_of_the_command_for_every_size_of_shards(
+    command: str,
+    cluster: None,  # noqa: ARG001
+    text: Path,
+    tmp_path: Path,
+) -> None:
+    text.write_text("".join(["This are a test of \n", "the long lines.\n", "We wait.\n", CODE]) * 20, encoding="utf-8")
+    assert run(command, text, "-o", tmp_path / "plain").returncode == 0
+    assert run(command, text, "-o", tmp_path / "one", "--batch-size", 1).returncode == 0
+    for size in (1, 17):
+        ray = run(command, text, "-o", tmp_path / "ray", "--ray", "--workers", 2, "--shard-lines", size)
+        assert ray.returncode == 0, ray.stderr
+        assert (tmp_path / "ray").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "plain").read_bytes()
+    assert "    engine: Decoder,\n" in (tmp_path / "plain").read_text()
+
+
 def test_a_model_that_workers_cannot_load_is_named(cluster: None, bundle_folder: Path, text: Path, tmp_path: Path) -> None:  # noqa: ARG001
     options = ("-m", bundle_folder, "-o", tmp_path / "out", "--decoding", "specdec")
     plain, ray = run("translate", text, *options), run("translate", text, *options, "--ray")

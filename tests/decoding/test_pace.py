@@ -1,6 +1,7 @@
 """The adaptive pace: its choice of sizes by costs and acceptance, and when it skips drafts."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters.none import NoDrafter
@@ -55,9 +56,25 @@ def test_wrong_drafts_get_short_and_are_then_skipped() -> None:
     assert min(size for size in seen if size) < max(seen)
 
 
-def test_an_expensive_drafter_is_rarely_tried() -> None:
+def test_a_drafter_that_costs_more_than_it_can_save_is_never_tried() -> None:
     pace = AdaptivePace(DEAR, 12)
-    assert [number for number in range(400) if pace.pays(1)] == [31, 95, 223]  # each pause twice as long as the one before
+    assert not any(pace.pays(1) for _ in range(400))
+
+
+def test_trials_of_useless_drafts_get_rare_and_end() -> None:
+    pace = AdaptivePace(CHEAP, 12)
+    tried = []
+    for number in range(10_000):
+        if pace.pays(1):
+            tried.append(number)
+            pace.admitted()
+            for _ in range(20):
+                _, size = pace.next(1)
+                pace.count(Tallies.of_rows(1, size, [(size, 0)]))
+    first = next(number for number, following in pairwise(tried) if following > number + 1)
+    assert first < 8
+    pauses = [following - number for number, following in pairwise([each for each in tried if each >= first])]
+    assert pauses == [4, 8, 16, 32, 64, 128, 256, 512, 1024]  # and no more
 
 
 def test_drafting_does_not_pay_for_many_rows() -> None:

@@ -11,6 +11,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
+from specdec_cli.tuning.draft_outcomes import DraftOutcomes
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
 DEAR = Costs((3, 10), (1.0, 5.0), ((1.5, 3.5), (9.0, 20.0)), ((2.2, 5.0), (9.0, 30.0)))
@@ -25,11 +26,11 @@ def fail(_: object) -> Costs:
 def decode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Hypothesis]]:
     """Decodes SENTENCES in windows, with costs that were stored or are measured; the hypotheses by number."""
 
-    def run(decoding: str, window: int, stored: Costs | None, measured: Costs | None = None) -> list[Hypothesis]:
+    def run(decoding: str, window: int, stored: Costs | None, measured: Costs | None = None, *, batch_size: int = 1) -> list[Hypothesis]:
         monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: stored)
         monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: measured or stored or fail(None))
         bundle = describe_bundle(SHIPPED / "en-de")
-        engine = NativeEngine(bundle, resolve(DecodingOptions(decoding=decoding), bundle), 1)
+        engine = NativeEngine(bundle, resolve(DecodingOptions(decoding=decoding, batch_size=batch_size), bundle), 1)
         ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
         sentences = [Sentence(number, source) for number, source in enumerate(ids)]
         found = [each for first in range(0, len(ids), window) for each in engine.decode(sentences[first : first + window])]
@@ -76,3 +77,37 @@ def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: py
     assert others == [first] * 5
     assert engine.drafted is not None
     assert engine.drafted[0] > 0
+
+
+def test_batches_in_which_drafts_cost_too_much_are_decoded_without_the_drafter(
+    decode: Callable[..., list[Hypothesis]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[bool] = []
+    load = NativeEngine._load
+
+    def record(self: NativeEngine, *, with_drafter: bool) -> None:
+        loaded.append(with_drafter)
+        load(self, with_drafter=with_drafter)
+
+    monkeypatch.setattr(NativeEngine, "_load", record)
+    for_one = Costs((3, 10), (1.0, 1.5), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
+    found = decode("auto", 40, for_one, batch_size=6)
+    assert {each.decoding for each in found} == {"greedy"}
+    assert loaded == [False]
+    # Costs that are not known are measured; batches of one sentence are then drafted, others are not.
+    found = decode("auto", 40, None, for_one, batch_size=6)
+    assert {each.decoding for each in found} == {"greedy"}
+    assert loaded[1:] == [False, True]
+    found = decode("auto", 1, for_one, batch_size=6)
+    assert {each.decoding for each in found} == {"greedy", "specdec"}
+
+
+def test_drafts_that_did_not_pay_in_earlier_runs_are_not_tried(
+    decode: Callable[..., list[Hypothesis]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[tuple[int, bool]] = []
+    monkeypatch.setattr(DraftOutcomes, "judge", lambda _, rounds, pays: judged.append((rounds, pays)))
+    assert {each.decoding for each in decode("auto", 40, CHEAP)} == {"specdec"}
+    assert judged and judged[-1][0] > 40 and judged[-1][1]
+    monkeypatch.setattr(DraftOutcomes, "ended", True)
+    assert {each.decoding for each in decode("auto", 40, CHEAP)} == {"greedy"}

@@ -321,7 +321,8 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native_engine, "NativeModel", Recorder)
     monkeypatch.setattr(native_engine, "round_costs", lambda _: COSTS)
     monkeypatch.setattr(native_engine, "stored_costs", lambda _: COSTS)
-    monkeypatch.setattr(native_engine, "can_pay", lambda *_: True)
+    monkeypatch.setattr(Costs, "can_pay", lambda *_: True)
+    monkeypatch.setattr(native_engine.NativeEngine, "_outcomes", SimpleNamespace(ended=False, judge=lambda *_: None))
 
 
 def test_options_mean_what_is_stored() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.rounds import RoundTrace
+from specdec_cli.memories.found import FoundDraft
 from specdec_cli.memories.index import build_index
 from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.pairs import sentence_pairs
@@ -16,7 +17,10 @@ from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.pipeline.whole_sentences import whole_sentences, without_cuts
 from specdec_cli.text.corpus.parallel import Pair
+from specdec_cli.text.segment.sentences import Segments
+from specdec_cli.text.tags.markup import without_tags
 from tests.fakes import tiny_drafter
 
 GREEDY = Decoding(max_length=12)
@@ -184,9 +188,32 @@ def test_the_stored_tags_of_equal_sources_are_copied(bundle: Bundle, line: str, 
     assert [found.text for found in translator.translate([line])] == [expected]
 
 
-def test_a_sentence_is_not_cut_where_earlier_translations_are_looked_up(bundle: Bundle) -> None:
+def test_a_sentence_that_is_copied_from_an_earlier_translation_is_not_cut(bundle: Bundle) -> None:
     entries = list(sentence_pairs([Pair("ka lo mi, re su ta.", "ta su re.")]))
     translator = Translator(Engine(bundle, replace(GREEDY, longest_sentence=4)), bundle.tokenizer)
     assert len(next(translator.translate(["ka lo mi, re su ta."])).sentences) > 1
     translator.use_drafts(Drafts(Memory(build_index(entries), 100), DraftGate(1), copy_exact=True))
     assert next(translator.translate(["ka lo mi, re su ta."])).text == "ta su re."
+
+
+@pytest.mark.parametrize("split", [True, False])
+def test_the_pieces_of_a_long_sentence_are_decoded_from_its_draft(bundle: Bundle, split: bool) -> None:
+    lines = ["ka lo mi, re su ta.", "Ka lo. Mi re, su ta ka, lo mi.", "<b>ka lo</b> mi, re su ta, ka."]
+    translator = Translator(
+        Engine(bundle, replace(GREEDY, longest_sentence=4)), bundle.tokenizer, split=split, languages=None if split else ("en", "de")
+    )
+    greedy = list(translator.translate(lines))
+    entries = list(sentence_pairs([Pair(without_tags(line).text, each.text) for line, each in zip(lines, greedy, strict=True)]))
+    translator.use_drafts(Drafts(Memory(build_index(entries), 60), DraftGate(1)))
+    drafted = list(translator.translate(lines))
+    assert [each.text for each in drafted] == [each.text for each in greedy]
+    assert [each.sentences for each in drafted] == [each.sentences for each in greedy]
+    assert all(each.draft is not None and each.draft.tokens > 0 for each in drafted)
+
+
+def test_a_sentence_is_cut_if_only_an_equal_one_is_copied() -> None:
+    found = iter([FoundDraft("x", 100.0, "previous"), FoundDraft("y", 100.0, "previous", guessed=True), None])
+    segments = Segments(("ka lo", "ka lo", "mi"), ("- ", " ", " ", ""))
+    sentences = whole_sentences(segments, found, lambda _, draft: not draft.guessed)
+    assert [(each.end, each.copied) for each in sentences] == [(7, True), (13, False), (16, False)]
+    assert without_cuts(sentences) == set()

@@ -15,12 +15,12 @@ from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.cluster.output import Destination, write_shards
 from specdec_cli.commands.cluster.run import Share
 from specdec_cli.commands.line_decoding import LineDecoding, OpenedDecoding
+from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.text import TextOptions
-from specdec_cli.distillation.models import folder_digest
 from specdec_cli.errors import UsageError
+from specdec_cli.opening.engines import Computation
 from specdec_cli.opening.machine import MachineOptions
-from specdec_cli.opening.models import find_bundle
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.io.writing import output_line
 
@@ -32,9 +32,10 @@ _NOT_IN_OUTPUT = ("batch_size", "memory", "threads", "offline", "output", "outpu
 
 @dataclass(frozen=True)
 class DecodingJob:
-    """A Job that decodes lines with a model on `machine`."""
+    """A Job that decodes lines with a model on `machine`, by the `computation` that the command has resolved."""
 
     decoding: LineDecoding
+    computation: Computation
     machine: MachineOptions
     share: float
 
@@ -44,7 +45,7 @@ class DecodingJob:
         machine = self.machine
         if machine.memory is None and (free := machine.batch_memory):
             machine = replace(machine, memory=max(_FEWEST_MEGABYTES, int(free * self.share) // 2**20))
-        opened = self.decoding.open(machine)
+        opened = self.decoding.open(*self.computation.on(self.decoding.model, machine))
         yield lambda lines, _: decode_lines(opened, lines)
 
     def failed(self, line: Line) -> str:
@@ -73,7 +74,8 @@ def decode_on_cluster(
 ) -> Counter[str]:
     """Decode `files` on a cluster, and write the output file or folder of `text`; return the counts of `decode_lines`.
 
-    A line that may go on in the next one (`goes_on`) is in the same shard. Raises UsageError for options that need one process.
+    The output is that of this process: it resolves what computes, and a worker that cannot compute so fails. A line that may go on in the
+    next one (`goes_on`) is in the same shard. Raises UsageError for options that need one process.
     """
     if text.trace:
         raise UsageError("--trace shows the rounds of one process; it is not for --ray")
@@ -82,10 +84,12 @@ def decode_on_cluster(
     machine = decoding.machine
     inputs = find_inputs(files)
     lines = inputs.read(text.max_line_bytes)
-    settings = {"command": command, "model": folder_digest(find_bundle(decoding.model))} | _settings(vars(decoding))
+    computation = Computation.resolve(decoding.model, machine, decoding.request(machine), teller(text.quiet))
+    resolved = {name: getattr(computation, name) for name in ("native", "device", "precision")}
+    settings = {"command": command, "model": computation.digest} | _settings(vars(decoding)) | resolved
 
     def make_job(share: Share) -> DecodingJob:
-        return DecodingJob(decoding, replace(machine, device=share.device, threads=share.threads), share.memory)
+        return DecodingJob(decoding, computation, replace(machine, threads=share.threads), share.memory)
 
     return write_shards(
         inputs,
@@ -94,7 +98,7 @@ def decode_on_cluster(
         settings,
         Destination.of(text.output, text.output_dir),
         cluster,
-        device=machine.device,
+        device=computation.device,
         threads=machine.threads,
         quiet=text.quiet,
         goes_on=goes_on,

@@ -10,6 +10,9 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 _WINDOWS_AHEAD = 4
 """The reading thread reads ahead at most this many windows."""
+EXTENDED = 256
+"""The most items of a window, or lines of a shard, that is extended because the last one may continue; or twice its size, if that is more.
+"""
 _MAX_WAIT = 0.02
 """Seconds to wait for the item after one that may continue."""
 
@@ -25,7 +28,7 @@ def windows(
     for one if none has.
 
     If the last item may continue in the next one (`goes_on`), the window waits up to 20 ms for that one and may have
-    up to `2 * size` items. The items of a window have a total weight (by `weigh`) of at most `weight`, or the window
+    up to `2 * size` items, at least 256. The items of a window have a total weight (by `weigh`) of at most `weight`, or the window
     has one item. A thread reads ahead: it stops while `4 * size` items, or items with a total weight of at least
     `weight`, are waiting, and then has one more item. An exception that iterating over `items` raises is raised here
     after all items before it.
@@ -86,7 +89,7 @@ class _Buffer(Generic[T]):
         return taken
 
     def _wants_more(self, taken: list[T], size: int) -> bool:
-        return len(taken) < size or (len(taken) < 2 * size and self._goes_on(taken[-1]))
+        return len(taken) < size or (len(taken) < max(2 * size, EXTENDED) and self._goes_on(taken[-1]))
 
     def _has_room(self) -> bool:
         return not self._items_ready or (len(self._items_ready) < self._most and self._weight < self._limit)

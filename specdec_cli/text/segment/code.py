@@ -92,6 +92,11 @@ def code_lines(lines: Sequence[str]) -> list[bool]:
     return found
 
 
+def is_beside_code(line: str) -> bool:
+    """Whether `code_lines` may need this line and the next one together, as one may be code for the other's sake."""
+    return is_code(line) or _is_statement(line) or _may_be_code(line)
+
+
 def _is_statement(line: str) -> bool:
     return bool(_STATEMENT.match(line)) and _EVIDENCE.search(line) is not None and not _is_prose(line)
 

@@ -5,6 +5,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil
 
 from specdec_cli.text.locale.conventions import is_abbreviation
@@ -48,6 +49,11 @@ class Segments:
     def has_marks(self) -> bool:
         """Whether a gap has characters other than white space, such as a bullet, or a tab or three spaces, as between table cells."""
         return any(map(str.strip, self.gaps)) or any("\t" in gap or "   " in gap for gap in self.gaps[1:-1])
+
+    def starts(self) -> list[int]:
+        """The offset of each text in the line."""
+        lengths = (len(gap) + len(text) for gap, text in zip(self.gaps, self.texts, strict=False))
+        return [end - len(text) for end, text in zip(accumulate(lengths), self.texts, strict=True)]
 
     def is_apart(self, place: int) -> bool:
         """Whether the text `place` is no part of running text: more than white space between words is between it and others."""

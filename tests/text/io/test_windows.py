@@ -59,8 +59,9 @@ def test_the_weight_limits_windows_and_reading_ahead(weight: int) -> None:
 
 def test_a_continued_item_is_in_one_window_with_the_next() -> None:
     found = list(windows([1, 3, 2, 5, 4, 6], 1, goes_on=lambda item: item % 2 == 1))
-    assert found == [[1, 3], [2], [5, 4], [6]]
-    assert [len(window) for window in windows([1] * 9, 2, goes_on=lambda _: True)] == [4, 4, 1]
+    assert found == [[1, 3, 2], [5, 4], [6]]
+    for size, lengths in ((2, [256, 256, 88]), (150, [300, 300])):
+        assert [len(window) for window in windows([1] * 600, size, goes_on=lambda _: True)] == lengths
 
 
 def test_a_continued_item_waits_a_limited_time() -> None:
