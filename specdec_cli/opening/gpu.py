@@ -18,6 +18,7 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.support import supported
+from specdec_cli.kernels.tiles import MANY
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.network import TorchNetwork
@@ -148,15 +149,19 @@ def why_not_kernels(bundle: "Bundle") -> str | None:
 
 
 def _same_bits(network: "Network", source: Tensor, target: Tensor) -> bool:
-    """Whether the states of each row of `target` ids (B, T) are the same alone, token by token, and in a batch in one pass."""
-    together = network.teach(network.encode(source), target)
+    """Whether the states and logits of each row of `target` ids (B, T) are the same alone, token by token, and in one pass over so many
+    rows that products have their larger tiles.
+    """
+    copies = MANY // target.numel() + 1
+    many = network.teach(network.encode(source.repeat(copies, 1)), target.repeat(copies, 1))
+    together, logits = many[: len(source)], network.project(many)[: len(source)]
     for row in range(len(source)):
         memory = network.encode(source[row : row + 1])
         cache = network.new_cache(memory, target.shape[1] + 3)
         for place in range(target.shape[1]):
             positions = target.new_full((1, 1), place)
             state = network.decode(target[row : row + 1, place : place + 1], positions, positions + 1, memory, cache)
-            if not torch.equal(state[0, 0], together[row, place]):
+            if not (torch.equal(state[0, 0], together[row, place]) and torch.equal(network.project(state)[0, 0], logits[row, place])):
                 return False
     return True
 
