@@ -1,5 +1,6 @@
 """What computes a bundle on a GPU follows from the check of the card's first use, whose answer is kept."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -41,7 +42,7 @@ def test_eager_operators_compute_where_rounds_cannot_be_captured(bundle: Bundle,
     class Broken(ImitatedCapture):
         """Fails when it is to capture."""
 
-        def capture(self, compute: object) -> object:  # noqa: ARG002
+        def capture(self, compute: Callable[[], None]) -> Callable[[], None]:  # noqa: ARG002
             raise RuntimeError("capture is not supported")
 
     def verifier(model: object) -> Verifier:
