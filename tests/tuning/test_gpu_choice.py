@@ -47,7 +47,7 @@ def test_eager_operators_compute_where_rounds_cannot_be_captured(bundle: Bundle,
 
     def verifier(model: object) -> Verifier:
         found = Verifier(model)  # type: ignore[arg-type]
-        found.graphs = Graphs(Broken())  # type: ignore[arg-type]
+        found.graphs = Graphs(Broken())
         return found
 
     monkeypatch.setattr(gpu, "Verifier", verifier)
