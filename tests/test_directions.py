@@ -109,6 +109,23 @@ def test_documents_state_their_languages_in_both_directions(tmp_path: Path) -> N
         assert result.exit_code == code and ("Settings</target>" in result.stdout) == (code == 0)
 
 
+@pytest.mark.usefixtures("both")
+@pytest.mark.parametrize(
+    ("tag", "expected"),
+    [
+        ('<html lang="de">', '<html lang="en">'),
+        ("<HTML class=\"lang=de\" LANG=de-AT xml:lang='de'>", "<HTML class=\"lang=de\" LANG=en xml:lang='en'>"),
+        ('<html lang="fr">', '<html lang="fr">'),
+        ("<html>", "<html>"),
+        ('<html data-lang="de">', '<html data-lang="de">'),
+    ],
+)
+def test_pages_state_the_language_of_the_translation(tag: str, expected: str, tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    file.write_text(f'{tag}<p lang="de">Einstellungen</p></html>\n', encoding="utf-8")
+    assert translate("-m", "de-en", str(file)).stdout == f'{expected}<p lang="de">Settings</p></html>\n'
+
+
 def test_catalogues_of_the_opposite_direction_are_memories(tmp_path: Path) -> None:
     file = tmp_path / "a.po"
     file.write_text('msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "rain"\nmsgstr "Regen"\n', encoding="utf-8")
