@@ -21,7 +21,7 @@ from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
-from specdec_cli.opening.models import ModelChoice, Tell, silent
+from specdec_cli.opening.models import CORRECTOR, ModelChoice, Tell, chosen_translator, silent
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.pipeline.corrector import Corrector as LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
@@ -123,7 +123,8 @@ os.register_at_fork(after_in_child=_forget_models)
 class Translator(_Model[LineTranslator]):
     """Translates with a bundle, or with another toolkit's model, which is converted first.
 
-    - `model`: a folder, a file, or a name; `source_language` and `target_language` choose among those of a multilingual model.
+    - `model`: a folder, a file, or a name; `source_language` and `target_language` choose among those of a multilingual model. Without
+      a model, they choose the shipped bundle (en-de if none is given).
     - `options`: how to decode; every default is the bundle's.
     - `device`, `precision`, `engine`, `threads`: as the options of the command line.
     - `batch_size`: sentences that are decoded together (None: up to 64).
@@ -137,7 +138,7 @@ class Translator(_Model[LineTranslator]):
 
     def __init__(
         self,
-        model: str | Path = "en-de",
+        model: str | Path | None = None,
         *,
         options: DecodingOptions | None = None,
         device: Device = "auto",
@@ -170,7 +171,8 @@ class Translator(_Model[LineTranslator]):
             return translator
 
         self._drafts: Drafts | None = None
-        choice = ModelChoice(str(model), source_language, target_language, offline)
+        name = None if model is None else str(model)
+        choice = chosen_translator(name, source_language, target_language, offline=offline)
         super().__init__(
             choice, _machine(device, precision, engine, threads, batch_size, offline), options or DecodingOptions(), tell, make
         )
@@ -234,7 +236,7 @@ class Corrector(_Model[LineCorrector]):
 
     def __init__(
         self,
-        model: str | Path = "en-gec",
+        model: str | Path = CORRECTOR,
         *,
         options: DecodingOptions | None = None,
         device: Device = "auto",
