@@ -1,6 +1,7 @@
 """The options of `specdec serve` about words: a glossary for its translator, and edits that its corrector does not make."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.ignoring import IgnoreOptions
@@ -9,12 +10,15 @@ from specdec_cli.opening.models import ModelChoice, bundle_order, bundle_task
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED
 from specdec_cli.server.models import Words
 from specdec_cli.text.glossary import Glossary, check_order
+from specdec_cli.text.spelling.word_list import WordList
 
 
 def read_words(glossary: GlossaryOptions, ignoring: IgnoreOptions) -> Words:
     """Read what the options say. Raises InputError for a file that cannot be read, and UsageError for values that are not valid."""
     terms = glossary.read(n_best=1)
-    return Words(None if terms is None else Glossary(terms), ignoring.ignored(), not glossary.no_labels)
+    listed = None if ignoring.words is None else WordList.of_file(ignoring.words, may_be_missing=True)
+    ignored = replace(ignoring, words=None).ignored()
+    return Words(None if terms is None else Glossary(terms), ignored, not glossary.no_labels, listed)
 
 
 def check_words(words: Words, models: Sequence[ModelChoice]) -> None:
@@ -29,5 +33,5 @@ def check_words(words: Words, models: Sequence[ModelChoice]) -> None:
             found = ", ".join(each.name for each in translators) or "none"
             raise UsageError(f"--glossary and --keep are for one model that translates; the models here that translate: {found}")
         check_order(bundle_order(translators[0]))
-    if words.ignored != NOTHING_IGNORED and not any(bundle_task(each) == "correct" for each in models):
-        raise UsageError("--ignore, --ignore-file and --ignore-category need a model that corrects")
+    if (words.ignored != NOTHING_IGNORED or words.listed is not None) and not any(bundle_task(each) == "correct" for each in models):
+        raise UsageError("--words, --ignore, --ignore-file and --ignore-category need a model that corrects")

@@ -13,9 +13,9 @@ import pytest
 
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import READERS
-from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.corrector import Correction, Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import Translator
+from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.locale.languages import is_function_word
 from tests.stored_engine import opened
 
@@ -607,6 +607,7 @@ def drawn(kind: Kind, seed: int, count: int = 60) -> Iterator[Drawn]:
 
 def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
     """What the shipped bundle of the kind's task makes of texts of one or more lines, or of documents."""
+    decode: Callable[..., Iterator[Translation | Correction]]
     if kind.task == "translate":
         bundle, engine = opened("en-de", cache)
         translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
