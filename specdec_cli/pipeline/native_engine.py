@@ -170,6 +170,11 @@ class NativeEngine:
         return f"native engine ({self._model.instructions})"
 
     @property
+    def captured(self) -> str:
+        """Empty: this engine runs on CPUs."""
+        return ""
+
+    @property
     def drafted(self) -> tuple[int, float] | None:
         if self._sizes is None:
             return None
