@@ -21,7 +21,7 @@ from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
-from specdec_cli.opening.models import ModelChoice, Tell, silent
+from specdec_cli.opening.models import CORRECTOR, ModelChoice, Tell, chosen_translator, silent
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.pipeline.corrector import Corrector as LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
@@ -29,6 +29,7 @@ from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.pipeline.translator import Translator as LineTranslator
 from specdec_cli.text.glossary import Term, open_glossary, read_glossaries, with_kept
+from specdec_cli.text.spelling.word_list import WordList
 
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document
@@ -123,7 +124,8 @@ os.register_at_fork(after_in_child=_forget_models)
 class Translator(_Model[LineTranslator]):
     """Translates with a bundle, or with another toolkit's model, which is converted first.
 
-    - `model`: a folder, a file, or a name; `source_language` and `target_language` choose among those of a multilingual model.
+    - `model`: a folder, a file, or a name; `source_language` and `target_language` choose among those of a multilingual model. Without
+      a model, they choose the shipped bundle (en-de if none is given).
     - `options`: how to decode; every default is the bundle's.
     - `device`, `precision`, `engine`, `threads`: as the options of the command line.
     - `batch_size`: sentences that are decoded together (None: up to 64).
@@ -137,7 +139,7 @@ class Translator(_Model[LineTranslator]):
 
     def __init__(
         self,
-        model: str | Path = "en-de",
+        model: str | Path | None = None,
         *,
         options: DecodingOptions | None = None,
         device: Device = "auto",
@@ -170,7 +172,8 @@ class Translator(_Model[LineTranslator]):
             return translator
 
         self._drafts: Drafts | None = None
-        choice = ModelChoice(str(model), source_language, target_language, offline)
+        name = None if model is None else str(model)
+        choice = chosen_translator(name, source_language, target_language, offline=offline)
         super().__init__(
             choice, _machine(device, precision, engine, threads, batch_size, offline), options or DecodingOptions(), tell, make
         )
@@ -226,7 +229,8 @@ class Corrector(_Model[LineCorrector]):
     """Corrects with a bundle whose output is in the language of its input.
 
     - `mode`: "careful", "balanced" (the default) or "thorough"; or `min_score`, the least score of an edit.
-    - `ignore`: words that are not changed; `ignore_categories`: categories of errors that are not corrected, as R:SPELL.
+    - `ignore`: words that are not changed; `words`: a file of such words, one a line, as a server with --words writes it.
+    - `ignore_categories`: categories of errors that are not corrected, as R:SPELL.
     - `types`: edits get the types of their errors.
 
     The other arguments, and errors, are those of Translator.
@@ -234,7 +238,7 @@ class Corrector(_Model[LineCorrector]):
 
     def __init__(
         self,
-        model: str | Path = "en-gec",
+        model: str | Path = CORRECTOR,
         *,
         options: DecodingOptions | None = None,
         device: Device = "auto",
@@ -245,6 +249,7 @@ class Corrector(_Model[LineCorrector]):
         mode: Mode | None = None,
         min_score: float | None = None,
         ignore: Sequence[str] = (),
+        words: str | Path | None = None,
         ignore_categories: Sequence[str] = (),
         types: bool = True,
         split: bool = True,
@@ -253,7 +258,8 @@ class Corrector(_Model[LineCorrector]):
     ) -> None:
         if mode is not None and min_score is not None:
             raise UsageError("mode and min_score are alternatives; give one")
-        ignored = IgnoredEdits.of(ignore, (), ignore_categories)
+        listed = () if words is None else WordList.of_file(Path(words)).words
+        ignored = IgnoredEdits.of((*ignore, *listed), (), ignore_categories)
 
         def make(opened: Opened) -> LineCorrector:
             bundle, info = opened.bundle, opened.bundle.info

@@ -7,7 +7,7 @@ number is valid.
 
 import reprlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -54,6 +54,15 @@ def config_from_dict(kind: type[T], values: Mapping[str, Any]) -> T:
     return kind(**checked)
 
 
+def unknown_key(key: str, known: Iterable[str]) -> str:
+    """The message about an unknown key: the known ones, and the one that is written nearly so."""
+    from difflib import get_close_matches
+
+    listed = list(known)
+    close = get_close_matches(key, listed, 1, 0.65)
+    return f"unknown key {key!r}; known are {', '.join(listed)}" + (f"; did you mean {close[0]}?" if close else "")
+
+
 def checked_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Check values of some fields of a configuration dataclass of type `kind`, each alone, and return them; lists become tuples where
     fields are tuples.
@@ -63,7 +72,7 @@ def checked_values(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]
     known = {f.name for f in fields(kind)}
     unknown = sorted(set(values) - known)
     if unknown:
-        raise ModelError(f"unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}")
+        raise ModelError(unknown_key(unknown[0], sorted(known)))
     hints = get_type_hints(kind, include_extras=True)
     checked = {name: _plain(value, hints[name]) for name, value in values.items()}
     _check(checked, hints)

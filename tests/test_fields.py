@@ -56,6 +56,7 @@ def test_valid_values_are_accepted() -> None:
         ({"pairs": None}, "pairs must be an object"),
         ({"words": {"a": 1}}, r"words\.a must be text, not 1"),
         ({"other": 1}, "unknown key 'other'; known are bound"),
+        ({"nedeed": 1}, r"unknown key 'nedeed'; known are bound, .*; did you mean needed\?"),
     ],
 )
 def test_an_invalid_value_is_named(changes: dict[str, Any], words: str) -> None:

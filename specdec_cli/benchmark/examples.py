@@ -10,6 +10,7 @@ from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from specdec_cli.text.io.lines import name_of, read_text_lines
 
 SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
+_LANGUAGES = ("en", "de")
 """The built-in sample: TSV of English and German sentences."""
 
 
@@ -62,9 +63,15 @@ def read_references(source: Path, count: int, paths: Sequence[Path], limit: int 
     return texts
 
 
-def read_sample(limit: int | None = None) -> Examples:
-    """Read the first `limit` pairs (None: all) of the built-in sample of English sentences and German translations."""
-    return replace(_from_pairs("built-in sample", read_tsv(SAMPLE), limit), languages=("en", "de"))
+def read_sample(limit: int | None = None, languages: tuple[str, str] = _LANGUAGES) -> Examples:
+    """Read the first `limit` pairs (None: all) of the built-in sample of English sentences and German translations.
+
+    For the opposite `languages` the German sentences are the sources.
+    """
+    pairs = read_tsv(SAMPLE)
+    if languages == _LANGUAGES[::-1]:
+        return replace(_from_pairs("built-in sample", (Pair(each.target, each.source) for each in pairs), limit), languages=languages)
+    return replace(_from_pairs("built-in sample", pairs, limit), languages=_LANGUAGES)
 
 
 def _from_pairs(name: str, pairs: Iterable[Pair], limit: int | None) -> Examples:

@@ -22,7 +22,7 @@ from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
 from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.machine import MachineOptions
-from specdec_cli.opening.models import ModelChoice
+from specdec_cli.opening.models import CORRECTOR, ModelChoice
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import is_unfinished
@@ -136,7 +136,7 @@ def _show_rejected(number: int, edit: "Edit", rule: str) -> None:
 @with_groups
 def correct(
     files: FilesArgument = None,
-    model: ModelOption = "en-gec",
+    model: ModelOption = CORRECTOR,
     *,
     edits: EditOptions,
     decoding: DecodingFlags,

@@ -21,7 +21,7 @@ from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.opening.machine import MachineOptions
-from specdec_cli.opening.models import ModelChoice, bundle_order, bundle_task
+from specdec_cli.opening.models import ModelChoice, bundle_order, bundle_task, served_bundles
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.locale.languages import short_code
 
@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from specdec_cli.server.showing import Showing
 
 _server_option = partial(typer.Option, rich_help_panel="Server")
-_MODELS = ("en-de", "en-gec")
 _PORT = 5000
 _NEEDED = ("starlette", "uvicorn", "prometheus_client")
 
 ModelsOption = Annotated[
     list[str] | None,
-    decoding_option("--model", "-m", metavar="MODEL", help=f"{MODEL_HELP} Repeatable.", show_default="en-de and en-gec"),
+    decoding_option("--model", "-m", metavar="MODEL", help=f"{MODEL_HELP} Repeatable.", show_default="all shipped bundles"),
 ]
 HostOption = Annotated[str, _server_option("--host", metavar="ADDRESS", help="Address to listen on; others than loopback need --keys.")]
 PortOption = Annotated[
@@ -90,7 +89,7 @@ def serve(
     if missing:
         raise MissingLibraryError(f"serve needs {', '.join(missing)}", "server")
 
-    from specdec_cli.commands.server_words import check_words, read_words
+    from specdec_cli.commands.server_words import read_words, words_of_models
     from specdec_cli.server.application import make_application
     from specdec_cli.server.batching import Pool
     from specdec_cli.server.keys import Keys, read_keys
@@ -107,18 +106,18 @@ def serve(
     origins = [read_origin(each) for each in allow_origin or ()]
     known = Keys() if keys is None else read_keys(keys)
     words = read_words(glossary, ignoring)
-    choices = [ModelChoice(name, offline=machine.offline) for name in models or _MODELS]
-    check_words(words, choices)
+    choices = [ModelChoice(name, offline=machine.offline) for name in models or served_bundles()]
+    words_of = words_of_models(words, choices)
     limits = Limits(max_requests, max_characters, time_limit)
     pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
-    service = Service(pool, {}, {}, limits, known, Log(quiet=quiet))
+    service = Service(pool, {}, {}, limits, known, Log(quiet=quiet), words=words.listed)
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
         if unix is not None:
             sockets.append(opened.enter_context(unix_socket(unix)))
         showings: dict[str, Showing] = {}
-        for choice in choices:
-            showings |= _load(service, choice, machine, decoding, words)
+        for choice, own in zip(choices, words_of, strict=True):
+            showings |= _load(service, choice, machine, decoding, own)
         application = make_application(service, origins, showings, checks_host=not known.are_required)
         run(service, application, sockets, time_limit)
 

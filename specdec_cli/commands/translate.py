@@ -14,13 +14,13 @@ from specdec_cli.commands.options.drafts import DraftOptions
 from specdec_cli.commands.options.glossary import GlossaryOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import MachineFlags
-from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
+from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption, TranslatorOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.options.values import output_option
 from specdec_cli.errors import UsageError
 from specdec_cli.files import json_text
 from specdec_cli.opening.machine import MachineOptions
-from specdec_cli.opening.models import ModelChoice
+from specdec_cli.opening.models import ModelChoice, chosen_translator
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
@@ -59,6 +59,7 @@ class Translating:
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "OpenedDecoding[Translation]":
         from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, open_drafts
         from specdec_cli.commands.glossary_terms import TermTotals, term_fields, term_warnings
+        from specdec_cli.commands.language_check import LanguageCheck
         from specdec_cli.commands.line_decoding import OpenedDecoding
         from specdec_cli.commands.stream import Stream, record
         from specdec_cli.documents.drafts import drafts_of_document
@@ -83,7 +84,10 @@ class Translating:
         if self.uses_labels:
             translator.use_labels(stream.bundle.labels)
 
+        check = LanguageCheck("" if summarises else info.source_language, stream.warn_of)
+
         def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
+            check.read(line)
             if stream.totals.drafts is not None:
                 stream.totals.drafts.add(translation.draft)
             if stream.totals.terms is not None:
@@ -120,7 +124,7 @@ class Translating:
 @with_groups
 def translate(
     files: FilesArgument = None,
-    model: ModelOption = "en-de",
+    model: TranslatorOption = None,
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
     *,
@@ -143,7 +147,7 @@ def translate(
 
     from specdec_cli.commands.group_decoding import decode_input, read_inputs, read_whole
 
-    chosen = ModelChoice(model, source_language, target_language, machine.offline)
+    chosen = chosen_translator(model, source_language, target_language, offline=machine.offline)
     if n_best > 1 and not text.as_json:
         raise UsageError("--n-best is for --json, whose objects have all hypotheses")
     earlier.check()

@@ -10,7 +10,7 @@ import typer
 
 from specdec_cli.commands.options.decoding import DecodingName, option
 from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption
-from specdec_cli.commands.options.model import ModelOption, SourceLanguageOption, TargetLanguageOption
+from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption, TranslatorOption
 from specdec_cli.commands.options.values import decoding_option, number_or_auto, output_option
 from specdec_cli.decoding.names import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
@@ -60,7 +60,7 @@ Shown = TypeVar("Shown", bound=_Shown)
 
 def visualize(
     sentence: SentenceArgument = None,
-    model: ModelOption = "en-de",
+    model: TranslatorOption = None,
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
     decoding: ShownOption = None,
@@ -84,11 +84,11 @@ def visualize(
     or inside a word.
     """
     from specdec_cli.opening.machine import resolve_machine
-    from specdec_cli.opening.models import ModelChoice, open_bundle
+    from specdec_cli.opening.models import chosen_translator, open_bundle
 
     _check(sentence, file, limit, decoding, block_size, output)
     machine = resolve_machine(device, "float32", threads)
-    bundle = open_bundle(ModelChoice(model, source_language, target_language, offline), machine, same_drafts=True)
+    bundle = open_bundle(chosen_translator(model, source_language, target_language, offline=offline), machine, same_drafts=True)
     if file is not None:
         from specdec_cli.visualization.corpus_html import to_corpus_html
         from specdec_cli.visualization.corpus_svg import to_corpus_svg

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from specdec_cli.corruption.kinds import KINDS
 from specdec_cli.errors import ModelError
-from specdec_cli.fields import Between, check_fields
+from specdec_cli.fields import Between, check_fields, unknown_key
 
 Share = Annotated[float, Between(0, 1)]
 Rate = Annotated[float, Between(0, 1e300)]
@@ -50,4 +50,4 @@ class CorruptionRecipe:
     def __post_init__(self) -> None:
         check_fields(self)
         if unknown := next((name for name in self.rates if name not in KINDS), None):
-            raise ModelError(f"unknown key {unknown!r} in rates; known are {', '.join(sorted(KINDS))}")
+            raise ModelError(f"rates: {unknown_key(unknown, sorted(KINDS))}")

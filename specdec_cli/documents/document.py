@@ -37,6 +37,9 @@ class Document(Protocol):
     def languages(self) -> Sequence[tuple[str, str]]:
         """The codes of source and target language that the document states; "" for one that does not matter or is not stated."""
 
+    direction: tuple[str, str]
+    """Source and target language of the translation, "" for unknown ones, for formats that state the language of their text."""
+
     def translated(self, outputs: Sequence[str]) -> bytes:
         """Return the document with an output in the place of each segment."""
 
@@ -63,6 +66,7 @@ class TextDocument:
     ) -> None:
         self.source, self.content, self.segments = source, content, tuple(segments)
         self.languages: Sequence[tuple[str, str]] = ()
+        self.direction = ("", "")
         self._encoding, self._references = encoding, references
         self._starts = line_starts(content)
 

@@ -21,6 +21,7 @@ class WordDocument:
     """A Word document, with a segment for each paragraph, or for each line of one."""
 
     languages: Sequence[tuple[str, str]] = ()
+    direction = ("", "")
 
     def __init__(self, source: Source) -> None:
         self._source = source

@@ -13,8 +13,9 @@ from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.html_events import VOID, Event, html_events, is_space, unescape
 from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
-from specdec_cli.documents.segments import Layout, Segment
+from specdec_cli.documents.segments import Change, Layout, Segment
 from specdec_cli.documents.wrapped import with_lines
+from specdec_cli.text.locale.languages import short_code
 
 _INLINE = frozenset(
     [
@@ -76,6 +77,8 @@ _WINDOWS_1252 = frozenset(["ascii", "cp1252", "iso8859-1", "iso88591", "x-cp1252
 """Names of encodings that the HTML standard (Encoding, section 4.2) reads as windows-1252."""
 _NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_ROOT = re.compile(r"<html\s[^<>]{1,10000}>", re.IGNORECASE)
+_LANGUAGE = re.compile(r"\s(?:xml:)?lang\s*=\s*[\"']?([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)(?=[\"'\s>])", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n\f]+")
 _REFERENCE = re.compile(r"&#?\w{1,32};")
 _REFERENCE_END = re.compile(r"#?\w{1,32};")
@@ -87,7 +90,19 @@ def read_html(source: Source) -> Document:
     """Parse an HTML file in the encoding that it declares, or else UTF-8. Raises InputError for bytes that are not valid in it."""
     encoding = marked_encoding(source.data) or _declared_encoding(source.data) or "utf-8"
     content = decode(source.data, source.name, encoding)
-    return TextDocument(source, content, html_segments(content, 0, len(content)), encoding, references=True)
+    return HtmlDocument(source, content, html_segments(content, 0, len(content)), encoding, references=True)
+
+
+class HtmlDocument(TextDocument):
+    """A page. That its text is in the source language, as its first tag may say, becomes that it is in the target language."""
+
+    def replacements(self, outputs: Sequence[str]) -> list[Change]:
+        """Return the changes of the page for the outputs of its segments."""
+        source, target = self.direction
+        root = _ROOT.search(self.content)
+        stated = _LANGUAGE.finditer(self.content, *root.span()) if root and source and target else ()
+        changes = [Change(*each.span(1), target) for each in stated if short_code(each[1]) == short_code(source)]
+        return [*changes, *super().replacements(outputs)]
 
 
 def _declared_encoding(data: bytes) -> str | None:

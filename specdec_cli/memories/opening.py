@@ -69,7 +69,7 @@ def _read(path: Path, source: str, target: str) -> Iterator[Pair]:
     kind = _kind(path)
     if kind == "TMX":
         return read_tmx(path, source, target)
-    return read_po(path, target) if kind == "PO" else _read_tsv(path)
+    return read_po(path, source, target) if kind == "PO" else _read_tsv(path)
 
 
 def _read_tsv(path: Path) -> Iterator[Pair]:

@@ -4,12 +4,15 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from specdec_cli.errors import InputError, MissingLibraryError
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.io.lines import UNREADABLE, open_binary
 from specdec_cli.text.locale.languages import short_code
+
+if TYPE_CHECKING:
+    import polib
 
 LARGEST = 2**26
 """Largest size of a catalogue in bytes, as it is held in memory completely."""
@@ -20,12 +23,13 @@ _STRING = re.compile(r"(?:msg[a-z_]+(?:\[\d+\])?\s*)?\"(?:[^\"\\]|\\.)*\"\s*$")
 _LINE = re.compile(r"\(line (\d+)\)(?:: (.*))?$", re.DOTALL)
 
 
-def read_po(path: Path, target: str = "") -> Iterator[Pair]:
+def read_po(path: Path, source: str = "", target: str = "") -> Iterator[Pair]:
     """Yield the messages of a catalogue that are translated, neither fuzzy nor obsolete, plural forms too, line by
     line where source and target have as many lines.
 
     The catalogue is read in the character set that its header declares, else as UTF-8; .gz and .xz are decompressed.
-    Nothing is yielded if its header names another language than `target`. Raises InputError with the line for a file
+    If its header names the language `source`, the sides are exchanged: its translations are what is translated now. Nothing is yielded
+    if it names another language than these two. Raises InputError with the line for a file
     that is not a catalogue, or is larger than LARGEST (64 MiB), and UsageError if polib is not installed.
     """
     try:
@@ -42,8 +46,15 @@ def read_po(path: Path, target: str = "") -> Iterator[Pair]:
         place, message = (f", line {found[1]}", found[2] or "not the syntax of PO") if found else ("", str(error))
         raise InputError(f"{path}{place}: {' '.join(message.split())}") from None
     language = catalogue.metadata.get("Language", "")
-    if target and _CODE.match(language) and short_code(language) != short_code(target):
+    stated = short_code(language) if _CODE.match(language) else ""
+    exchanged = stated != "" and stated == short_code(source) != short_code(target)
+    if stated and target and not exchanged and stated != short_code(target):
         return
+    for pair in _pairs(catalogue):
+        yield Pair(pair.target, pair.source) if exchanged else pair
+
+
+def _pairs(catalogue: "polib.POFile") -> Iterator[Pair]:
     for entry in catalogue:
         if entry.translated() and not entry.obsolete:
             plural = sorted(entry.msgstr_plural.items())
@@ -84,6 +95,8 @@ def _content(path: Path) -> str:
     except UnicodeError as error:
         line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
         raise InputError(f"{path}, line {line}: not valid {encoding.upper()}") from None
+    if "\0" in text:
+        raise InputError(f"{path}, line {text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL byte")
     return _OTHER_LINE_ENDS.sub(" ", text)
 
 

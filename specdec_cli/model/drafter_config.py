@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, Self
 
 from specdec_cli.errors import ModelError
-from specdec_cli.fields import Between, StoredConfig, check_fields
+from specdec_cli.fields import Between, StoredConfig, check_fields, unknown_key
 from specdec_cli.model.config import WIDEST_FEED_FORWARD, Id, Layers, TransformerConfig
 from specdec_cli.text.tokenize.sentencepiece import MASK
 
@@ -88,7 +88,7 @@ class DrafterConfig(StoredConfig):
             raise ModelError('copy_mode "replace" needs source_copy')
         unknown = sorted(set(self.model) - set(OWN_SHAPE))
         if unknown:
-            raise ModelError(f"model: unknown key {unknown[0]!r}; known are {', '.join(OWN_SHAPE)}")
+            raise ModelError(f"model: {unknown_key(unknown[0], OWN_SHAPE)}")
         if self.model and (self.embeddings, self.encoder, self.initial) != ("own", "own", "random"):
             raise ModelError('model, another shape than the verifier\'s, needs embeddings "own", encoder "own" and initial "random"')
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import cache_folder
 from specdec_cli.opening.machine import Machine, move_to
+from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 Tell = Callable[[str], None]
 """Called with a message for the user, such as that a model is being converted."""
 SHIPPED = Path(__file__).parent.parent / "bundles"
+TRANSLATOR, CORRECTOR = "en-de", "en-gec"
+"""The shipped bundles that translate and correct if nothing else is asked for."""
 TRAINING_FILES = ("checkpoint.pt", "metrics.csv")
 """Names of files that training writes into the folder of a bundle, but that are not part of the bundle."""
 _VERSION = 2
@@ -77,6 +80,14 @@ def bundle_task(model: str | ModelChoice) -> "Task":
     return read_info(find_bundle(model)).task
 
 
+def bundle_direction(model: str | ModelChoice) -> tuple[str, str]:
+    """Source and target language of a bundle, as two-letter codes, read without loading the weights. Raises what `bundle_task` raises."""
+    from specdec_cli.model.bundle_info import read_info
+
+    info = read_info(find_bundle(model))
+    return short_code(info.source_language), short_code(info.target_language)
+
+
 def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
     """The default beam size and length penalty of a bundle, read without loading the weights. Raises ModelError as `bundle_task` does."""
     from specdec_cli.decoding.names import BEAM_SIZE
@@ -96,6 +107,35 @@ def bundle_order(model: str | ModelChoice) -> "Order":
 def shipped_bundles() -> list[str]:
     """The names of the bundles that are installed with specdec, sorted."""
     return sorted(path.parent.name for path in SHIPPED.glob("*/bundle.json"))
+
+
+def served_bundles() -> list[str]:
+    """The names of the shipped bundles, the one that translates without a choice first."""
+    return sorted(shipped_bundles(), key=lambda name: name != TRANSLATOR)
+
+
+def chosen_translator(name: str | None, source_language: str = "", target_language: str = "", *, offline: bool = False) -> ModelChoice:
+    """The model `name`, for these languages; without a name, the shipped bundle that translates from and into those that are given.
+
+    Regions of languages are ignored. Raises UsageError if no shipped bundle has this direction.
+    """
+    if name is not None:
+        return ModelChoice(name, source_language, target_language, offline)
+    if not source_language and not target_language:
+        return ModelChoice(TRANSLATOR, offline=offline)
+    known = shipped_directions()
+    asked = short_code(source_language), short_code(target_language)
+    for bundle, direction in known.items():
+        if all(wanted in ("", own) for wanted, own in zip(asked, direction, strict=True)):
+            return ModelChoice(bundle, offline=offline)
+    wanted = " ".join(f"{word} {code}" for word, code in (("from", source_language), ("to", target_language)) if code)
+    listed = ", ".join(f"{bundle} from {own[0]} to {own[1]}" for bundle, own in known.items()) or "none"
+    raise UsageError(f"no shipped bundle translates {wanted} (there are: {listed}); --model names another model")
+
+
+def shipped_directions() -> dict[str, tuple[str, str]]:
+    """Source and target language, as two-letter codes, of each shipped bundle that translates, in the order of `served_bundles`."""
+    return {name: bundle_direction(name) for name in served_bundles() if bundle_task(name) == "translate"}
 
 
 def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool = False) -> "Bundle":

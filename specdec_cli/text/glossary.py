@@ -85,6 +85,11 @@ class Glossary:
         self._targets = {term.source: term for term in terms}
         self._sources = Phrases(self._targets)
 
+    def exchanged(self) -> "Glossary":
+        """The glossary of the opposite direction: the first of several terms with one translation is what it is translated to."""
+        terms = self._targets.values()
+        return Glossary({term.target: Term(term.target, term.source) for term in reversed(terms)}.values())
+
     def find(self, text: str) -> list[Match]:
         """The terms in a text of the source language, in order, outside of protected spans (see `protected_spans`)."""
         found = self._sources.find(text)

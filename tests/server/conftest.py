@@ -26,7 +26,7 @@ from specdec_cli.server.limits import Limits
 from specdec_cli.server.listening import listen_tcp
 from specdec_cli.server.logs import Log
 from specdec_cli.server.run import make_server
-from specdec_cli.server.service import Service
+from specdec_cli.server.service import Pair, Service
 from specdec_cli.text.edits import apply_edits, find_edits
 
 _PATIENCE = 60.0
@@ -94,13 +94,14 @@ def running(
     translate: Callable[[Sequence[str]], Sequence[Translation]] = shout,
     limits: Limits | None = None,
     keys: Keys | None = None,
+    pairs: Sequence[Pair] = (("en", "de"),),
     **options: Any,
 ) -> Iterator[tuple[Running, Service]]:
-    """Run a server that translates by `translate`, and corrects by `mend`, in a thread."""
+    """Run a server that translates `pairs` of languages by `translate`, and corrects by `mend`, in a thread."""
     limits = limits or Limits()
     pool = Pool(1, limits.seconds)
-    decoders = BatchDecoder(translate, pool), BatchDecoder(mend, pool)
-    service = Service(pool, {("en", "de"): decoders[0]}, {"en": decoders[1]}, limits, keys or Keys(), Log(quiet=True))
+    translators = {pair: BatchDecoder(translate, pool) for pair in pairs}
+    service = Service(pool, translators, {"en": BatchDecoder(mend, pool)}, limits, keys or Keys(), Log(quiet=True))
     own = listen_tcp("127.0.0.1", 0)
     server = make_server(make_application(service, **options), stop_seconds=5)
     thread = threading.Thread(target=server.run, args=([own],))

@@ -47,6 +47,11 @@ def test_variants_begin_with_the_best_outputs_and_differ(outputs: list[list[str]
     assert len(found) == max((len(set(each)) for each in outputs), default=1)
 
 
+def test_variants_differ_in_more_than_punctuation() -> None:
+    assert variants("".join, [["Hallo.", "Hallo!", "Hallo,", "Guten Tag.", "hallo."]]) == ["Hallo.", "Guten Tag.", "hallo."]
+    assert variants("".join, [["?", "!"]]) == ["?", "!"]
+
+
 def test_beam_search_finds_alternatives(shipped: Running) -> None:
     text = "The old house is red. It is late."
     found = ask(shipped, text, alternatives=3)

@@ -103,8 +103,9 @@ def test_the_page_works_in_a_browser(shipped: Running, tmp_path: Path, width: in
         assert browser.value("document.getElementById('rounds').textContent") == "Guten Morgen!"
         assert "times as fast as greedy decoding, with the same output." in browser.value("document.getElementById('speed').textContent")
         browser.wait_for("!document.getElementById('open').hidden")
-        # By keyboard alone to the other task: back over the button for documents to the radio buttons, and one to the right.
-        for key, code, modifiers in (("Tab", 9, 8), ("Tab", 9, 8), ("ArrowRight", 39, 0)):
+        # By keyboard alone to the other task: back over the buttons to the radio buttons, and to the last one, left of the first.
+        buttons = browser.value("document.querySelectorAll('#exchange:not([hidden]), #open:not([hidden])').length")
+        for key, code, modifiers in [("Tab", 9, 8)] * (buttons + 1) + [("ArrowLeft", 37, 0)]:
             for kind in ("rawKeyDown", "keyUp"):
                 browser.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, modifiers=modifiers)
         browser.wait_for("document.querySelector('#tasks input:checked').value === 'correct en'")
@@ -160,7 +161,7 @@ def test_the_page_translates_documents(shipped: Running, tmp_path: Path) -> None
         assert browser.problems == []
         browser.call("DOM.setFileInputFiles", objectId=place, files=[str(bad)])
         browser.wait_for("document.getElementById('problem').textContent.includes('a.md, line 1: not valid UTF-8')")
-        browser.value("document.querySelectorAll('#tasks input')[1].click()")
+        browser.value("document.querySelector('#tasks input[value^=correct]').click()")
         assert browser.value("document.getElementById('open').hidden") is True
 
 

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.server_words import check_words
+from specdec_cli.commands.server_words import words_of_models
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.server.listening import is_loopback, listen_tcp, listen_unix, unix_socket
@@ -66,11 +66,11 @@ def test_words_are_checked_against_the_models_that_use_them(tmp_path: Path) -> N
         return ModelChoice(str(folder))
 
     words, ordinary, folded = Words(Glossary([Term("a", "b")])), model("translate", "left-to-right"), model("correct", "right-to-left")
-    check_words(words, [ordinary, folded])
+    assert words_of_models(words, [ordinary, folded]) == [words, words]
     with pytest.raises(UsageError, match="from left to right"):
-        check_words(words, [model("translate", "right-to-left")])
+        words_of_models(words, [model("translate", "right-to-left")])
     with pytest.raises(UsageError, match="one model that translates"):
-        check_words(words, [ordinary, ordinary])
+        words_of_models(words, [ordinary, ordinary])
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from specdec_cli.commands.options.model import SourceLanguageOption, TargetLangu
 from specdec_cli.commands.options.values import number_or_auto
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.errors import SpecdecError, UsageError
-from specdec_cli.opening.models import ModelChoice, find_bundle
+from specdec_cli.opening.models import CORRECTOR, chosen_translator, find_bundle
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.summary import Result
@@ -56,8 +56,8 @@ def bench(
 
     if compared.tune and not models:
         raise UsageError("--tune changes the bundle: name it with --model")
-    names = dict.fromkeys(models or ["en-gec" if text.task == "correct" else "en-de"])
-    chosen = [ModelChoice(name, source_language, target_language, report.offline) for name in names]
+    asked: list[str | None] = [*models] if models else [CORRECTOR if text.task == "correct" else None]
+    chosen = [chosen_translator(name, source_language, target_language, offline=report.offline) for name in dict.fromkeys(asked)]
     _check_targets(report.json_file, compared.plot)
     for model in chosen:
         find_bundle(model, teller(report.quiet))  # converts another toolkit's model

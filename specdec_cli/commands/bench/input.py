@@ -29,11 +29,13 @@ def read_input(
     limit: int | None,
     keep_tokens: bool,
     by_characters: bool = False,
+    languages: tuple[str, str] = ("", ""),
 ) -> tuple[Examples, Scorer]:
     """Read the input of a bench; return it with the function that scores output lines by the metrics of `task`.
 
     The input is `file` (with references), or the lines of `source`, or its source column, with `references`; None for both means stdin or
-    the built-in sample. With `by_characters`, corrections are scored by edits of characters. Raises UsageError for arguments that exclude
+    the built-in sample, whose sides are exchanged for the opposite `languages`. With `by_characters`, corrections are scored by edits of
+    characters. Raises UsageError for arguments that exclude
     each other or do not fit `task`, and InputError for input that is malformed or blank.
     """
     if file is not None and source is not None:
@@ -47,7 +49,7 @@ def read_input(
     if by_characters:
         examples, scorer = _characters(file, limit)
     elif task in ("translate", "summarise"):
-        examples, scorer = _one_reference(task, file, source, references, limit)
+        examples, scorer = _one_reference(task, file, source, references, limit, languages)
     else:
         examples, scorer = _rewriting(task, file, source, references, limit, keep_tokens)
     if examples.blank:
@@ -56,7 +58,7 @@ def read_input(
 
 
 def _one_reference(
-    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None
+    task: Task, file: Path | None, source: Path | None, references: Sequence[Path], limit: int | None, languages: tuple[str, str]
 ) -> tuple[Examples, Scorer]:
     if len(references) > 1:
         raise UsageError(f"--reference: with the task {task} each line has one reference")
@@ -71,13 +73,13 @@ def _one_reference(
     elif file is not None:
         examples = read_table(file, limit)
     elif sys.stdin.isatty() and task == "translate":
-        examples = read_sample(limit)
+        examples = read_sample(limit, languages)
     elif sys.stdin.isatty():
         raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
     else:
         examples = read_table(STDIO, limit)
         if not examples.sources and task == "translate":
-            examples = read_sample(limit)
+            examples = read_sample(limit, languages)
     right = examples.references
     return examples, lambda texts: None if right is None else scores(texts, right)
 

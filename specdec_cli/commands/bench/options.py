@@ -15,6 +15,7 @@ from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.text import NoSplitOption, QuietOption
 from specdec_cli.commands.options.values import decoding_option, output_option
 from specdec_cli.model.bundle_info import Task
+from specdec_cli.opening.models import CORRECTOR, TRANSLATOR
 
 _compared_option = partial(typer.Option, rich_help_panel="What is compared")
 FileArgument = Annotated[
@@ -145,7 +146,7 @@ ModelOption = Annotated[
         "-m",
         metavar="BUNDLE",
         help=f"{MODEL_HELP} Repeatable: models of one task are compared.",
-        show_default="en-de, or en-gec with --task correct",
+        show_default=f"{TRANSLATOR}, the shipped bundle of the languages, or {CORRECTOR} with --task correct",
     ),
 ]
 

@@ -18,7 +18,7 @@ from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.machine import batch_rows
-from specdec_cli.opening.models import ModelChoice, beam_defaults, bundle_order, bundle_task
+from specdec_cli.opening.models import ModelChoice, beam_defaults, bundle_direction, bundle_order, bundle_task
 
 
 def make_plans(
@@ -38,7 +38,8 @@ def make_plans(
     by_line = compared.plot is not None and task in REWRITING
     sweep = parse_sweeps(compared.sweep or [])
     _check_combinations(models, task, compared, computing, swept=bool(sweep), by_line=by_line)
-    examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens, text.score == "characters")
+    by_characters, languages = text.score == "characters", bundle_direction(models[0])
+    examples, scorer = read_input(task, file, text.source, text.references or (), text.limit, text.keep_tokens, by_characters, languages)
     if compared.plot is not None and not by_line and examples.references is None:
         raise UsageError("--plot of quality needs text with references")
     check_analyses(compared.analyses or (), compared.baseline, references=examples.references is not None)

@@ -89,11 +89,16 @@ def is_in_language(text: str, language: str, rather_than: str) -> bool:
 
 def is_foreign(text: str, language: str) -> bool:
     """Whether `text` is in another language than `language`, of those that can be detected (see `is_in_language`)."""
+    return bool(foreign_language(text, language))
+
+
+def foreign_language(text: str, language: str) -> str:
+    """The language of `text` if it is another one than `language`, of those that can be detected (see `is_in_language`); else ""."""
     words, own = _words(text), short_code(language)
     if len(_NOT_IN.get(own, frozenset()).intersection(words)) < _MIN_FUNCTION_WORDS:
-        return False  # as is nearly every text in the language
+        return ""  # as nearly every text in the language
     counts = Counter(words)
-    return any(_is_in(counts, other, own) for other in _WORDS)
+    return next((other for other in _WORDS if _is_in(counts, other, own)), "")
 
 
 def guess_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
