@@ -99,7 +99,7 @@ def linear(
     gain, shift, epsilon = (None, None, 0.0) if norm is None else (norm.weight, norm.bias, norm.eps)
     positions = None if positions is None else positions.expand(rows, queries).contiguous()
     strides = (0, 0) if store is None else store.stride()[:2]
-    tile = product_tile(rows * queries, x)
+    tile = product_tile(rows * queries, x, normalised=norm is not None)
     _linear[(triton.cdiv(rows * queries, tile.rows), triton.cdiv(columns, tile.columns))](
         *(x, layer.weight, layer.bias, gain, shift, residual, output, store, positions, rows * queries, queries, *strides, epsilon),
         WIDTH=width,
@@ -110,5 +110,6 @@ def linear(
         TILE_COLUMNS=tile.columns,
         TILE_INPUTS=input_tile(width, x),
         num_stages=tile.stages,
+        num_warps=tile.warps,
     )
     return x.new_empty(rows, queries, 0) if output is None else output

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import COLUMNS, ROWS, input_tile, power_of_two, product_tile
+from specdec_cli.kernels.tiles import COLUMNS, MANY_ROWS, ROWS, allows_large, input_tile, power_of_two
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -121,7 +121,8 @@ def best_tokens(
     """
     (count, width), vocabulary = states.shape, shortlist or output.weight.shape[0]
     # The sum of exponentials over a tile has another order in another tile.
-    tile_rows, tile = ROWS if totals else product_tile(count, states).rows, min(COLUMNS, power_of_two(vocabulary))
+    tile_rows = MANY_ROWS.rows if count > ROWS and not totals and allows_large(states) else ROWS
+    tile = min(COLUMNS, power_of_two(vocabulary))
     tiles, rows = triton.cdiv(vocabulary, tile), triton.cdiv(count, tile_rows)
 
     def numbers(*shape: int, wanted: bool = True) -> Tensor | None:
