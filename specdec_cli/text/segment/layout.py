@@ -159,7 +159,8 @@ _COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")
 # A row of values separated by commas or semicolons without spaces, and a value that is quoted or a number.
 _FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
 _ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}|(?:\"[^\"]*\"|[\w.-]+)[,;]\"[^\"]*\"")
-_VALUE = re.compile(r"(?:^|[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*)(?=[,;]|$)")
+# A comma between digits is part of a number, as in "It costs 3,50." and "1,299,300 people"; a value has another separator before it.
+_VALUE = re.compile(r"(?:^(?!\d{1,3}(?:,\d{3})+\b)|(?<!\d)[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*)(?=[,;]|$)")
 
 
 def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, *, split: bool = True) -> Segments:
