@@ -16,7 +16,7 @@ ZSH := $(PREFIX)/share/zsh/site-functions
 FISH := $(PREFIX)/share/fish/vendor_completions.d
 MAN := $(PREFIX)/share/man/man1
 
-.PHONY: help demo test test-all test-fast native wheel check-native coverage faults check format bench papers docs completions man golden locale install install-light uninstall clean
+.PHONY: help demo test test-all test-fast native wheel check-native check-gpu coverage faults check format bench papers docs completions man golden locale install install-light uninstall clean
 .DEFAULT_GOAL := help
 
 help: ## Show this list
@@ -53,6 +53,9 @@ wheel: ## Build the wheel with the native engine, and the source distribution, i
 
 check-native: .venv/installed ## Run the native engine under sanitizers of memory, undefined behaviour and threads (gcc)
 	$(BIN)/python -m tests.native.sanitize
+
+check-gpu: .venv/installed ## Check the shipped model on a GPU: the same tokens by every decoding and batch size, and the speed
+	$(BIN)/python -m specdec_cli.benchmark.check_gpu
 
 coverage: .venv/native ## Run all tests and list the lines that none of them runs
 	$(BIN)/pytest --cov=specdec_cli --cov=converters --cov-report=term-missing:skip-covered

@@ -68,6 +68,7 @@ _specdec() {
                 --ignore) return ;;
                 --ignore-file) compopt -o default; return ;;
                 --ignore-category) return ;;
+                --words) compopt -o default; return ;;
                 --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
@@ -99,7 +100,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
+                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --unwrap --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
             esac
             ;;
         serve)
@@ -118,6 +119,7 @@ _specdec() {
                 --ignore) return ;;
                 --ignore-file) compopt -o default; return ;;
                 --ignore-category) return ;;
+                --words) compopt -o default; return ;;
                 --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
@@ -140,7 +142,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
+                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -188,11 +190,12 @@ _specdec() {
                 --max-ratio) return ;;
                 --held-out) compopt -o default; return ;;
                 --vary) return ;;
+                --number-copies) return ;;
                 --temperature) return ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --same-numbers --held-out --vary --temperature --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
+                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --same-numbers --repair-numbers --held-out --vary --number-copies --temperature --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
             esac
             ;;
         train-verifier)
@@ -239,6 +242,9 @@ _specdec() {
                 --max-source-length) return ;;
                 --quantization) return ;;
                 --nearest) return ;;
+                --temperature) return ;;
+                --top-k) return ;;
+                --seed) return ;;
                 --shard-lines) return ;;
                 --batch-tokens) return ;;
                 --device) words="auto cpu cuda" ;;
@@ -247,7 +253,7 @@ _specdec() {
                 --workers) return ;;
                 --retries) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
+                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
             esac
             ;;
         corrupt)

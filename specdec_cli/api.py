@@ -29,6 +29,7 @@ from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.pipeline.translator import Translator as LineTranslator
 from specdec_cli.text.glossary import Term, open_glossary, read_glossaries, with_kept
+from specdec_cli.text.spelling.word_list import WordList
 
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document
@@ -228,7 +229,8 @@ class Corrector(_Model[LineCorrector]):
     """Corrects with a bundle whose output is in the language of its input.
 
     - `mode`: "careful", "balanced" (the default) or "thorough"; or `min_score`, the least score of an edit.
-    - `ignore`: words that are not changed; `ignore_categories`: categories of errors that are not corrected, as R:SPELL.
+    - `ignore`: words that are not changed; `words`: a file of such words, one a line, as a server with --words writes it.
+    - `ignore_categories`: categories of errors that are not corrected, as R:SPELL.
     - `types`: edits get the types of their errors.
 
     The other arguments, and errors, are those of Translator.
@@ -247,6 +249,7 @@ class Corrector(_Model[LineCorrector]):
         mode: Mode | None = None,
         min_score: float | None = None,
         ignore: Sequence[str] = (),
+        words: str | Path | None = None,
         ignore_categories: Sequence[str] = (),
         types: bool = True,
         split: bool = True,
@@ -255,7 +258,8 @@ class Corrector(_Model[LineCorrector]):
     ) -> None:
         if mode is not None and min_score is not None:
             raise UsageError("mode and min_score are alternatives; give one")
-        ignored = IgnoredEdits.of(ignore, (), ignore_categories)
+        listed = () if words is None else WordList.of_file(Path(words)).words
+        ignored = IgnoredEdits.of((*ignore, *listed), (), ignore_categories)
 
         def make(opened: Opened) -> LineCorrector:
             bundle, info = opened.bundle, opened.bundle.info

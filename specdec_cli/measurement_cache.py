@@ -60,7 +60,7 @@ def forget_measurements() -> int:
 
     Raises OSError if a file cannot be deleted.
     """
-    patterns = ("costs-*.json", "drafts-*.json", "kernels-*", "memory-*.index")
+    patterns = ("costs-*.json", "drafts-*.json", "gpu-*.json", "kernels-*", "memory-*.index")
     found = [path for pattern in patterns for path in cache_folder().glob(pattern) if path.is_file()]
     for path in found:
         path.unlink(missing_ok=True)

@@ -95,6 +95,7 @@ class FakeDrafter:
 
     def __init__(self, outputs: Mapping[int, Sequence[int]], block_size: int, guess: Guess, *, ragged: bool = False, seed: int = 0) -> None:
         self.limit, self.guess, self.ragged, self.capturable = block_size, guess, ragged, False
+        self.reads_sentences = False
         self.generator = torch.Generator().manual_seed(seed)
         longest = max(map(len, outputs.values())) + block_size
         self.table = torch.full((max(outputs) + 1, longest), PADDING)

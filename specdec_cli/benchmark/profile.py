@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -40,17 +41,16 @@ class Stopwatch:
 
 
 class TimedVerifier(Verifier):
-    """A Verifier that shares model and CUDA graphs with `verifier`, and adds the time of its methods to `stopwatch`."""
+    """A Verifier that shares the model with `verifier`, and adds the time of its methods to `stopwatch`."""
 
     def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
         super().__init__(verifier.network, verifier.forced, verifier.constraints)
-        self.graphs = verifier.graphs
         self._stopwatch = stopwatch
 
-    def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, *, reads: Reads = "states") -> State:
-        """`Verifier.begin`, timed as "encoder"."""
+    def start(self, entries: Tensor, *, reads: Reads = "states") -> State:
+        """`Verifier.start`, timed as "encoder"."""
         with self._stopwatch.measure("encoder"):
-            return super().begin(numbers, sources, max_length, reads=reads)
+            return super().start(entries, reads=reads)
 
     def read(self, state: State, drafted: Tensor) -> Tensor:
         """`Verifier.read`, timed as "verifier"."""
@@ -61,6 +61,11 @@ class TimedVerifier(Verifier):
         """`Verifier.raw_score`, timed as "verifier"."""
         with self._stopwatch.measure("verifier"):
             return super().raw_score(state, draft)
+
+    def judge(self, state: State, draft: Draft, rule: Rule) -> Verdict:
+        """`Verifier.judge`, timed as "verifier"."""
+        with self._stopwatch.measure("verifier"):
+            return super().judge(state, draft, rule)
 
     def score(self, state: State, draft: Draft) -> Scores:
         """`Verifier.score`, timed as "verifier"."""
@@ -74,7 +79,7 @@ class TimedDrafter:
     That of `begin` is added to "drafter's encoder", all other time to "drafter".
     """
 
-    capturable = False
+    capturable, reads_sentences = False, True
 
     def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
         self.limit = drafter.limit

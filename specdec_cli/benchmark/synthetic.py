@@ -111,7 +111,7 @@ class RecordedDrafter:
     """
 
     def __init__(self, drafter: Drafter, drafts: Drafts, padding: int) -> None:
-        self._drafter, self._padding, self.capturable = drafter, padding, drafter.capturable
+        self._drafter, self._padding, self.capturable, self.reads_sentences = drafter, padding, drafter.capturable, True
         self.limit = drafter.limit
         self._drafts = {source: _stacked(rounds) for source, rounds in drafts.items()}
 

@@ -14,9 +14,11 @@ from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
 from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.commands.options.values import decoding_option, machine_option, output_option
 from specdec_cli.commands.training_run import check_text
+from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.run import Summary
 from specdec_cli.distillation.shards import DISTILLED
 from specdec_cli.distillation.teacher import Resources
+from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.io.lines import STDIO
 
@@ -81,6 +83,12 @@ def distill(
     quantization: QuantizationOption = "float32",
     keep_copies: KeepCopiesOption = False,
     nearest: NearestOption = None,
+    sample: Annotated[bool, option("sample")] = False,
+    temperature: Annotated[float | None, option("temperature")] = None,
+    top_k: Annotated[int | None, option("top_k")] = None,
+    seed: Annotated[
+        int, machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="With --sample: seed of the random numbers.")
+    ] = 1,
     shard_lines: ShardLinesOption = SHARD_LINES,
     batch_tokens: BatchTokensOption = 1024,
     device: DeviceOption = "auto",
@@ -96,6 +104,8 @@ def distill(
     """
     if cluster.ray is None:
         check_text([path for path in files or () if path != STDIO], parallel=nearest is not None)
+    if not sample and (temperature is not None or top_k is not None):
+        raise UsageError("--temperature and --top-k are for --sample")
     plan = plan_distillation(
         (teacher, *(others or ())),
         beam_size=beam_size,
@@ -105,6 +115,7 @@ def distill(
         quantization=quantization,
         keep_copies=keep_copies,
         nearest=nearest,
+        sampling=Sampled(1.0 if temperature is None else temperature, top_k or 0, seed) if sample else None,
         resources=Resources(device, threads or (1 if cluster.ray else usable_processors()), batch_tokens),
     )
     summary = distill_files(plan, output, files or [], shard_lines, quiet=quiet, cluster=cluster)

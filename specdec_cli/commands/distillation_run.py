@@ -5,12 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.durations import duration
 from specdec_cli.commands.messages import say, teller
-from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, open_teacher
+from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, drawing_options, open_teacher
 from specdec_cli.decoding.names import BEAM_SIZE
+from specdec_cli.decoding.options import Sampled, resolve
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, find_teacher
 from specdec_cli.distillation.run import Progress, Summary, distill, settings_of
@@ -20,6 +22,8 @@ from specdec_cli.distillation.targets import Targets
 from specdec_cli.distillation.teacher import Resources, Search
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.folder_lock import locked, rank
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.opening.machine import Precision
 from specdec_cli.opening.models import find_bundle
 from specdec_cli.text.io.lines import STDIO
 
@@ -39,11 +43,12 @@ def plan_distillation(
     quantization: str = "float32",
     keep_copies: bool = False,
     nearest: float | None = None,
+    sampling: Sampled | None = None,
 ) -> DistillationPlan:
     """Make the plan for teachers that are given as paths or names; None stands for the first teacher's own setting.
 
-    Raises ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have, and for a number
-    format of an ensemble.
+    Raises ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have, for a number
+    format of an ensemble, and for `sampling` with what is not a bundle, or with options of a search.
     """
     models = tuple(find_teacher(_folder(name)) for name in teachers)
     check_ensemble(models)
@@ -55,7 +60,22 @@ def plan_distillation(
     penalty = first.length_penalty if length_penalty is None else length_penalty
     beam = beam_size or first.beam_size or BEAM_SIZE
     search = Search(beam, penalty, longest, longest_source, quantization, n_best=1 if nearest is None else beam)
-    return DistillationPlan(models, search, resources, Filters(keep_copies=keep_copies or first.task != "translate"), nearest)
+    if sampling is not None:
+        others = {"--with": len(models) > 1, "--beam-size": beam_size, "--length-penalty": length_penalty is not None}
+        others["--nearest"] = nearest is not None
+        _check_sampling(first, search, sampling, [name for name, is_given in others.items() if is_given])
+    return DistillationPlan(models, search, resources, Filters(keep_copies=keep_copies or first.task != "translate"), nearest, sampling)
+
+
+def _check_sampling(model: TeacherModel, search: Search, sampling: Sampled, others: Sequence[str]) -> None:
+    """Raise UsageError for other options that exclude sampling, and for a teacher that cannot sample."""
+    if others:
+        raise UsageError(f"--sample draws one output, and does not go with {others[0]}")
+    if not model.is_bundle:
+        raise UsageError(f"--sample: {model.folder} is a CTranslate2 folder; only bundles are sampled from")
+    if search.compute_type not in get_args(Precision):
+        raise UsageError(f"--sample: --quantization {search.compute_type} is not offered; {', '.join(get_args(Precision))} are")
+    resolve(drawing_options(search, sampling), describe_bundle(model.folder))
 
 
 def distill_files(
@@ -70,7 +90,7 @@ def distill_files(
     sources = distinct_lines(_read(files, output, cluster), skipped)
     if not sources:
         raise InputError("the input has no source line")
-    settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines, targets)
+    settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines, targets, plan.sampling)
     # Processes that train together distil one after the other; all but the first find complete shards.
     with locked(output, wait=rank() is not None):
         shards = Shards(output, settings)
@@ -119,7 +139,7 @@ def _distill(
         from specdec_cli.commands.cluster.distilling import distill_on_cluster
 
         return distill_on_cluster(plan, sources, shards, shard_lines, shards.converted.resolve(), cluster, quiet=quiet)
-    with open_teacher(plan.models, shards.converted, plan.search, plan.resources) as teacher, _progress_bar(quiet) as report:
+    with open_teacher(plan.models, shards.converted, plan.search, plan.resources, plan.sampling) as teacher, _progress_bar(quiet) as report:
         return distill(sources, teacher, shards, plan.filters, shard_lines, report, targets)
 
 

@@ -17,6 +17,8 @@ from specdec_cli.commands.options.cleaning import (
     MaxRatioOption,
     MinCharactersOption,
     NormalizeOption,
+    NumberCopiesOption,
+    RepairNumbersOption,
     SameNumbersOption,
     SourceLanguageOption,
     TargetLanguageOption,
@@ -56,8 +58,10 @@ def prepare(
     max_characters: MaxCharactersOption = 400,
     max_ratio: MaxRatioOption = 3.0,
     same_numbers: SameNumbersOption = False,
+    repair_numbers: RepairNumbersOption = False,
     held_out: HeldOutOption = None,
     vary: VaryOption = 0.0,
+    number_copies: NumberCopiesOption = 0,
     temperature: TemperatureOption = 1.0,
     normalize_punctuation: NormalizeOption = False,
     detokenize: DetokenizeOption = False,
@@ -80,6 +84,7 @@ def prepare(
         maximum_length=max_characters,
         maximum_ratio=max_ratio,
         same_numbers=same_numbers,
+        repair_numbers=repair_numbers,
         normalize_punctuation=normalize_punctuation,
         detokenize=detokenize,
         languages=(source_language, target_language),
@@ -94,7 +99,7 @@ def prepare(
     made = not output.exists()
     make_folder(output)
     try:
-        inputs = _Inputs(tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, temperature)
+        inputs = _Inputs(tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, number_copies, temperature)
         report, pieces = _prepare(output, inputs, quiet)
     finally:
         if made:
@@ -110,8 +115,8 @@ def prepare(
 class _Inputs:
     """The files that are prepared, and how.
 
-    `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names,
-    `temperature` that by which domains are mixed.
+    `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names, `copies` the
+    number of copies of a pair with other numbers and times, `temperature` that by which domains are mixed.
     """
 
     tsv: list[Path]
@@ -120,6 +125,7 @@ class _Inputs:
     held_out: list[Path]
     vocabulary: Path | int | None
     share: float
+    copies: int
     temperature: float
 
 
@@ -145,7 +151,7 @@ def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple["CleaningRepor
             pairs = clean(read_pairs(inputs.tsv, inputs.aligned), inputs.rules, report, HeldOut(inputs.held_out))
             with naming(output / train.name, train):
                 write_pairs(pairs, train, report)
-                vary_and_mix(train, report, inputs.share, inputs.temperature)
+                vary_and_mix(train, report, inputs.share, inputs.copies, inputs.temperature, inputs.rules.languages)
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
@@ -190,6 +196,8 @@ def _manifest(inputs: _Inputs, report: "CleaningReport", pieces: int) -> dict[st
         "tokenizer": str(inputs.vocabulary) if isinstance(inputs.vocabulary, Path) else None,
         "vocabulary_size": pieces,
         "temperature": inputs.temperature,
+        "repaired": report.repaired,
+        "copied": {"copies": inputs.copies, "pairs": report.copied},
         "varied": {"share": inputs.share, "pairs": report.varied},
         "pairs": {"read": report.read, "kept": report.kept, "written": report.written, "dropped": dict(report.dropped.most_common())},
     }
@@ -213,9 +221,13 @@ def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
     for reason, count in report.dropped.most_common():
         table.add_row(f"dropped: {reason}", f"{count:,}")
     table.add_row("kept", f"{report.kept:,}")
+    if report.repaired:
+        table.add_row("of those, numbers repaired", f"{report.repaired:,}")
     if report.varied:
         table.add_row("of those, varied", f"{report.varied:,}")
-    if report.written != report.kept:
+    if report.copied:
+        table.add_row("copies with other numbers", f"{report.copied:,}")
+    if report.written != report.kept + report.copied:
         table.add_row("written, with repetitions", f"{report.written:,}")
     console = Console(stderr=True)
     console.print(str(output / "train.tsv"), markup=False, highlight=False, soft_wrap=True)

@@ -110,7 +110,7 @@ def serve(
     words_of = words_of_models(words, choices)
     limits = Limits(max_requests, max_characters, time_limit)
     pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
-    service = Service(pool, {}, {}, limits, known, Log(quiet=quiet))
+    service = Service(pool, {}, {}, limits, known, Log(quiet=quiet), words=words.listed)
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
         if unix is not None:

@@ -10,12 +10,15 @@ from specdec_cli.opening.models import ModelChoice, bundle_direction, bundle_ord
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED
 from specdec_cli.server.models import Words
 from specdec_cli.text.glossary import Glossary, check_order
+from specdec_cli.text.spelling.word_list import WordList
 
 
 def read_words(glossary: GlossaryOptions, ignoring: IgnoreOptions) -> Words:
     """Read what the options say. Raises InputError for a file that cannot be read, and UsageError for values that are not valid."""
     terms = glossary.read(n_best=1)
-    return Words(None if terms is None else Glossary(terms), ignoring.ignored(), not glossary.no_labels)
+    listed = None if ignoring.words is None else WordList.of_file(ignoring.words, may_be_missing=True)
+    ignored = replace(ignoring, words=None).ignored()
+    return Words(None if terms is None else Glossary(terms), ignored, not glossary.no_labels, listed)
 
 
 def words_of_models(words: Words, models: Sequence[ModelChoice]) -> list[Words]:
@@ -36,7 +39,7 @@ def words_of_models(words: Words, models: Sequence[ModelChoice]) -> list[Words]:
         for each in translators:
             check_order(bundle_order(each))
         exchanged.update(translators[1:])
-    if words.ignored != NOTHING_IGNORED and not any(bundle_task(each) == "correct" for each in models):
-        raise UsageError("--ignore, --ignore-file and --ignore-category need a model that corrects")
+    if (words.ignored != NOTHING_IGNORED or words.listed is not None) and not any(bundle_task(each) == "correct" for each in models):
+        raise UsageError("--words, --ignore, --ignore-file and --ignore-category need a model that corrects")
     opposite = words if words.glossary is None else replace(words, glossary=words.glossary.exchanged())
     return [opposite if each in exchanged else words for each in models]

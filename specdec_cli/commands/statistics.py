@@ -42,6 +42,7 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
     rows = [
         ("decoding", f"{decoding_in_words(engine.decoding, engine.drafted, totals.rounds)}, batch size {engine.decoding.batch_size}"),
         ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {engine.description}"),
+        *([("CUDA graphs", engine.captured)] if engine.captured else []),
         ("lines, sentences", f"{totals.lines:,}, {translated:,}"),
         ("protected spans", "none" if not totals.spans else f"{totals.spans:,}, of which the output has {totals.kept:,} exactly as often"),
         ("tokens, rounds", f"{tokens:,}, {totals.rounds:,}"),

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
+from specdec_cli.decoding.options import DecodingOptions, Sampled
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, as_ctranslate2
 from specdec_cli.distillation.process import TeacherProcess
 from specdec_cli.distillation.teacher import Resources, Search, Teacher
 from specdec_cli.errors import UsageError
+from specdec_cli.opening.machine import Device, Precision
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class DistillationPlan:
     """The teachers of a distillation, the settings of their search, their resources, and the conditions on their output.
 
     `nearest` is the least chrF of an output to a target of its source (0 to 100), of which the output is the nearest hypothesis; None
-    for the best hypothesis.
+    for the best hypothesis. With `sampling`, there is no search: tokens are drawn at random.
     """
 
     models: tuple[TeacherModel, ...]
@@ -25,6 +28,7 @@ class DistillationPlan:
     resources: Resources
     filters: Filters
     nearest: float | None = None
+    sampling: Sampled | None = None
 
 
 def check_ensemble(models: Sequence[TeacherModel]) -> None:
@@ -35,11 +39,17 @@ def check_ensemble(models: Sequence[TeacherModel]) -> None:
 
 
 @contextmanager
-def open_teacher(models: Sequence[TeacherModel], converted: Path, search: Search, resources: Resources) -> Iterator[Teacher]:
-    """Load a teacher, or an ensemble of several. A single bundle is converted to CTranslate2 in the folder `converted`, if it is missing.
+def open_teacher(
+    models: Sequence[TeacherModel], converted: Path, search: Search, resources: Resources, sampling: Sampled | None = None
+) -> Iterator[Teacher]:
+    """Load a teacher, or an ensemble of several. A single bundle is converted to CTranslate2 in the folder `converted`, if it is missing;
+    with `sampling`, an engine of specdec decodes it.
 
     Raises UsageError for an ensemble with a CTranslate2 folder, and ModelError for a model that cannot be loaded.
     """
+    if sampling is not None:
+        yield _drawing(models[0], search, resources, sampling)
+        return
     if len(models) == 1:
         with TeacherProcess(as_ctranslate2(models[0], converted), search, resources) as teacher:
             yield teacher
@@ -52,3 +62,24 @@ def open_teacher(models: Sequence[TeacherModel], converted: Path, search: Search
     machine = resolve_machine(resources.device, "float32", resources.threads)
     bundles = [open_bundle(str(model.folder), machine) for model in models]
     yield Ensemble(bundles, search, resources.batch_tokens)
+
+
+def drawing_options(search: Search, sampling: Sampled) -> DecodingOptions:
+    """The options of a decoding that draws tokens."""
+    return DecodingOptions(
+        sample=True, temperature=sampling.temperature, top_k=sampling.top_k or None, seed=sampling.seed, max_length=search.max_length
+    )
+
+
+def _drawing(model: TeacherModel, search: Search, resources: Resources, sampling: Sampled) -> Teacher:
+    """The teacher that draws tokens with a bundle. Raises what `open_engine` raises."""
+    from specdec_cli.distillation.drawing import DrawingTeacher
+    from specdec_cli.opening.engines import open_engine
+    from specdec_cli.opening.machine import MachineOptions
+    from specdec_cli.opening.models import ModelChoice
+
+    device, precision = cast(Device, resources.device), cast(Precision, search.compute_type)
+    machine = MachineOptions(device=device, precision=precision, threads=resources.threads)
+    request = replace(drawing_options(search, sampling), batch_size=machine.rows, memory=machine.batch_memory)
+    opened = open_engine(ModelChoice(str(model.folder)), machine, request)
+    return DrawingTeacher(opened.engine, opened.bundle.tokenizer, search.max_source_length)

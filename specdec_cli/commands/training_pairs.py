@@ -6,7 +6,7 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import write_atomically
-from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions
+from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies
 from specdec_cli.text.corpus.cleaning import CleaningReport
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 
@@ -19,16 +19,21 @@ def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> N
     write_atomically(train, lambda partial: _write(pairs, partial, report))
 
 
-def vary_and_mix(train: Path, report: CleaningReport, share: float, temperature: float) -> None:
-    """Give other numbers and names to a share of the pairs of a file, and mix its domains by a temperature, in place.
+def vary_and_mix(train: Path, report: CleaningReport, share: float, copies: int, temperature: float, languages: tuple[str, str]) -> None:
+    """Give other numbers and names to a share of the pairs of a file, add copies with other numbers and times, and mix its domains by a
+    temperature, in place.
 
-    A share of 0 and a temperature of 1 change nothing. Counts the pairs changed in `report.varied`. Raises UsageError for a temperature
-    above 1 without domains; OSError.
+    A share of 0, 0 copies and a temperature of 1 change nothing. Counts the pairs changed and added in `report.varied` and
+    `report.copied`. Raises UsageError for a temperature above 1 without domains; OSError.
     """
     if share:
-        vary = Variation(read_tsv(train), share)
+        vary = Variation(read_tsv(train), share, languages=languages)
         write_pairs(map(vary, read_tsv(train)), train, report)
         report.varied = vary.varied
+    if copies:
+        pairs = report.written
+        write_pairs(with_copies(read_tsv(train), copies, languages), train, report)
+        report.copied = report.written - pairs
     if temperature > 1:
         write_pairs(repeated(read_tsv(train), _repetitions(train, temperature)), train, report)
 

@@ -72,21 +72,32 @@ def apply_constraints(
 def _limit_copies(rules: Constraints, scores: Tensor, prefixes: Prefixes, padding: int) -> None:
     """Set the scores of those tokens to -inf that would complete one copy more than `most_copies` of an n-gram in succession."""
     device = scores.device
-    forms, source_forms = (_tensor(each, device) for each in rules.forms)
+    forms = forms_tensor(rules.forms[0], device)
     width = (rules.most_copies + 1) * LONGEST_COPY
     back = width - 1 - steps(LONGEST_COPY, device)
     before = _windows(forms[prefixes.tokens], prefixes.lengths, width)
     completes = _completes_copy(before, rules.most_copies)
-    if device.type == "cpu" and not completes.any():  # a CUDA graph cannot branch
+    if can_branch(device) and not completes.any():
         return
-    source = source_forms[prefixes.source].masked_fill_(prefixes.source == padding, 0)
-    before_source = _windows(source, steps(source.shape[1], device).expand_as(source), width)
-    copied = _completes_copy(before_source, rules.most_copies) & (before_source[..., back] == source[..., None])
-    allowed = copied.flatten(1).any(1)  # rows whose source repeats an n-gram more often
+    allowed = repeats(rules, prefixes.source, padding)
     repeated = torch.where(completes & ~allowed[:, None, None], before[..., back], 0)
     excluded = torch.zeros(*scores.shape[:2], len(forms) + 1, dtype=torch.bool, device=device).scatter_(2, repeated, value=True)
     excluded[..., 0] = False
     scores.masked_fill_(excluded[..., forms.clamp_min(0)], EXCLUDED)
+
+
+def can_branch(device: torch.device) -> bool:
+    """Whether a computation may depend on a value that it reads; a CUDA graph cannot."""
+    return device.type == "cpu"
+
+
+def repeats(rules: Constraints, source: Tensor, padding: int) -> Tensor:
+    """Whether each row of `source` ids (B, M) itself repeats an n-gram more than `most_copies` times (B,): then outputs may too."""
+    forms = forms_tensor(rules.forms[1], source.device)[source].masked_fill_(source == padding, 0)
+    width = (rules.most_copies + 1) * LONGEST_COPY
+    before = _windows(forms, steps(forms.shape[1], source.device).expand_as(forms), width)
+    back = width - 1 - steps(LONGEST_COPY, source.device)
+    return (_completes_copy(before, rules.most_copies) & (before[..., back] == forms[..., None])).flatten(1).any(1)
 
 
 def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:
@@ -157,5 +168,6 @@ def _completes_copy(forms: Tensor, copies: int) -> Tensor:
 
 
 @lru_cache(maxsize=8)
-def _tensor(forms: bytes, device: torch.device) -> Tensor:
+def forms_tensor(forms: bytes, device: torch.device) -> Tensor:
+    """The forms (V,) of tokens, from one of `Constraints.forms`; a cached tensor, which must not be written to."""
     return torch.frombuffer(bytearray(forms), dtype=torch.int32).long().to(device)

@@ -1,18 +1,19 @@
 """A round of decoding: propose a draft, verify it, let the drafter observe the verdict, and append the accepted tokens."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from specdec_cli.decoding.accept import accept, cut_at_end
 from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.none import NoDrafter
 from specdec_cli.decoding.options import Decoding, Sampled
 from specdec_cli.decoding.sampling import perturbed
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.state import NO_SENTENCE, Accepted, Batch, Draft, State, StepRunner, Verdict, run_directly
+from specdec_cli.decoding.state import Accepted, Batch, Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.cache import steps
 from specdec_cli.model.drafter_config import Reads
@@ -33,10 +34,6 @@ Onlooker = Callable[[RoundTrace], None]
 
 class Round(Protocol):
     """What one round of a decoding computes."""
-
-    @property
-    def unbounded(self) -> bool:
-        """Whether drafts have no largest size of their own."""
 
     def begin(self, entering: Sequence[Sentence]) -> Batch:
         """Encode sentences, which share their source width, and return a batch with one row for each."""
@@ -61,15 +58,51 @@ class DraftAndVerify:
 
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding) -> None:
         self._verifier, self._drafter, self._decoding = verifier, drafter, decoding
+        self._by_network = verifier.judges(decoding.acceptance) and not decoding.with_scores
+
+    @property
+    def identity(self) -> Hashable | None:
+        """Equal for rounds that compute the same, so that CUDA graphs of one serve the other; None if `play` reads a value of a tensor,
+        and so cannot be captured.
+        """
+        return (self._drafter, self._decoding.acceptance, self.with_scores) if self._drafter.capturable else None
+
+    @property
+    def drafts(self) -> bool:
+        """Whether rounds have drafts."""
+        return not isinstance(self._drafter, NoDrafter)
 
     @property
     def unbounded(self) -> bool:
+        """Whether drafts have no largest size of their own."""
         return self._drafter.limit == 0
 
+    @property
+    def with_scores(self) -> bool:
+        """Whether hypotheses have scores."""
+        return self._decoding.with_scores
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether `prepare` reads the sentences, or a value of a tensor; otherwise it can be captured like `play`."""
+        return self._drafter.reads_sentences
+
     def begin(self, entering: Sequence[Sentence]) -> Batch:
-        state = self._verifier.begin([s.number for s in entering], [s.source for s in entering], self._decoding.max_length)
-        state.streams = state.streams.new_tensor([s.stream for s in entering])
-        return Batch(state, self._drafter.begin(state, entering))
+        state = self.start(self.entries(entering).to(self._verifier.device))
+        return Batch(state, self.prepare(state, entering))
+
+    def entries(self, entering: Sequence[Sentence]) -> Tensor:
+        """What `start` needs of sentences, which share their source width, on the CPU: a row for each."""
+        numbers, sources, streams = zip(*((s.number, s.source, s.stream) for s in entering), strict=True)
+        return self._verifier.entries(numbers, sources, self._decoding.max_length, streams)
+
+    def start(self, entries: Tensor) -> State:
+        """Encode the sentences of `entries`, which are on the verifier's device. No value is read."""
+        return self._verifier.start(entries)
+
+    def prepare(self, state: State, entering: Sequence[Sentence]) -> Any:
+        """The drafter's memory of the new rows of `state`, which are those of the sentences `entering`."""
+        return self._drafter.begin(state, entering)
 
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:
         state, memory = batch.state, batch.memory
@@ -80,27 +113,25 @@ class DraftAndVerify:
         if onlooker is not None:
             onlooker(RoundTrace(state, draft, verdict.accepted))
         self._drafter.observe(state, memory, verdict)
-        advance(state, verdict, self._verifier.run)
+        if self._by_network:
+            self._verifier.append(state, verdict)
+        else:
+            advance(state, verdict)
         return draft, verdict
 
     def hypotheses(self, batch: Batch) -> list[Hypothesis]:
-        return _finished(batch.state, with_scores=self._decoding.with_scores)
+        return _finished(batch.state, with_scores=self.with_scores)
 
     def _verdict(self, state: State, draft: Draft) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k)."""
-        rule, with_scores, choices = self._decoding.acceptance, self._decoding.with_scores, self._verifier.network.choices
-        scores = self._verifier.score(state, draft)
-
-        def judge(state: State, ids: Tensor, counts: Tensor, logits: Tensor, prefix: Tensor | None = None) -> _Judgement:
-            scores = perturbed(logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else logits
-            accepted = accept(Draft(ids, counts, prefix), scores, rule, choices)
-            counts, ended = cut_at_end(self._verifier.config.eos, state, accepted.ids, accepted.counts)
-            log_probabilities = choices.log_probabilities(logits, accepted.ids) if with_scores else None
-            return _Judgement(replace(accepted, counts=counts), ended, log_probabilities)
-
-        inputs = (draft.ids, draft.counts, scores.logits, *(() if draft.prefix is None else (draft.prefix,)))
-        judged = self._verifier.run(("judge", rule, with_scores, len(inputs)), judge, state, *inputs)
-        return Verdict(judged.accepted, judged.ended, scores.states, judged.log_probabilities)
+        if self._by_network:
+            return self._verifier.judge(state, draft, self._decoding.acceptance)
+        rule, choices, scores = self._decoding.acceptance, self._verifier.network.choices, self._verifier.score(state, draft)
+        logits = perturbed(scores.logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else scores.logits
+        accepted = accept(draft, logits, rule, choices)
+        counts, ended = cut_at_end(self._verifier.config.eos, state, accepted.ids, accepted.counts)
+        log_probabilities = choices.log_probabilities(scores.logits, accepted.ids) if self.with_scores else None
+        return Verdict(replace(accepted, counts=counts), ended, scores.states, log_probabilities)
 
 
 class DraftAlone:
@@ -115,10 +146,6 @@ class DraftAlone:
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding, reads: Reads) -> None:
         self._verifier, self._drafter, self._max_length, self._reads = verifier, drafter, decoding.max_length, reads
 
-    @property
-    def unbounded(self) -> bool:
-        return self._drafter.limit == 0
-
     def begin(self, entering: Sequence[Sentence]) -> Batch:
         numbers, sources = [s.number for s in entering], [s.source for s in entering]
         state = self._verifier.begin(numbers, sources, self._max_length, reads=self._reads)
@@ -127,7 +154,7 @@ class DraftAlone:
             ones = torch.ones_like(state.lengths)
             forced = self._accept_all(state, Draft(ones[:, None] * self._verifier.forced, ones))
             self._observe(batch, forced)
-            advance(state, forced, self._verifier.run)
+            advance(state, forced)
             state.rounds.zero_()  # no drafting pass yet
         return batch
 
@@ -138,7 +165,7 @@ class DraftAlone:
         if onlooker is not None:
             onlooker(RoundTrace(state, draft, verdict.accepted))
         self._observe(batch, verdict)
-        advance(state, verdict, self._verifier.run)
+        advance(state, verdict)
         return draft, verdict
 
     def hypotheses(self, batch: Batch) -> list[Hypothesis]:
@@ -158,36 +185,29 @@ class DraftAlone:
         return Verdict(Accepted(draft.ids, counts, counts, nothing, draft.counts), ended, state.memory.states[:, :0], None)
 
 
-def advance(state: State, verdict: Verdict, run: StepRunner = run_directly) -> None:
-    """Append the accepted tokens of `verdict` to `state` in place; `run` runs the step."""
-    scores = () if verdict.log_probabilities is None else (verdict.log_probabilities,)
-    run(("advance",), _append, state, verdict.accepted.ids, verdict.accepted.counts, verdict.ended, *scores)
-
-
-@dataclass(frozen=True)
-class _Judgement:
-    accepted: Accepted
-    ended: Tensor
-    log_probabilities: Tensor | None
-
-
-def _append(state: State, ids: Tensor, counts: Tensor, ended: Tensor, scores: Tensor | None = None) -> None:
-    """Append the first `counts` (B,) of `ids` (B, k) and of `scores` to `state`."""
+def advance(state: State, verdict: Verdict) -> None:
+    """Append the accepted tokens of `verdict` to `state` in place."""
+    ids, scores = verdict.accepted.ids, verdict.log_probabilities
     positions = (state.lengths[:, None] + steps(ids.shape[1], ids.device)).clamp_max(state.tokens.shape[1] - 1)
     state.tokens.scatter_(1, positions, ids)
     if scores is not None:
         state.log_probabilities.scatter_(1, positions, scores)
     state.rounds += ~state.finished
-    state.lengths += counts
-    state.finished |= ended
+    state.lengths += verdict.accepted.counts
+    state.finished |= verdict.ended
 
 
 def _finished(state: State, *, with_scores: bool) -> list[Hypothesis]:
     finished, numbers, lengths, rounds = (part.tolist() for part in (state.finished, state.numbers, state.lengths, state.rounds))
     hypotheses = []
     for row, number in enumerate(numbers):
-        if finished[row] and number != NO_SENTENCE:
-            ids = state.tokens[row, 1 : lengths[row]].tolist()
-            scores = tuple(state.log_probabilities[row, 1 : lengths[row]].tolist()) if with_scores else ()
-            hypotheses.append(Hypothesis(number, ids, rounds[row], sum(scores) if with_scores else None, (), scores))
+        if finished[row]:
+            scores = state.log_probabilities[row, : lengths[row]].tolist() if with_scores else None
+            hypotheses.append(hypothesis_of(number, state.tokens[row, : lengths[row]].tolist(), rounds[row], scores))
     return hypotheses
+
+
+def hypothesis_of(number: int, tokens: Sequence[int], rounds: int, log_probabilities: Sequence[float] | None) -> Hypothesis:
+    """The hypothesis of a finished row for the sentence `number`: its `tokens` and their log probabilities, decoder start included."""
+    scores = () if log_probabilities is None else tuple(log_probabilities[1:])
+    return Hypothesis(number, list(tokens[1:]), rounds, None if log_probabilities is None else sum(scores), (), scores)

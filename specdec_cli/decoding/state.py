@@ -1,17 +1,13 @@
-"""Data classes of a round: the state of a batch, a draft, the verifier's scores and its verdict; and the protocol of
-step runners.
-"""
+"""Data classes of a round: the state of a batch, a draft, the verifier's scores and its verdict."""
 
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from torch import Tensor
 
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.transformer import Memory
 
-R = TypeVar("R")
 NO_SENTENCE = -1
 """The value of `State.numbers` for an empty row, which is a finished row without a sentence."""
 
@@ -25,7 +21,8 @@ class State:
     (B,); then the boolean `finished` (B,) is true. `numbers` (B,) are the numbers of the sentences, `streams` (B, 2)
     their random streams. `rounds` (B,) counts verifications, or drafting passes where nothing is verified.
     `log_probabilities` (B, S) are those of `tokens` under the verifier, if they are computed. `cache` is the
-    verifier's; it is valid below length - 1, since the last accepted token has not been fed yet.
+    verifier's; it is valid below length - 1, since the last accepted token has not been fed yet. `repeats` (B,) are those of
+    `constraints.repeats`, if the verifier's kernels need them.
     """
 
     source: Tensor
@@ -39,6 +36,7 @@ class State:
     log_probabilities: Tensor
     memory: Memory
     cache: Cache
+    repeats: Tensor | None = None
 
     def last_tokens(self) -> Tensor:
         """The last accepted token (B,) of each row."""
@@ -112,23 +110,3 @@ class Verdict:
     ended: Tensor
     states: Tensor
     log_probabilities: Tensor | None
-
-
-class StepRunner(Protocol):
-    """Runs a step, a part of a round: a function of a state, or of a state with a drafter's memory, and of further tensors.
-
-    A runner may capture a step as a CUDA graph and replay it, so a step must write to the tensors of `rows` in place
-    and must not wait for the GPU.
-    """
-
-    def __call__(self, name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: Tensor) -> R:
-        """Return the result of `step(rows, *inputs)`, which is valid until the next round.
-
-        `name` begins with the kind of step, and must contain every value except the tensors on which the result
-        depends: a captured step is replayed for an equal name.
-        """
-
-
-def run_directly(name: tuple[Hashable, ...], step: Callable[..., R], rows: State | Batch, *inputs: Tensor) -> R:  # noqa: ARG001
-    """Return `step(rows, *inputs)`; `name` is ignored."""
-    return step(rows, *inputs)

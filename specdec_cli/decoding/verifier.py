@@ -4,15 +4,15 @@ import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from specdec_cli.decoding.constraints import Prefixes, apply_constraints
-from specdec_cli.decoding.execution.cuda_execution import GraphExecution
-from specdec_cli.decoding.execution.cuda_graphs import CudaCapture
-from specdec_cli.decoding.options import Constraints
-from specdec_cli.decoding.state import Draft, Scores, State, StepRunner, run_directly
+from specdec_cli.decoding.graphs import CudaCapture, Graphs
+from specdec_cli.decoding.options import Constraints, Rule
+from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter_config import Reads
@@ -21,10 +21,33 @@ from specdec_cli.model.transformer import Memory, Transformer
 from specdec_cli.processors import MKL_MODE, MKL_VARIABLE
 
 _NONE = Constraints()
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """Protocol of a network that also chooses and accepts tokens, without logits of all of them."""
+
+    def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
+        """Whether `judge` knows the rule and the constraints."""
+
+    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft."""
+
+    def append(self, state: State, verdict: Verdict) -> None:
+        """Append the accepted tokens of a verdict to `state` in place."""
+
+    def repeats(self, source: Tensor, constraints: Constraints) -> Tensor | None:
+        """`State.repeats` of `source` ids (B, S), if `judge` needs them for the constraints."""
+
+
 MULTIPLE = 16
 """Padded lengths of sources are multiples of this: for another number of keys, attention may add up in another
 order.
 """
+SHORTEST_FORM = 32
+"""The smallest padded length of a source where these are powers of two."""
+ENTRY = 4
+"""Columns of `Verifier.entries` before the source: the sentence's number, its limit, and its random stream of two words."""
 
 
 def round_up(number: int, multiple: int) -> int:
@@ -58,12 +81,10 @@ class Verifier:
         self.constraints = replace(constraints or Constraints(), forced=forced)
         self.config, self.device = self.network.config, self.network.device
         _warn_of_other_orders(self.network)
-        self.graphs = GraphExecution(CudaCapture()) if self.device.type == "cuda" else None
-
-    @property
-    def run(self) -> StepRunner:
-        """Runs the steps of verifier and drafter: by CUDA graphs on a GPU."""
-        return run_directly if self.graphs is None else self.graphs.run
+        on_gpu = self.device.type == "cuda"
+        self.graphs = Graphs(CudaCapture()) if on_gpu else None
+        # Graphs are captured for each form, and the padded length changes no bit of a batch-invariant network.
+        self.few_widths = on_gpu and self.network.batch_invariant
 
     @property
     def longest_source(self) -> int:
@@ -71,8 +92,10 @@ class Verifier:
         return self.config.max_positions // MULTIPLE * MULTIPLE
 
     def source_width(self, tokens: int) -> int:
-        """The length to which a source of `tokens` ids is padded: the next multiple of MULTIPLE."""
-        return round_up(tokens, MULTIPLE)
+        """The length to which a source of `tokens` ids is padded: a multiple of MULTIPLE, or with `few_widths` a power of two."""
+        if not self.few_widths:
+            return round_up(tokens, MULTIPLE)
+        return max(round_up(tokens, MULTIPLE), min(max(SHORTEST_FORM, 1 << (tokens - 1).bit_length()), self.longest_source))
 
     def capacity(self, source_width: int) -> int:
         """The number of cache positions, S, of a row whose source is padded to `source_width` ids; it bounds the
@@ -99,30 +122,66 @@ class Verifier:
         "nothing", which encodes nothing. For a model that writes two tokens per step, `max_length` is rounded down
         to a multiple of 2, and 1 means 2. Raises ValueError for an id outside the source vocabulary.
         """
-        config, rows = self.config, len(sources)
+        return self.start(self.entries(numbers, sources, max_length).to(self.device), reads=reads)
+
+    def entries(
+        self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, streams: Sequence[tuple[int, int]] = ()
+    ) -> Tensor:
+        """What `start` needs of sentences (B, ENTRY + M), on the CPU; the arguments are those of `begin`, and their random `streams`.
+
+        A row's limit depends on its own source only. Raises ValueError for an id outside the source vocabulary.
+        """
+        config = self.config
         if any(not 0 <= token < config.source_size for ids in sources for token in ids):
             raise ValueError(f"source ids must be below {config.source_size}, the size of the source vocabulary, and not negative")
         width = self.source_width(max(map(len, sources)))
-        source = torch.tensor([[*ids, *[config.padding] * (width - len(ids))] for ids in sources], device=self.device)
+        rows = []
+        for number, ids, stream in zip(numbers, sources, streams or [(0, 0)] * len(sources), strict=True):
+            capacity = self.capacity(round_up(len(ids), MULTIPLE) if self.few_widths else width)
+            longest = max(config.step, (max_length or capacity) // config.step * config.step)
+            limit = min(capacity - config.step, config.step + longest)
+            rows.append([number, limit, *stream, *ids, *[config.padding] * (width - len(ids))])
+        return torch.tensor(rows)
+
+    @torch.inference_mode()
+    def start(self, entries: Tensor, *, reads: Reads = "states") -> State:
+        """The state of `entries` (B, ENTRY + M), which are on the verifier's device; see `begin`. No value is read."""
+        config, rows = self.config, len(entries)
+        source, streams = entries[:, ENTRY:].contiguous(), entries[:, 2:ENTRY].contiguous()
         memory = self._memory(source, reads)
-        capacity = self.capacity(width)
+        capacity = self.capacity(source.shape[1])
         tokens = source.new_full((rows, capacity), config.padding)
-        tokens[:, : config.step] = tokens.new_tensor(config.start)
+        for place, token in enumerate(config.start):
+            tokens[:, place] = token
         ones = source.new_ones(rows)
-        longest = max(config.step, (max_length or capacity) // config.step * config.step)
         return State(
             source=source,
             tokens=tokens,
             lengths=ones * config.step,
-            limits=ones * min(capacity - config.step, config.step + longest),
+            limits=entries[:, 1].contiguous(),
             finished=torch.zeros_like(ones, dtype=torch.bool),
-            numbers=torch.tensor(list(numbers), device=self.device),
-            streams=source.new_zeros(rows, 2),
+            numbers=entries[:, 0].contiguous(),
+            streams=streams,
             rounds=ones * 0,
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
+            repeats=self.network.repeats(source, self.constraints) if isinstance(self.network, Judge) else None,
             cache=self.network.new_cache(memory, capacity) if reads == "states" else Cache.empty(0, rows, capacity, 0, 0, memory.states),
         )
+
+    def judges(self, rule: Rule) -> bool:
+        """Whether `judge` can be called: the network chooses and accepts tokens by `rule`, under the verifier's constraints."""
+        return isinstance(self.network, Judge) and self.network.can_judge(rule, self.constraints)
+
+    def judge(self, state: State, draft: Draft, rule: Rule) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k), without log probabilities."""
+        assert isinstance(self.network, Judge)
+        return self.network.judge(state, draft, rule, self.constraints)
+
+    def append(self, state: State, verdict: Verdict) -> None:
+        """Append the accepted tokens of a verdict of `judge` to `state` in place."""
+        assert isinstance(self.network, Judge)
+        self.network.append(state, verdict)
 
     def _memory(self, source: Tensor, reads: Reads) -> Memory:
         """The encoding of `source` ids (B, S), as much of it as `reads` says."""
@@ -136,7 +195,8 @@ class Verifier:
         """Logits (B, k + 1, V), with constraints, and top states (B, k + 1, W) of one pass over the last accepted
         token and the draft (B, k).
         """
-        return self.run(("score", self.constraints), self._score, state, draft.ids)
+        scores = self.raw_score(state, draft)
+        return Scores(self.constrain(scores.logits, state, draft.ids), scores.states)
 
     @torch.inference_mode()
     def raw_score(self, state: State, draft: Draft) -> Scores:
@@ -145,7 +205,9 @@ class Verifier:
 
         t is the number of tokens that the model writes per step: 1, or 2 for orders that write pairs.
         """
-        return self.run(("raw score",), self._raw_score, state, draft.ids)
+        asked = draft.ids.shape[1] + self.config.step
+        states = self._states(state, self.positions(state, asked), draft.ids)
+        return Scores(self.network.project(states)[:, :asked], states[:, :asked])
 
     def constrain(self, scores: Tensor, state: State, drafted: Tensor, *, keep_forced: bool = False) -> Tensor:
         """Return `scores` (B, k + 1, V) with the constraints applied; the input may be changed in place.
@@ -162,10 +224,8 @@ class Verifier:
         """Top states (B, k, W) of one pass over the last accepted token and all but the last of the `drafted` ids
         (B, k), without logits.
         """
-        return self.run(("read",), self._read, state, drafted[:, :-1])
-
-    def _read(self, state: State, drafted: Tensor) -> Tensor:
-        return self._states(state, self.positions(state, drafted.shape[1] + 1), drafted)[:, : drafted.shape[1] + 1]
+        asked = drafted.shape[1]
+        return self._states(state, self.positions(state, asked), drafted[:, :-1])[:, :asked]
 
     def _states(self, state: State, positions: Tensor, drafted: Tensor) -> Tensor:
         """Top states (B, Q, W) at `positions` (B, Q): of the last accepted token or step, the draft, and padding up to Q."""
@@ -174,16 +234,6 @@ class Verifier:
         ids = torch.cat([last, drafted, last[:, :1].expand(-1, positions.shape[1] - step - drafted.shape[1])], dim=1)
         ends = positions + 1 if step == 1 else (positions // step + 1) * step
         return self.network.decode(ids, positions, ends, state.memory, state.cache)
-
-    def _score(self, state: State, drafted: Tensor) -> Scores:
-        scores = self._raw_score(state, drafted)
-        return Scores(self.constrain(scores.logits, state, drafted), scores.states)
-
-    def _raw_score(self, state: State, drafted: Tensor) -> Scores:
-        asked = drafted.shape[1] + self.config.step
-        positions = self.positions(state, asked)
-        states = self._states(state, positions, drafted)
-        return Scores(self.network.project(states)[:, :asked], states[:, :asked])
 
     def positions(self, state: State, asked: int) -> Tensor:
         """Positions (B, Q) of the last accepted token (or pair, for a model that writes two tokens per step) and

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.filters import Filters, reason_to_drop
 from specdec_cli.distillation.models import TeacherModel, teacher_digest
 from specdec_cli.distillation.shards import ShardCounts, Shards
@@ -78,14 +79,17 @@ def settings_of(
     filters: Filters,
     shard_lines: int,
     targets: Targets | None = None,
+    sampling: Sampled | None = None,
 ) -> dict[str, Any]:
-    """The content of a run's manifest: hashes of teachers, sources and targets, and all settings of search, filters and shards.
+    """The content of a run's manifest: hashes of teachers, sources and targets, and all settings of search, sampling, filters and shards.
 
     Raises ModelError if a file of a teacher cannot be read.
     """
     digests = {"teacher": " ".join(teacher_digest(model) for model in models), "sources": sources_digest(sources)}
     if targets is not None:
         digests |= {"targets": targets.digest(), "nearest": str(targets.minimum)}
+    if sampling is not None:
+        digests |= {"sampling": f"temperature {sampling.temperature}, top-k {sampling.top_k}, seed {sampling.seed}"}
     return digests | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
 
 

@@ -71,5 +71,6 @@ def attend(queries: Tensor, keys_values: Tensor, ends: Tensor) -> Tensor:
         TILE_QUERIES=ROWS,
         TILE_KEYS=KEYS,
         TILE_WIDTH=power_of_two(head_width),
+        num_warps=2,
     )
     return output

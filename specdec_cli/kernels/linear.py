@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import COLUMNS, INPUTS, ROWS, power_of_two
+from specdec_cli.kernels.tiles import input_tile, product_tile
 from specdec_cli.model.config import Activation
 
 
@@ -99,14 +99,17 @@ def linear(
     gain, shift, epsilon = (None, None, 0.0) if norm is None else (norm.weight, norm.bias, norm.eps)
     positions = None if positions is None else positions.expand(rows, queries).contiguous()
     strides = (0, 0) if store is None else store.stride()[:2]
-    _linear[(triton.cdiv(rows * queries, ROWS), triton.cdiv(columns, COLUMNS))](
+    tile = product_tile(rows * queries, x, normalised=norm is not None)
+    _linear[(triton.cdiv(rows * queries, tile.rows), triton.cdiv(columns, tile.columns))](
         *(x, layer.weight, layer.bias, gain, shift, residual, output, store, positions, rows * queries, queries, *strides, epsilon),
         WIDTH=width,
         COLUMNS=columns,
         KEPT=kept,
         ACTIVATION=activation or "none",
-        TILE_ROWS=ROWS,
-        TILE_COLUMNS=min(COLUMNS, power_of_two(columns)),
-        TILE_INPUTS=min(INPUTS, power_of_two(width)),
+        TILE_ROWS=tile.rows,
+        TILE_COLUMNS=tile.columns,
+        TILE_INPUTS=input_tile(width, x),
+        num_stages=tile.stages,
+        num_warps=tile.warps,
     )
     return x.new_empty(rows, queries, 0) if output is None else output

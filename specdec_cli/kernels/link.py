@@ -1,24 +1,61 @@
 """The slot link's walk from left to right: in each slot, the best of its candidates after the tokens chosen before it."""
 
+from dataclasses import dataclass
+
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from specdec_cli.kernels.linear import linear
-from specdec_cli.kernels.tiles import INPUTS, power_of_two
+from specdec_cli.kernels.tiles import power_of_two
 from specdec_cli.kernels.vocabulary import best_tokens
 from specdec_cli.model.embedding import Vocabulary
 from specdec_cli.model.slot_link import SlotLink
 
+STEP = 128
+"""Numbers of a row that the walk adds up at a time."""
+
+
+@triton.jit
+def _weigh(
+    states,
+    candidates,
+    shift,
+    vocabulary,
+    bias,
+    scores,
+    WIDTH: tl.constexpr,
+    CANDIDATES: tl.constexpr,
+    BLOCK: tl.constexpr,
+    STEP: tl.constexpr,
+):
+    """One program a slot: what its state and the shift of the link give to the score of each candidate."""
+    here = tl.program_id(0).to(tl.int64)
+    choices, part = tl.arange(0, BLOCK), tl.arange(0, STEP)
+    in_choices = choices < CANDIDATES
+    ids = tl.load(candidates + here * CANDIDATES + choices, mask=in_choices, other=0).to(tl.int64)
+    total = tl.zeros([BLOCK], tl.float32)
+    if bias is not None:
+        total += tl.load(bias + ids, mask=in_choices, other=0.0).to(tl.float32)
+    for first in range(0, WIDTH, STEP):
+        columns = first + part
+        in_width = columns < WIDTH
+        state = tl.load(states + here * WIDTH + columns, mask=in_width, other=0.0).to(tl.float32)
+        state += tl.load(shift + columns, mask=in_width, other=0.0).to(tl.float32)
+        mask = in_choices[:, None] & in_width[None, :]
+        vectors = tl.load(vocabulary + ids[:, None] * WIDTH + columns[None, :], mask=mask, other=0.0).to(tl.float32)
+        total += tl.sum(vectors * state[None, :], 1)
+    tl.store(scores + here * CANDIDATES + choices, total, mask=in_choices)
+
 
 @triton.jit
 def _walk(
-    narrow, states, candidates, last, table, recurrent, weight, shift, vocabulary, bias, hidden_units, draft,
-    SLOTS: tl.constexpr, RANK: tl.constexpr, WIDTH: tl.constexpr, CANDIDATES: tl.constexpr,
+    narrow, scores, candidates, last, table, outputs, recurrent, hidden_units, draft,
+    SLOTS: tl.constexpr, RANK: tl.constexpr, CANDIDATES: tl.constexpr,
     BLOCK_RANK: tl.constexpr, BLOCK_CANDIDATES: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
-    """One program a row. It adds up the units of the link and the columns of a state STEP at a time, from the first to the last."""
+    """One program a row. It adds up the units of the link STEP at a time, from the first to the last."""
     row = tl.program_id(0).to(tl.int64)
     units, choices, part = tl.arange(0, BLOCK_RANK), tl.arange(0, BLOCK_CANDIDATES), tl.arange(0, STEP)
     in_rank, in_choices = units < RANK, choices < CANDIDATES
@@ -41,58 +78,67 @@ def _walk(
             tl.debug_barrier()
         hidden = tl.maximum(inputs, 0.0)
         ids = tl.load(candidates + here * CANDIDATES + choices, mask=in_choices, other=0).to(tl.int64)
-        scores = tl.zeros([BLOCK_CANDIDATES], tl.float32)
-        if bias is not None:
-            scores += tl.load(bias + ids, mask=in_choices, other=0.0).to(tl.float32)
-        for first in range(0, WIDTH, STEP):
-            columns = first + part
-            in_width = columns < WIDTH
-            linked = tl.load(states + here * WIDTH + columns, mask=in_width, other=0.0).to(tl.float32)
-            linked += tl.load(shift + columns, mask=in_width, other=0.0).to(tl.float32)
-            mask = in_width[:, None] & in_rank[None, :]
-            weights = tl.load(weight + columns[:, None] * RANK + units[None, :], mask=mask, other=0.0).to(tl.float32)
-            linked += tl.sum(weights * hidden[None, :], 1)
-            mask = in_choices[:, None] & in_width[None, :]
-            vectors = tl.load(vocabulary + ids[:, None] * WIDTH + columns[None, :], mask=mask, other=0.0).to(tl.float32)
-            scores += tl.sum(vectors * linked[None, :], 1)
-        best = tl.argmax(tl.where(in_choices, scores, -float("inf")), 0)
+        total = tl.load(scores + here * CANDIDATES + choices, mask=in_choices, other=-float("inf"))
+        mask = in_choices[:, None] & in_rank[None, :]
+        weights = tl.load(outputs + ids[:, None] * RANK + units[None, :], mask=mask, other=0.0).to(tl.float32)
+        total += tl.sum(weights * hidden[None, :], 1)
+        best = tl.argmax(total, 0)
         if slot == 0:
             best = best * 0  # the candidates of the first slot are in order of their scores
         token = tl.sum(tl.where(choices == best, ids, 0), 0)
         tl.store(draft + here, token)
 
 
-def token_table(link: SlotLink, vocabulary: Vocabulary) -> Tensor:
-    """The projections (V, R) of all tokens' embeddings, which `choose` looks up."""
-    with torch.no_grad():
-        tokens = vocabulary.embedding.tokens.weight
-        return link.project(torch.arange(len(tokens), device=tokens.device), vocabulary).contiguous()
+@dataclass(frozen=True)
+class LinkTables:
+    """What the walk looks up for each token: the projections `inputs` (V, R) of the tokens' embeddings to the units of the link, and
+    `outputs` (V, R), the change of the tokens' logits by each unit.
+    """
+
+    inputs: Tensor
+    outputs: Tensor
+
+
+@torch.no_grad()
+def link_tables(link: SlotLink, vocabulary: Vocabulary) -> LinkTables:
+    """The tables of `choose`."""
+    tokens, output = vocabulary.embedding.tokens.weight, vocabulary.output.weight
+    inputs = link.project(torch.arange(len(tokens), device=tokens.device), vocabulary).contiguous()
+    return LinkTables(inputs, (output.float() @ link.output.weight.float()).to(output.dtype).contiguous())
 
 
 def choose(
-    states: Tensor, last: Tensor, link: SlotLink, vocabulary: Vocabulary, table: Tensor, candidates: int, shortlist: int = 0
+    states: Tensor, last: Tensor, link: SlotLink, vocabulary: Vocabulary, tables: LinkTables, candidates: int, shortlist: int = 0
 ) -> Tensor:
     """The drafted ids (B, k) for contiguous `states` (B, k, W) after the tokens `last` (B,), as `SlotLink.choose` chooses them.
 
-    `table` (V, R) is that of `token_table`. Each slot has `candidates` candidates, with ids below `shortlist` if it is not 0.
+    `tables` are those of `link_tables`. Each slot has `candidates` candidates, with ids below `shortlist` if it is not 0.
     """
-    (rows, slots, width), rank = states.shape, table.shape[1]
+    (rows, slots, width), rank = states.shape, tables.inputs.shape[1]
     narrow = linear(states, link.from_state)
-    units = torch.cat([narrow[:, :1] + table[last][:, None], narrow[:, 1:] + link.unknown], dim=1).relu()
+    units = torch.cat([narrow[:, :1] + tables.inputs[last][:, None], narrow[:, 1:] + link.unknown], dim=1).relu()
     linked = linear(units, link.output, residual=states)
     best = best_tokens(linked.view(-1, width), vocabulary.output, best=candidates, shortlist=shortlist).ids
+    block = power_of_two(candidates)
+    scores = torch.empty(rows * slots, candidates, dtype=torch.float32, device=states.device)
+    _weigh[(rows * slots,)](
+        *(states, best, link.output.bias, vocabulary.output.weight, vocabulary.output.bias, scores),
+        WIDTH=width,
+        CANDIDATES=candidates,
+        BLOCK=block,
+        STEP=min(STEP, power_of_two(width)),
+    )
     draft = torch.empty(rows, slots, dtype=torch.int64, device=states.device)
     recurrent = None if link.recurrent is None else link.recurrent.weight
     hidden = torch.empty(rows, rank, dtype=torch.float32, device=states.device)
     _walk[(rows,)](
-        *(narrow, states, best, last.contiguous(), table, recurrent, link.output.weight, link.output.bias),
-        *(vocabulary.output.weight, vocabulary.output.bias, hidden, draft),
+        *(narrow, scores, best, last.contiguous(), tables.inputs, tables.outputs, recurrent, hidden, draft),
         SLOTS=slots,
         RANK=rank,
-        WIDTH=width,
         CANDIDATES=candidates,
         BLOCK_RANK=power_of_two(rank),
-        BLOCK_CANDIDATES=power_of_two(candidates),
-        STEP=min(INPUTS, power_of_two(width)),
+        BLOCK_CANDIDATES=block,
+        STEP=min(STEP, power_of_two(rank)),
+        num_warps=16,
     )
     return draft

@@ -3,7 +3,13 @@
 import torch
 from torch import Tensor, nn
 
+from specdec_cli.decoding.constraints import forms_tensor
+from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Rule
+from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.kernels.accept import accept
+from specdec_cli.kernels.advance import append, pass_inputs
 from specdec_cli.kernels.attention import attend
+from specdec_cli.kernels.copies import forbidden, repeats
 from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
@@ -34,6 +40,8 @@ class TritonNetwork:
         if problem := supported(model.config, weight.device, weight.dtype):
             raise ValueError(problem)
         self.model, self.config, self.device = model.eval(), model.config, weight.device
+        self._known_forms: dict[Constraints, tuple[Tensor, Tensor]] = {}
+        self._layers = [layer for layer in model.layers if isinstance(layer, DecoderLayer)]
         self.value_bytes, self.choices, self.length_head = weight.element_size(), model.choices, model.length_head
 
     @property
@@ -55,10 +63,10 @@ class TritonNetwork:
         store = x.new_empty(*source.shape, 2, config.heads, config.head_width)
         for layer in encoder.layers:
             assert isinstance(layer, EncoderLayer)
-            x = self._attend(x, layer.attention, layer.attention_residual, LayerCache(store, positions), ends)
-            x = self._feed_forward(x, layer.feed_forward)
-        states = _final_norm(x, encoder.norm)
-        keys_values = [self._memory(states, layer) for layer in self.model.layers] if for_decoder else []
+            x = _attention(x, layer.attention, layer.attention_residual, LayerCache(store, positions), ends)
+            x = _feed_forward(x, layer.feed_forward)
+        states = final_norm(x, encoder.norm)
+        keys_values = [project_memory(states, layer, config.heads) for layer in self._layers] if for_decoder else []
         return Memory(states, PrefixMask(ends, source.shape[1], states.dtype), keys_values)
 
     def new_cache(self, memory: Memory, capacity: int) -> Cache:
@@ -72,12 +80,9 @@ class TritonNetwork:
         first `ends` (B, Q) positions of its row.
         """
         x = embed(ids, positions, self.model.embedding)
-        for layer, store, keys_values in zip(self.model.layers, cache.whole.unbind(2), memory.keys_values, strict=True):
-            assert isinstance(layer, DecoderLayer)
-            x = self._attend(x, layer.attention, layer.attention_residual, LayerCache(store, positions), ends)
-            x = self._read_memory(x, layer, keys_values, memory.mask.ends)
-            x = self._feed_forward(x, layer.feed_forward)
-        return _final_norm(x, self.model.norm)
+        for layer, store, keys_values in zip(self._layers, cache.whole.unbind(2), memory.keys_values, strict=True):
+            x = decoder_layer(x, layer, LayerCache(store, positions), ends, keys_values, memory.mask.ends)
+        return final_norm(x, self.model.norm)
 
     def teach(self, memory: Memory, target: Tensor) -> Tensor:
         """Top states (B, T, W) of `target` ids (B, T), without a cache; see `Transformer.teach`."""
@@ -93,43 +98,89 @@ class TritonNetwork:
         assert logits is not None
         return logits.view(*states.shape[:-1], -1)
 
+    def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
+        """Whether `judge` knows the rule and the constraints: the rules that compare tokens, and `most_copies`."""
+        known = Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
+        return isinstance(rule, Exact | FixedPoint) and self.config.step == 1 and constraints == known
+
+    @torch.no_grad()
+    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft, without log probabilities."""
+        ids, positions, ends = pass_inputs(state, draft.ids)
+        states = self.decode(ids, positions, ends, state.memory, state.cache)
+        forms = banned = None
+        if constraints.most_copies:
+            assert state.repeats is not None
+            forms, _ = self._forms(constraints)
+            banned = forbidden(state.tokens, state.lengths, draft.ids, forms, state.repeats, constraints.most_copies)
+            banned = banned.flatten(0, 1)
+        best = best_tokens(states.flatten(0, 1), self.model.output, forms=forms, forbidden=banned).ids.view_as(ids)
+        accepted, ended = accept(draft, best, rule, state, self.config.eos)
+        return Verdict(accepted, ended, states, None)
+
+    def append(self, state: State, verdict: Verdict) -> None:
+        """Append the accepted tokens of a verdict to `state` in place."""
+        append(state, verdict)
+
+    def repeats(self, source: Tensor, constraints: Constraints) -> Tensor | None:
+        """`State.repeats` of `source` ids (B, S), if the constraints need them."""
+        if not constraints.most_copies:
+            return None
+        return repeats(source, self._forms(constraints)[1], constraints.most_copies)
+
+    def _forms(self, constraints: Constraints) -> tuple[Tensor, Tensor]:
+        """The forms (V,) of target and of source tokens in int32; that of padding is 0 in the source."""
+        if constraints not in self._known_forms:
+            target, source = (forms_tensor(each, self.device).int() for each in constraints.forms)
+            source[self.config.padding] = 0
+            self._known_forms[constraints] = target, source
+        return self._known_forms[constraints]
+
     @torch.no_grad()
     def best(self, states: Tensor, *, logits: bool = False) -> Best:
         """The best token after each of the top states (..., W), which are N in all; with `logits` also all logits (N, V)."""
         return best_tokens(states.reshape(-1, states.shape[-1]), self.model.output, logits=logits)
 
-    def _attend(self, x: Tensor, attention: Attention, residual: Sublayer, cache: LayerCache, ends: Tensor) -> Tensor:
-        """The sublayer of self-attention, over the keys in the store of `cache`, to which those of `x` are written at its slots (B, Q)."""
-        queries = linear(
-            x, attention.query_key_value, norm=_entry(residual), store=cache.store, positions=cache.slots, kept=self.config.width
-        )
-        return self._leave(attend(queries, cache.store, ends), attention.output, x, residual)
 
-    def _read_memory(self, x: Tensor, layer: DecoderLayer, keys_values: Tensor, ends: Tensor) -> Tensor:
-        residual = layer.cross_attention_residual
-        queries = linear(x, layer.cross_attention.query, norm=_entry(residual))
-        return self._leave(attend(queries, keys_values, ends), layer.cross_attention.output, x, residual)
+def decoder_layer(x: Tensor, layer: DecoderLayer, cache: LayerCache, ends: Tensor, keys_values: Tensor, memory_ends: Tensor) -> Tensor:
+    """States (B, Q, W) of the next layer from `x` (B, Q, W), whose keys and values are written to the store of `cache` at its slots
+    (B, Q). A query sees the first `ends` (B, Q) keys of the store, and the first `memory_ends` (B, 1) of `keys_values` (B, M, 2, H, D).
+    """
+    x = _attention(x, layer.attention, layer.attention_residual, cache, ends)
+    residual = layer.cross_attention_residual
+    queries = linear(x, layer.cross_attention.query, norm=_entry(residual))
+    x = _leave(attend(queries, keys_values, memory_ends), layer.cross_attention.output, x, residual)
+    return _feed_forward(x, layer.feed_forward)
 
-    def _feed_forward(self, x: Tensor, layer: FeedForward) -> Tensor:
-        inner = linear(x, layer.inner, norm=_entry(layer.residual), activation=self.config.activation)
-        return self._leave(inner, layer.outer, x, layer.residual)
 
-    def _leave(self, x: Tensor, layer: nn.Linear, before: Tensor, residual: Sublayer) -> Tensor:
-        """The output of a sublayer that ends with `layer` and was entered with `before`."""
-        total = linear(x, layer, residual=before)
-        return total if residual.pre else norm(total, residual.norm)
+def project_memory(states: Tensor, layer: DecoderLayer, heads: int) -> Tensor:
+    """Keys and values (B, S, 2, H, D) of the encoder's states (B, S, W) for the cross-attention of a decoder layer."""
+    keys_values = linear(states, layer.cross_attention.key_value)
+    return keys_values.view(*states.shape[:2], 2, heads, states.shape[2] // heads)
 
-    def _memory(self, states: Tensor, layer: nn.Module) -> Tensor:
-        """Keys and values (B, S, 2, H, D) of the encoder's states for the cross-attention of a decoder layer."""
-        assert isinstance(layer, DecoderLayer)
-        keys_values = linear(states, layer.cross_attention.key_value)
-        return keys_values.view(*states.shape[:2], 2, self.config.heads, self.config.head_width)
+
+def final_norm(x: Tensor, layer: nn.Module) -> Tensor:
+    """The rows of `x`, normalised if `layer` is a layer norm."""
+    return norm(x, layer) if isinstance(layer, nn.LayerNorm) else x
+
+
+def _attention(x: Tensor, attention: Attention, residual: Sublayer, cache: LayerCache, ends: Tensor) -> Tensor:
+    """The sublayer of self-attention, over the keys in the store of `cache`, to which those of `x` are written at its slots (B, Q)."""
+    queries = linear(x, attention.query_key_value, norm=_entry(residual), store=cache.store, positions=cache.slots, kept=x.shape[2])
+    return _leave(attend(queries, cache.store, ends), attention.output, x, residual)
+
+
+def _feed_forward(x: Tensor, layer: FeedForward) -> Tensor:
+    inner = linear(x, layer.inner, norm=_entry(layer.residual), activation=layer.activation_name)
+    return _leave(inner, layer.outer, x, layer.residual)
+
+
+def _leave(x: Tensor, layer: nn.Linear, before: Tensor, residual: Sublayer) -> Tensor:
+    """The output of a sublayer that ends with `layer` and was entered with `before`."""
+    total = linear(x, layer, residual=before)
+    return total if residual.pre else norm(total, residual.norm)
 
 
 def _entry(residual: Sublayer) -> nn.LayerNorm | None:
     """The norm at the entry of a sublayer; None with post-norm."""
     return residual.norm if residual.pre else None
-
-
-def _final_norm(x: Tensor, layer: nn.Module) -> Tensor:
-    return norm(x, layer) if isinstance(layer, nn.LayerNorm) else x

@@ -11,13 +11,13 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import COLUMNS, INPUTS, ROWS, power_of_two
+from specdec_cli.kernels.tiles import COLUMNS, MANY_ROWS, ROWS, allows_large, input_tile, power_of_two
 
 
 @triton.jit(do_not_specialize=["count"])
 def _score(
-    states, weight, bias, excluded, chosen, values, ids, sums, chosen_logits, logits, count,
-    WIDTH: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr, BEST: tl.constexpr,
+    states, weight, bias, excluded, forms, forbidden, chosen, values, ids, sums, chosen_logits, logits, count,
+    WIDTH: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr, BEST: tl.constexpr, FORBIDDEN: tl.constexpr,
     TILE_ROWS: tl.constexpr, TILE_COLUMNS: tl.constexpr, TILE_INPUTS: tl.constexpr,
 ):  # fmt: skip
     """One program a tile of rows and tokens."""
@@ -42,6 +42,11 @@ def _score(
     scores = tl.where(mask, scores, -float("inf"))
     if excluded is not None:
         scores = tl.where(tl.load(excluded + places, mask=mask, other=1) != 0, -float("inf"), scores)
+    if forms is not None:
+        form = tl.load(forms + tokens, mask=in_vocabulary, other=0)
+        for number in range(FORBIDDEN):
+            other = tl.load(forbidden + long_rows * FORBIDDEN + number, mask=in_rows, other=0)
+            scores = tl.where((form[None, :] == other[:, None]) & (other > 0)[:, None], -float("inf"), scores)
     if logits is not None:
         tl.store(logits + places, scores, mask=mask)
     if chosen is not None:
@@ -102,6 +107,8 @@ def best_tokens(
     best: int = 1,
     shortlist: int = 0,
     excluded: Tensor | None = None,
+    forms: Tensor | None = None,
+    forbidden: Tensor | None = None,
     chosen: Tensor | None = None,
     totals: bool = False,
     logits: bool = False,
@@ -109,11 +116,14 @@ def best_tokens(
     """The `best` best tokens of contiguous `states` (N, W), by the output projection `output`.
 
     Only tokens below `shortlist` count, if it is not 0, and not those for which the boolean `excluded` (N, V) is true: their logits are
-    minus infinity. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity).
+    minus infinity. Nor do those whose form in `forms` (V,) is one of the `forbidden` (N, F) of a row that are not
+    0. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity).
     """
     (count, width), vocabulary = states.shape, shortlist or output.weight.shape[0]
+    # The sum of exponentials over a tile has another order in another tile.
+    tile_rows = MANY_ROWS.rows if count > ROWS and not totals and allows_large(states) else ROWS
     tile = min(COLUMNS, power_of_two(vocabulary))
-    tiles, rows = triton.cdiv(vocabulary, tile), triton.cdiv(count, ROWS)
+    tiles, rows = triton.cdiv(vocabulary, tile), triton.cdiv(count, tile_rows)
 
     def numbers(*shape: int, wanted: bool = True) -> Tensor | None:
         return torch.empty(*shape, dtype=torch.float32, device=states.device) if wanted else None
@@ -123,15 +133,16 @@ def best_tokens(
     chosen_logits = None if chosen is None else torch.full((count,), -torch.inf, device=states.device)
     written = numbers(count, vocabulary, wanted=logits)
     _score[(rows, tiles)](
-        *(states, output.weight, output.bias, None if excluded is None else excluded.contiguous().view(torch.uint8)),
+        *(states, output.weight, output.bias, None if excluded is None else excluded.contiguous().view(torch.uint8), forms, forbidden),
         *(None if chosen is None else chosen.contiguous(), values, ids, sums, chosen_logits, written, count),
         WIDTH=width,
         VOCABULARY=vocabulary,
         TILES=tiles,
         BEST=best,
-        TILE_ROWS=ROWS,
+        FORBIDDEN=0 if forbidden is None else forbidden.shape[1],
+        TILE_ROWS=tile_rows,
         TILE_COLUMNS=tile,
-        TILE_INPUTS=min(INPUTS, power_of_two(width)),
+        TILE_INPUTS=input_tile(width, states),
     )
     best_values = torch.empty(count, best, device=states.device)
     best_ids = torch.empty(count, best, dtype=torch.int64, device=states.device)

@@ -95,6 +95,8 @@ def _content(path: Path) -> str:
     except UnicodeError as error:
         line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
         raise InputError(f"{path}, line {line}: not valid {encoding.upper()}") from None
+    if "\0" in text:
+        raise InputError(f"{path}, line {text.count(chr(10), 0, text.index(chr(0))) + 1}: holds a NUL byte")
     return _OTHER_LINE_ENDS.sub(" ", text)
 
 

@@ -17,6 +17,7 @@ from specdec_cli.model.bundle_info import BundleInfo as BundleInfo
 from specdec_cli.model.bundle_info import read_info as read_info
 from specdec_cli.model.bundle_info import read_shape as read_shape
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.drafters import AnyDrafter, make_drafter
 from specdec_cli.model.network import Network
@@ -40,7 +41,8 @@ class Bundle:
     """A loaded bundle: its description, tokenizer and models; `drafter` is None for a bundle without a drafter, `ngrams` for one
     without counts of n-grams, `lexicon` for one without a list of words, `labels` for one without translations of labels.
 
-    `network` computes the verifier in place of PyTorch, if it is given. `path` is the bundle.json that it was read from, for error
+    `network` computes the verifier and `draft_network` the drafter in place of PyTorch, if they are given; on a GPU rounds are
+    `captured`, unless the card cannot do that. `path` is the bundle.json that it was read from, for error
     messages; None for a bundle in memory.
     """
 
@@ -53,6 +55,8 @@ class Bundle:
     lexicon: Lexicon | None = None
     labels: Labels | None = None
     network: Network | None = None
+    draft_network: BlockDrafter | None = None
+    captured: bool = True
 
     @property
     def shape(self) -> TransformerConfig:
@@ -66,7 +70,7 @@ class Bundle:
 
     def drop_drafter(self) -> None:
         """Remove the drafter, and what the description says of its drafts: `auto` chooses the decoding then."""
-        self.drafter = None
+        self.drafter = self.draft_network = None
         self.info = replace(self.info, decoding="auto", block_size=0, presets={})
 
 

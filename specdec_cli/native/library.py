@@ -113,17 +113,16 @@ def check(status: int, fault: bytes | None = None) -> int:
     return status
 
 
-def instruction_set() -> bytes | None:
-    """The instruction set that the environment variable SPECDEC_ISA names; None if it is not set: the best of the
-    processor.
+def instruction_set() -> str:
+    """The instruction set that the environment variable SPECDEC_ISA names; the best of the processor if it is not set.
 
     Raises UsageError for one that this machine does not have, and LibraryError if the library cannot be loaded.
     """
     asked = os.environ.get("SPECDEC_ISA")
-    known = load_library().specdec_instruction_sets().decode()
-    if asked and asked not in known.split(","):
-        raise UsageError(f"SPECDEC_ISA={asked}: this machine has {known.replace(',', ', ')}")
-    return asked.encode() if asked else None
+    known = str(load_library().specdec_instruction_sets().decode()).split(",")
+    if asked and asked not in known:
+        raise UsageError(f"SPECDEC_ISA={asked}: this machine has {', '.join(known)}")
+    return asked or known[0]
 
 
 def model_error(status: int, place: str) -> Exception:

@@ -94,7 +94,7 @@ class NativeModel:
         tensors = (HEADER.structs["tensor"] * len(places))(*(weights.tensor(name) for weights, name in places))
         model, damaged = ctypes.c_void_p(), ctypes.c_int64()
         status = self._library.specdec_model_create(
-            ctypes.byref(shape), tensors, len(tensors), instruction_set(), ctypes.byref(model), ctypes.byref(damaged)
+            ctypes.byref(shape), tensors, len(tensors), instruction_set().encode(), ctypes.byref(model), ctypes.byref(damaged)
         )
         if status:
             blamed = places[damaged.value] if 0 <= damaged.value < len(places) else None

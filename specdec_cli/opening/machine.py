@@ -169,6 +169,10 @@ def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) ->
 
         if has_bfloat16_products("cpu"):
             bundle.drafter.lower_precision(torch.bfloat16)
+    if machine.device == "cuda":
+        from specdec_cli.opening.gpu import prepare_for_gpu
+
+        prepare_for_gpu(bundle)
     return bundle
 
 

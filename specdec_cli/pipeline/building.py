@@ -26,7 +26,10 @@ def bundle_verifier(bundle: Bundle) -> Verifier:
     constraints, order = constraints_of(bundle), bundle.verifier.config.order
     if order != "left-to-right" and constraints != Constraints():
         raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
-    return Verifier(bundle.network or bundle.verifier, constraints.forced, constraints)
+    verifier = Verifier(bundle.network or bundle.verifier, constraints.forced, constraints)
+    if not bundle.captured:
+        verifier.graphs = None
+    return verifier
 
 
 @dataclass
@@ -44,7 +47,7 @@ def build_drafting(bundle: Bundle, decoding: Decoding, verifier: Verifier, lengt
     UsageError if the bundle has no drafter of the kind that the decoding needs, or for a block size that the drafter
     was not trained for.
     """
-    drafter = make_drafter(DrafterInputs(bundle, decoding, lengths, verifier.run))
+    drafter = make_drafter(DrafterInputs(bundle, decoding, lengths))
     if drafter is None:
         return Drafting(NoDrafter(), OWN_SIZE)
     return Drafting(drafter, _adaptive_pace(bundle, decoding, verifier, drafter) if decoding.adaptive else OWN_SIZE)

@@ -87,11 +87,19 @@ class Corrector:
         self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
-        words = {readable(word, tokenizer.lacks).text for word in ignored.words}  # they are looked for in what the model reads
-        self._ignored, self._types = replace(ignored, words=tuple(sorted(words - {""}))), types or bool(ignored.categories)
+        self._requested, self._ignored = NOTHING_IGNORED, NOTHING_IGNORED
+        self._types = types or bool(ignored.categories)
         self._english = languages is not None and short_code(languages[1]) == "en"
         self._splits = split
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
+        self.ignore(ignored)
+
+    def ignore(self, ignored: IgnoredEdits) -> None:
+        """Make no edits that `ignored` rejects from now on; its categories are those of the constructor, or none."""
+        if ignored is not self._requested:
+            words = {readable(word, self.tokenizer.lacks).text for word in ignored.words}  # they are looked for in what the model reads
+            self._ignored = replace(ignored, words=tuple(sorted(words - {""})))
+            self._requested = ignored
 
     def correct(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
         """Yield a correction for each line, in order, as soon as it is available; blank lines are copied. `numbers` are those of the
@@ -122,7 +130,7 @@ class Corrector:
         spelt = apply_edits(text, edits)
         if self._is_foreign(spelt):
             return []
-        return self._outside_protected(text, edits)
+        return self._ignored.passing(text, self._outside_protected(text, edits))
 
     def _correction(
         self,

@@ -31,6 +31,10 @@ class SentenceDecoder(Protocol):
         """A text for statistics that names the engine's arithmetic, such as the instruction set."""
 
     @property
+    def captured(self) -> str:
+        """How rounds were replayed as CUDA graphs, in words; empty where none were."""
+
+    @property
     def drafted(self) -> tuple[int, float] | None:
         """The total number of rounds with a draft, counted for each row, and their mean block size, the number of
         tokens asked for; None if the block size is not adaptive.

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown_word
 from specdec_cli.pipeline.ignored_edits import edits_outside
-from specdec_cli.text.edits import Edit
+from specdec_cli.text.edits import Edit, split_words
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.shape import is_title, lowers_word
 from specdec_cli.text.spelling.ngrams import NgramModel
@@ -78,7 +78,20 @@ def _of_other_words_than_names(edits: Sequence[Edit], context: Context) -> Seque
 def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
     if not edits or not context.english or not is_title(context.text):
         return edits
-    return [edit for edit in edits if not lowers_word(edit)]
+    return [edit for edit in edits if not lowers_word(edit) and _mends_title(edit, context)]
+
+
+def _mends_title(edit: Edit, context: Context) -> bool:
+    """Whether an edit of a title corrects a misspelt word, marks, a word that is there twice, or a before a vowel: titles are no sentences,
+    and models complete them.
+    """
+    old, new = ([word for word in split_words(text.lower()) if word.isalpha()] for text in (edit.source, edit.text))
+    if old == new or (old, new) in ((["a"], ["an"]), (["an"], ["a"])):
+        return True
+    if len(old) > len(new):
+        left, right = split_words(context.text[: edit.start].lower()), split_words(context.text[edit.end :].lower())
+        return not new and len(old) == 1 and old[0] in (*left[-1:], *right[:1])
+    return context.ngrams is not None and not all(map(context.ngrams.knows, old))
 
 
 def touches(edit: Edit, start: int, end: int) -> bool:

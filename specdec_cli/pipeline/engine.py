@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.given import make_given
+from specdec_cli.decoding.drafters.given import GivenDrafts, make_given
 from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.options import Decoding
@@ -44,6 +44,7 @@ class Engine:
         self._drafting = build_drafting(bundle, decoding, self.verifier, lengths)
         given = replace(decoding, acceptance=decoding.given_acceptance, block_size=decoding.given_block_size)
         self._given_inputs = DrafterInputs(bundle, given)
+        self._given: GivenDrafts | None = None  # made when it is first needed, and kept with its graphs
 
     @property
     def longest_source(self) -> int:
@@ -59,6 +60,14 @@ class Engine:
     def description(self) -> str:
         """A text that names what computes the model."""
         return self.verifier.network.description
+
+    @property
+    def captured(self) -> str:
+        """How rounds were replayed as CUDA graphs, in words; empty where none were."""
+        counts = self.verifier.graphs and self.verifier.graphs.counts
+        if not counts:
+            return ""
+        return f"{counts.bursts:,} bursts of rounds, {counts.graphs:,} graphs of {counts.forms:,} forms, {counts.waits:,} waits"
 
     @property
     def drafter(self) -> Drafter:
@@ -87,11 +96,11 @@ class Engine:
         if any(sentence.draft and not sentence.prefix for sentence in sentences):
             self.decoding.check_given()
         tools = Tools(self.decoding, self.verifier, self._reads, self._onlooker)
-        strategy, given = strategy_of(tools.decoding.method), None
+        strategy = strategy_of(tools.decoding.method)
         for group in self._groups(sentences):
             if group.given:
-                given = given or make_given(self._given_inputs)
-                yield from decode_given(tools, given, group)
+                self._given = self._given or make_given(self._given_inputs)
+                yield from decode_given(tools, self._given, group)
             else:
                 yield from strategy(tools, self._drafting, group)
 
@@ -99,6 +108,9 @@ class Engine:
         alike: dict[tuple[int, bool, bool], list[Sentence]] = defaultdict(list)
         for sentence in sentences:
             alike[self.verifier.source_width(len(sentence.source)), bool(sentence.draft), sentence.prefix > 0].append(sentence)
+        if self.verifier.graphs is not None:  # short outputs at the end leave few rows of the last batch running alone
+            for own in alike.values():
+                own.sort(key=lambda sentence: len(sentence.source), reverse=True)
         return [Group(own, self._rows(key[0], len(own)), given=key[1], prefixed=key[2]) for key, own in sorted(alike.items())]
 
     def _rows(self, width: int, sentences: int) -> int:

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -32,6 +32,10 @@ class IgnoredEdits:
         lines = (line for file in files for _, line in read_listed(file))
         known = {" ".join(word.split()) for word in (*words, *lines)}
         return cls(tuple(sorted(known - {""})), checked_names(categories))
+
+    def with_words(self, words: Iterable[str]) -> Self:
+        """The same rule, which also rejects edits of `words`."""
+        return replace(self, words=tuple(sorted({*self.words, *words})))
 
     def passing(self, text: str, edits: Sequence[Edit]) -> list[Edit]:
         """Return those of the `edits` of a text that are wanted."""

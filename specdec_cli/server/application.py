@@ -21,6 +21,7 @@ from specdec_cli.server.page import Page
 from specdec_cli.server.request_error import ClientLeft, RequestError, error_response
 from specdec_cli.server.service import Service
 from specdec_cli.server.showing import Showing
+from specdec_cli.server.words import ListedWords
 
 
 def make_application(
@@ -34,6 +35,7 @@ def make_application(
     routes = [  # those of the most requests first
         *LibreTranslate(service).routes(),
         *LanguageTool(service).routes(),
+        *ListedWords(service).routes(),
         *Page(service, showings or {}).routes(),
         *FileTranslation(service).routes(),
         Route("/health", _Health(service).health),

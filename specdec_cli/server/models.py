@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from typing import Any
 
@@ -20,17 +20,19 @@ from specdec_cli.server.pieces import Fragment
 from specdec_cli.server.service import Service
 from specdec_cli.text.glossary import Glossary
 from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.spelling.word_list import WordList
 
 
 @dataclass(frozen=True)
 class Words:
-    """What the user says about words: the `glossary` of translations, None without one, the edits that corrections do not make, and
-    whether labels are translated by the lists of the bundles.
+    """What the user says about words: the `glossary` of translations, None without one, the edits that corrections do not make, whether
+    labels are translated by the lists of the bundles, and the list of words that are right, which clients change; None without one.
     """
 
     glossary: Glossary | None = None
     ignored: IgnoredEdits = NOTHING_IGNORED
     uses_labels: bool = True
+    listed: WordList | None = None
 
 
 NO_WORDS = Words()
@@ -118,11 +120,18 @@ def make_decode(
             ngrams=bundle.ngrams,
             lexicon=bundle.lexicon,
         )
-        return partial(_correct_apart, corrector)
+        return partial(_correct_apart, corrector, words)
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 
 
-def _correct_apart(corrector: Corrector, lines: Sequence[str]) -> Iterator[Correction]:
+@lru_cache(maxsize=2)
+def _with_words(ignored: IgnoredEdits, words: tuple[str, ...]) -> IgnoredEdits:
+    return ignored.with_words(words)
+
+
+def _correct_apart(corrector: Corrector, words: Words, lines: Sequence[str]) -> Iterator[Correction]:
     """Correct lines of which none continues in the next one: they belong to different texts or paragraphs."""
+    if words.listed is not None:
+        corrector.ignore(_with_words(words.ignored, words.listed.words))
     return islice(corrector.correct([each for line in lines for each in (line, "")]), 0, None, 2)

@@ -20,6 +20,7 @@ from specdec_cli.server.metrics import Metrics
 from specdec_cli.server.pieces import Pieces, split_pieces
 from specdec_cli.server.request_error import ClientLeft, RequestError
 from specdec_cli.server.variants import variants
+from specdec_cli.text.spelling.word_list import WordList
 
 T = TypeVar("T")
 D = TypeVar("D", Translation, Correction)
@@ -44,6 +45,7 @@ class OutOfTime(RequestError):
 class Service:
     """The decoders of the server: of translation by source and target language, of correction by language, and those that find
     several translations of a text by beam search (`alternatives`), by source and target language.
+    `words` is the list to which clients may add words, None without one.
 
     Languages are two-letter codes, or other short ones. The decoders run inside a `with` block, in the threads of `pool`.
     """
@@ -56,6 +58,7 @@ class Service:
     log: Log = field(default_factory=Log)
     metrics: Metrics = field(default_factory=Metrics)
     alternatives: dict[Pair, BatchDecoder[Translation]] = field(default_factory=dict)
+    words: WordList | None = None
     in_progress: int = 0
 
     def __post_init__(self) -> None:

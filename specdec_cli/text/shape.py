@@ -42,12 +42,23 @@ def is_in_capitals(text: str, language: str = "") -> bool:
 
 def with_first_capital(output: str, source: str) -> str:
     """Return `output` with a capital as its first letter if `source` has one, unless its first word is in `source`, such as a name."""
-    own, first = _FIRST.match(source), _FIRST.match(output)
+    start = _after_spans(source)
+    own, first = _FIRST.match(source, start), _FIRST.match(output, _after_spans(output) if start else 0)
     if own is None or first is None or not own[1][0].isupper() or not first[1][0].islower():
         return output
     place = first.start(1)
     is_name = re.search(rf"(?<!\w){re.escape(first[1])}(?!\w)", source) or any(begin == place for begin, _ in protected_spans(output))
     return output if is_name else f"{output[:place]}{output[place].upper()}{output[place + 1 :]}"
+
+
+def _after_spans(text: str) -> int:
+    """The end of the tags and other protected spans with which a text begins; 0 if there are none."""
+    place = 0
+    for start, end in protected_spans(text):
+        if text[place:start].strip():
+            break
+        place = end
+    return place
 
 
 def with_small_function_word(output: str, source: str) -> str:

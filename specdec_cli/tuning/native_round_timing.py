@@ -7,7 +7,9 @@ from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.measurement_cache import CachedMeasurement
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.native.library import instruction_set
 from specdec_cli.native.model import NativeModel, Resources
 from specdec_cli.tuning.cached_costs import cached_costs, final_costs
 
@@ -28,13 +30,13 @@ _UNKNOWN = 1.0
 
 @dataclass(frozen=True)
 class MeasuredModel:
-    """What the costs of rounds depend on, and the key of their cache: the `model`, the configuration of its
-    `drafter`, the largest number of drafted tokens (`longest`), and the number of `threads`.
+    """What the costs of rounds depend on, and the key of their cache: the configurations of the `verifier` and its
+    `drafter`, the largest number of drafted tokens (`longest`), and the number of `threads`; and the instruction set.
 
     One row is decoded by `threads` threads, several rows by one thread.
     """
 
-    model: NativeModel
+    verifier: TransformerConfig
     drafter: DrafterConfig
     longest: int
     threads: int
@@ -50,22 +52,22 @@ class MeasuredModel:
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return "native", self.model.instructions, self.threads, self.model.config, self.drafter, self.longest
+        return "native", instruction_set(), self.threads, self.verifier, self.drafter, self.longest
 
 
 def stored_costs(measured: MeasuredModel) -> Costs | None:
-    """The costs if no further run needs to measure them, else None. The model may have been loaded without the drafter."""
+    """The costs if no further run needs to measure them, else None."""
     return final_costs(measured.measurement)
 
 
-def round_costs(measured: MeasuredModel) -> Costs:
-    """Return the cached costs, or measure them (see `cached_costs`). The model must have been loaded with the drafter.
+def round_costs(measured: MeasuredModel, model: NativeModel) -> Costs:
+    """Return the cached costs, or measure them (see `cached_costs`) with `model`, which has the drafter.
 
     Costs at which drafts are far from paying (FAR) are not measured again.
     """
     return cached_costs(
         measured.measurement,
-        lambda: measure_native_costs(measured.model, measured.longest, measured.threads),
+        lambda: measure_native_costs(model, measured.longest, measured.threads),
         lambda costs: not costs.can_pay(1, measured.longest, FAR),
     )
 

@@ -10,10 +10,12 @@ import torch
 from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.pace import FixedPace
-from specdec_cli.decoding.rounds import RoundTrace
+from specdec_cli.decoding.player import open_player
+from specdec_cli.decoding.rounds import DraftAndVerify, RoundTrace
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
@@ -30,6 +32,8 @@ at once.
 """
 _TOKENS = 8
 """Tokens decoded of each made-up source."""
+_BURSTS = 6
+"""Bursts that are measured by CUDA graphs, of which the first ones capture them."""
 _REPETITIONS = 3
 _ENOUGH = 2.0
 """Seconds after which no further repetition starts."""
@@ -65,18 +69,15 @@ def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
     sizes = (min(SHORT, longest), min(LONG, longest))
     verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *sizes)}
     drafting = {(rows, size): inf for rows in (1, ROWS) for size in sizes}
-    started = time.perf_counter()
+    constant, started = _Constant(), time.perf_counter()
     # Repetitions are interleaved, so that a short load on the machine does not fall on one of them alone.
     for repetition in range(_REPETITIONS):
         if repetition and time.perf_counter() - started > _ENOUGH:
             break
         for (rows, size), least in verifying.items():
-            constant = _Constant() if size else NoDrafter()
-            verifying[rows, size] = min([least, *_rounds(verifier, constant, rows, size)])
+            verifying[rows, size] = min([least, *_rounds(verifier, constant if size else NoDrafter(), rows, size)])
         for (rows, size), least in drafting.items():
-            timed = _Timed(drafter)
-            _rounds(verifier, timed, rows, size)
-            drafting[rows, size] = min([least, *timed.milliseconds])
+            drafting[rows, size] = min(least, _drafting(verifier, drafter, rows, size, verifying[rows, size]))
     known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
     return Costs.of_cases(sizes, known, drafting)
 
@@ -85,9 +86,37 @@ def _rounds(verifier: Verifier, drafter: Drafter, rows: int, size: int) -> list[
     """Milliseconds of each round of a batch of `rows` with drafts of `size` tokens."""
     config = verifier.config
     sentences = [Sentence(row, source) for row, source in enumerate(made_up_sources(rows, config.source_size, config.eos))]
+    options = Decoding(batch_size=rows, max_length=_TOKENS)
+    if verifier.graphs is not None and drafter.capturable:
+        return _replayed(DraftAndVerify(verifier, drafter, options), verifier.graphs, sentences, size)
     clock = _Clock()
-    list(decode_with(verifier, drafter, sentences, Decoding(batch_size=rows, max_length=_TOKENS), clock, FixedPace(size)))
+    list(decode_with(verifier, drafter, sentences, options, clock, FixedPace(size)))
     return clock.milliseconds
+
+
+@torch.inference_mode()
+def _replayed(round_: DraftAndVerify, graphs: Graphs, sentences: Sequence[Sentence], size: int) -> list[float]:
+    """Milliseconds of a round in each of some bursts by CUDA graphs; finished rows take as long as others."""
+    milliseconds = []
+    with open_player(round_, graphs, len(sentences)) as player:
+        player.admit(sentences)
+        for _ in range(_BURSTS):
+            started = time.perf_counter()
+            player.launch(1, size)
+            report = player.collect()
+            milliseconds.append(1000 * (time.perf_counter() - started) / report.rounds)
+    return milliseconds
+
+
+def _drafting(verifier: Verifier, drafter: Drafter, rows: int, size: int, verifying: float) -> float:
+    """Milliseconds that drafting takes in a round of a batch of `rows` with drafts of `size` tokens; without it a round takes
+    `verifying` milliseconds.
+    """
+    if verifier.graphs is not None and drafter.capturable:
+        return max(min(_rounds(verifier, drafter, rows, size)) - verifying, 0.0)
+    timed = _Timed(drafter)
+    _rounds(verifier, timed, rows, size)
+    return min(timed.milliseconds, default=inf)
 
 
 class _Clock:
@@ -108,7 +137,7 @@ class _Clock:
 class _Constant:
     """Drafts as many tokens as it is asked for, without any work."""
 
-    limit, capturable = 0, True
+    limit, capturable, reads_sentences = 0, True, False
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:
         pass
@@ -123,7 +152,7 @@ class _Constant:
 class _Timed:
     """Records how long another drafter takes in each round, in milliseconds."""
 
-    capturable = False
+    capturable, reads_sentences = False, True
 
     def __init__(self, drafter: Drafter) -> None:
         self.drafter, self.limit = drafter, drafter.limit

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app as main_app
 from specdec_cli.commands.distill import distill
+from specdec_cli.distillation import run as run_module
 from specdec_cli.distillation.ensemble import Ensemble
 from specdec_cli.distillation.filters import Filters, reason_to_drop
 from specdec_cli.distillation.process import TeacherProcess
@@ -200,3 +201,60 @@ def test_targets_are_needed_for_the_nearest_hypothesis(
     (tmp_path / "pairs.tsv").write_text("kalo\n")
     assert isinstance(run(bundle_folder, tmp_path / "out", *arguments, text="kalo\tmita\n").exception, error)
     assert not (tmp_path / "out").exists()
+
+
+def draw(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["--threads", "1", "--max-length", "20", "--keep-copies", *map(str, arguments)])
+
+
+def test_draws_are_those_of_the_seed_for_every_size_of_shards(
+    bundle_folder: Path, lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "source.txt"
+    source.write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(run_module, "reason_to_drop", lambda *_: None)  # random models seldom end a sentence
+    runs = {
+        "a": (),
+        "b": ("--shard-lines", 3),
+        "other": ("--seed", 2),
+        "cold": ("--temperature", 1e-6),
+        "colder": ("--temperature", 1e-6, "--seed", 7),
+        "one": ("--top-k", 1),
+    }
+    for name, options in runs.items():
+        result = draw(bundle_folder, tmp_path / name, source, "--sample", "--quantization", "int8", *options)
+        assert result.exit_code == 0, result.output + str(result.exception)
+    written = {name: (tmp_path / name / "distilled.tsv").read_text() for name in runs}
+    assert written["a"] == written["b"] != written["other"]
+    assert written["cold"] == written["colder"] == written["one"] != written["a"]
+    assert draw(bundle_folder, tmp_path / "float", source, "--sample").exit_code == 0
+    resumed = draw(bundle_folder, tmp_path / "b", source, "--sample", "--quantization", "int8", "--shard-lines", 3, "--seed", 3)
+    assert isinstance(resumed.exception, UsageError) and "sampling" in str(resumed.exception)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--temperature", 2], "--temperature and --top-k are for --sample"),
+        (["--top-k", 2], "--temperature and --top-k are for --sample"),
+        (["--sample", "--beam-size", 2], "--sample draws one output, and does not go with --beam-size"),
+        (["--sample", "--length-penalty", 2], "does not go with --length-penalty"),
+        (["--sample", "--nearest", 2], "does not go with --nearest"),
+        (["--sample", "--quantization", "int8_float16"], "--quantization int8_float16 is not offered"),
+    ],
+)
+def test_what_does_not_go_with_sampling_is_refused(options: list[object], message: str, bundle_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "source.txt").write_text("ka\tlo\n")
+    result = draw(bundle_folder, tmp_path / "out", tmp_path / "source.txt", *options)
+    assert isinstance(result.exception, UsageError)
+    assert message in str(result.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_tokens_of_other_toolkits_are_not_drawn(ctranslate2_folder: Path, bundle_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "source.txt").write_text("ka\n")
+    result = draw(ctranslate2_folder, tmp_path / "out", tmp_path / "source.txt", "--sample")
+    assert isinstance(result.exception, UsageError)
+    assert "is a CTranslate2 folder; only bundles are sampled from" in str(result.exception)
+    result = draw(bundle_folder, tmp_path / "out", tmp_path / "source.txt", "--sample", "--with", bundle_folder)
+    assert isinstance(result.exception, UsageError) and "does not go with --with" in str(result.exception)

@@ -25,7 +25,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.copies import FORMS, limited_copies
-from tests.decoding.execution.imitation import imitated
+from tests.decoding.imitation import imitated
 from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import VOCABULARY, in_precision, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
@@ -180,13 +180,13 @@ def test_a_tolerant_rule_keeps_the_constraints(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
-def test_captured_steps_keep_the_constraints(name: str) -> None:
+def test_captured_rounds_keep_the_constraints(name: str) -> None:
     (forced, rules), sentences = CONSTRAINTS[name], sentences_of(9)
     imitation = imitated(model(), forced, rules)
     options = Decoding(batch_size=3, max_length=LONGEST, with_scores=True)
-    found = run(imitation.verifier, Jacobi(4, PADDING), sentences, options)
-    assert found == run(Verifier(model(), forced, rules), Jacobi(4, PADDING), sentences, options)
-    assert imitation.capture.graphs["score"]
+    found = run(imitation.verifier, Jacobi(3, PADDING), sentences, options)
+    assert found == run(Verifier(model(), forced, rules), Jacobi(3, PADDING), sentences, options)
+    assert imitation.graphs.counts.replays
 
 
 def test_a_minimum_length_may_exceed_the_usual_limit() -> None:

@@ -24,7 +24,6 @@ from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder
-from tests.decoding.execution.imitation import imitated
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 
@@ -122,19 +121,6 @@ def test_onlookers_get_rounds_without_predictions(bundle: Bundle) -> None:
     marks = [[cell and (cell.mark, cell.probability) for cell in row] for row in picture.rows]
     accepted, known = ("accepted", None), ("known", None)
     assert marks == [[accepted] * 4 + [None] * 2, [known] * 4 + [accepted] * 2]
-
-
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("rows", [1, 5])
-@pytest.mark.parametrize("kind", DRAFTERS)
-def test_replayed_steps_give_the_same_output(kind: str, rows: int) -> None:
-    model, sentences = tiny_transformer(), make_sentences(14)
-    network = tiny_drafter(model, **DRAFTERS[kind])
-    expected = found(Verifier(model), Block(network, SIZE), network.config.reads, sentences, rows)
-    imitation = imitated(model)
-    drafter = Block(network, SIZE, imitation.graphs.run)
-    assert found(imitation.verifier, drafter, network.config.reads, sentences, rows) == expected
-    assert ("propose" in imitation.capture.graphs) == (network.config.prefix == "states")
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])

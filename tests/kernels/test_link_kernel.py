@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
-from specdec_cli.kernels.link import choose, token_table
+from specdec_cli.kernels.link import choose, link_tables
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.embedding import Embedding, Vocabulary
 from specdec_cli.model.slot_link import SlotLink
@@ -42,7 +42,7 @@ CASES: list[dict[str, Any]] = [
 def test_the_walk_chooses_the_tokens_of_the_operators(case: dict[str, Any], slots: int, shortlist: int) -> None:
     link, vocabulary = make(**case)
     states, last = torch.randn(3, slots, case["width"]), torch.randint(0, WORDS, (3,))
-    table = token_table(link, vocabulary)
+    table = link_tables(link, vocabulary)
     result = choose(states, last, link, vocabulary, table, 8, shortlist)
     assert torch.equal(result, link.choose(states, last, vocabulary, 8, shortlist))
     assert shortlist == 0 or int(result.max()) < shortlist
@@ -53,5 +53,5 @@ def test_the_walk_chooses_the_tokens_of_the_operators(case: dict[str, Any], slot
 def test_a_slot_depends_on_the_tokens_before_it() -> None:
     link, vocabulary = make(32, 16, recurrent=True, tied=True)
     states = torch.randn(1, 4, 32).repeat(6, 1, 1)
-    drafts = choose(states, torch.arange(6), link, vocabulary, token_table(link, vocabulary), 8)
+    drafts = choose(states, torch.arange(6), link, vocabulary, link_tables(link, vocabulary), 8)
     assert len({tuple(row) for row in drafts[:, 1:].tolist()}) > 1

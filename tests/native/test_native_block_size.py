@@ -124,15 +124,15 @@ def test_costs_are_measured_without_torch(make_bundle: Callable[..., Bundle], tm
     save_bundle(replace(bundle, drafter=drafter), tmp_path)
     paths = [tmp_path / part / "model.safetensors" for part in ("verifier", "drafter")]
     model = NativeModel(bundle.verifier.config, paths[0], drafter.config, paths[1])
-    measured = MeasuredModel(model, drafter.config, 4, 1)
+    measured = MeasuredModel(bundle.verifier.config, drafter.config, 4, 1)
     assert stored_costs(measured) is None
     for _ in range(RUNS):
         cached_costs._known.clear()  # as in a new process
-        costs = round_costs(measured)
+        costs = round_costs(measured, model)
     assert costs.sizes == (3, 4)
     assert all(times > 0 for times in (*costs.plain, *itertools.chain(*costs.verifying, *costs.drafting)))
     monkeypatch.setattr(NativeModel, "times", None)
-    assert round_costs(measured) == stored_costs(measured) == costs
+    assert round_costs(measured, model) == stored_costs(measured) == costs
     assert stored_costs(replace(measured, longest=3)) is None
 
 

@@ -28,7 +28,7 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Hypothesis]]:
 
     def run(decoding: str, window: int, stored: Costs | None, measured: Costs | None = None, *, batch_size: int = 1) -> list[Hypothesis]:
         monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: stored)
-        monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: measured or stored or fail(None))
+        monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda *_: measured or stored or fail(None))
         bundle = describe_bundle(SHIPPED / "en-de")
         engine = NativeEngine(bundle, resolve(DecodingOptions(decoding=decoding, batch_size=batch_size), bundle), 1)
         ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
@@ -60,9 +60,9 @@ def test_a_drafter_that_cannot_pay_never_drafts(
 
 def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: CHEAP)
-    monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda _: CHEAP)
+    monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda *_: CHEAP)
     bundle = describe_bundle(SHIPPED / "en-de")
-    engine = NativeEngine(bundle, resolve(DecodingOptions(), bundle), 1)
+    engine = NativeEngine(bundle, resolve(DecodingOptions(batch_size=4), bundle), 1)
     assert not engine.is_shareable  # the drafter may be loaded at any call
     engine.expect(WORTH_LOADING)
     assert engine.is_shareable
@@ -111,3 +111,20 @@ def test_drafts_that_did_not_pay_in_earlier_runs_are_not_tried(
     assert judged and judged[-1][0] > 40 and judged[-1][1]
     monkeypatch.setattr(DraftOutcomes, "ended", True)
     assert {each.decoding for each in decode("auto", 40, CHEAP)} == {"greedy"}
+
+
+@pytest.mark.parametrize(("stored", "drafts"), [(CHEAP, {True}), (DEAR, {False}), (None, {False, True})])
+def test_a_drafter_that_is_known_to_pay_is_loaded_with_the_verifier(
+    stored: Costs | None, drafts: set[bool], decode: Callable[..., list[Hypothesis]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[bool] = []
+    load = NativeEngine._load
+
+    def record(self: NativeEngine, *, with_drafter: bool) -> None:
+        loaded.append(with_drafter)
+        load(self, with_drafter=with_drafter)
+
+    monkeypatch.setattr(NativeEngine, "_load", record)
+    found = decode("auto", 1, stored, CHEAP)
+    assert set(loaded) == drafts and len(loaded) == len(drafts)
+    assert (found[0].decoding == "specdec") == (stored == CHEAP)

@@ -94,6 +94,9 @@ def test_outputs_are_in_capitals_except_for_protected_spans(text: str, output: s
         ("In the evening", "'s avonds", "'s avonds"),
         ("5 Houses", "5 h\u00e4user", "5 h\u00e4user"),
         ("", "x", "x"),
+        ("{% if x %}You are here.", "{% if x %}du bist hier.", "{% if x %}Du bist hier."),
+        ("<%= a %> %s You", "<%= a %> %s du", "<%= a %> %s Du"),
+        ("{a} files", "{a} dateien", "{a} dateien"),
     ],
 )
 def test_a_text_keeps_its_first_capital(source: str, output: str, written: str) -> None:

@@ -35,6 +35,11 @@ def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...
         ("The cat and the house", "The house", (), ["lost content"]),
         ("The cat see the house", "The cattzes see the house", (), ["unknown word"]),
         ("The Meaning Of Life And Cats", "The Meaning Of life And Cats", (), ["title"]),
+        ("The House By Cats", "The House Of Cats", (), ["title"]),
+        ("The House And Cats", "The House And The Cats", (), ["title"]),
+        ("The Meaninng Of Life And Cats", "The Meaning Of Life And Cats", (), []),
+        ("The House And And Cats", "The House And Cats", (), []),
+        ("The Cats And A Old House", "The Cats And An Old House", (), []),
     ],
 )
 def test_the_first_rule_that_rejects_an_edit_is_named(text: str, changed: str, scores: tuple[float, ...], names: list[str]) -> None:

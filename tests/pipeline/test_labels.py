@@ -1,6 +1,5 @@
 """Labels: translated by the bundle's list where they stand alone, and never inside of running text."""
 
-import random
 import re
 from pathlib import Path
 
@@ -14,101 +13,6 @@ from specdec_cli.pipeline.translator import Translator
 from specdec_cli.text.glossary import Glossary, Term
 from specdec_cli.text.labels import FILE, Labels
 from tests.stored_engine import opened
-
-POOL = {
-    "Home": "Startseite",
-    "Hours": "(Öffnungsz|Stund).*",
-    "Done": "Fertig|Erledigt",
-    "Total": "Gesamt.*|Summe",
-    "About": "Über.*",
-    "Free": "Kostenlos|Frei|Gratis",
-    "Submit": "Absenden|Senden|Abschicken|Einreichen",
-    "Week": "Woche",
-    "Month": "Monat",
-    "May": "Mai",
-    "Drink": "Getränk|Trinken",
-    "Supper": "Abendessen|Abendbrot",
-    "Low": "Niedrig|Gering",
-    "Add to cart": "(In den|Zum) Warenkorb.*",
-    "Yes": "Ja",
-    "Thanks": "Danke",
-    "Price": "Preis",
-    "Sign in": "Anmelden|Einloggen",
-    "Log Out": "Abmelden|Ausloggen",
-    "My profile": "Mein Profil",
-    "Change photo": "(Foto|Bild) ändern",
-    "Notifications": "Benachrichtigungen|Mitteilungen",
-    "Sound effects": "Soundeffekte|Klangeffekte|Toneffekte",
-    "Difficulty": "Schwierigkeit.*",
-    "New game": "Neues Spiel",
-    "Load game": "Spiel laden",
-    "Quit game": "Spiel (beenden|verlassen)",
-    "Compose": "Verfassen|Schreiben",
-    "Reply all": "Allen antworten",
-    "Forward": "Weiterleiten|Vorwärts|Weiter",
-    "Inbox": "Posteingang",
-    "Subject": "Betreff|Thema",
-    "Attach file": "Datei (anhängen|anfügen)",
-    "Bookmarks": "Lesezeichen",
-    "History": "Verlauf|Chronik|Geschichte",
-    "New tab": "Neuer Tab|Neues Unterfenster",
-    "Transfer": "Überweis.*|Übertrag.*",
-    "Balance": "Saldo|Kontostand|Guthaben",
-    "Account number": "Kontonummer",
-    "Withdraw": "Abheben|Auszahlen|Zurückziehen",
-    "First name": "Vorname",
-    "Postcode": "Postleitzahl|PLZ",
-    "Date of Birth": "Geburtsdatum",
-    "Required": "Erforderlich|Pflicht.*|Benötigt",
-    "Departure date": "(Abreise|Abflug|Abfahrt).*",
-    "Rooms": "Zimmer|Räume",
-    "Breakfast included": "(Mit )?Frühstück (inklusive|inbegriffen|enthalten)|Inklusive Frühstück",
-    "Sunday": "Sonntag",
-    "Closed": "Geschlossen",
-    "Open": "Öffnen|Offen|Geöffnet",
-    "Sold Out": "Ausverkauft",
-    "Size": "Größe",
-    "Colour": "Farbe",
-    "Quantity": "Menge|Anzahl",
-    "Description": "Beschreibung",
-    "Details": "Details|Einzelheiten",
-    "Specifications": "Spezifikationen|Technische Daten",
-    "Reviews": "Bewertungen|Rezensionen",
-    "Print": "Drucken",
-    "Font": "Schrift.*",
-    "Bold": "Fett",
-    "Table": "Tabelle|Tisch",
-    "Insert": "Einfügen",
-    "Undo": "Rückgängig.*",
-    "Properties": "Eigenschaften",
-    "Full Screen": "Vollbild.*",
-    "Language": "Sprache",
-    "Help": "Hilfe",
-    "Chicken soup": "Hühnersuppe",
-    "Red wine": "Rotwein|Roter Wein",
-    "Strawberry": "Erdbeere",
-    "Wednesday": "Mittwoch",
-    "Kitchen": "Küche",
-    "France": "Frankreich",
-    "Green": "Grün",
-    "Twelve": "Zwölf",
-    "Warning": "Warnung|Achtung",
-    "Try again": "(Versuchen Sie es )?(Erneut|Noch einmal|noch einmal|erneut)( versuchen)?",
-    "Not found": "Nicht gefunden",
-    "Please wait": "Bitte warten.*",
-    "Version": "Version",
-    "Username": "Benutzername",
-    "Latest news": "(Aktuelle|Neueste|Neuste|Letzte) (Nachrichten|Neuigkeiten|Meldungen)|Aktuelles",
-    "Read more": "(Weiter|Mehr) ?lesen",
-    "Opening hours": "Öffnungszeiten",
-    "Lost password": "Passwort (vergessen|verloren)|Verlorenes Passwort",
-    "Screenshots": "Bildschirmfotos|Screenshots",
-    "Upload": "Hochladen",
-    "Expiry date": "Ablaufdatum|Verfallsdatum",
-    "Card number": "Kartennummer",
-}
-"""Labels as they stand in menus, forms and tables, and patterns of translations that a reader accepts."""
-FRAMES = ("{}", "{}", "{}", "# {}", "* {}", "| {} | 12 |", "{}:", "<b>{}</b>", "1. {}", "{}\t{}")
 
 
 @pytest.fixture(scope="module")
@@ -184,21 +88,6 @@ def test_labels_are_stored(tmp_path: Path) -> None:
     labels.save(tmp_path / FILE)
     stored = Labels.of_file(tmp_path / FILE)
     assert [stored.find(text) for text in ("Home", "Sign In", "Other")] == ["Startseite", "Anmelden", None]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", [21, 22])
-def test_most_drawn_labels_are_translated_as_a_reader_expects(translator: Translator, seed: int) -> None:
-    draw = random.Random(seed)
-    labels = draw.sample(sorted(POOL), 60)
-    frames = [draw.choice(FRAMES) for _ in labels]
-    outputs = translated(translator, *(frame.replace("{}", label) for frame, label in zip(frames, labels, strict=True)))
-    faults = []
-    for label, frame, output in zip(labels, frames, outputs, strict=True):
-        pattern = re.escape(frame).replace(r"\{\}", f"(?:{POOL[label]})")
-        if not re.fullmatch(pattern, output):
-            faults.append((label, output))
-    assert len(faults) <= 9, faults
 
 
 @pytest.mark.parametrize(

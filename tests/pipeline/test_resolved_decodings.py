@@ -319,7 +319,7 @@ def table() -> Iterator[str]:
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines without weights, with costs at which drafts pay."""
     monkeypatch.setattr(native_engine, "NativeModel", Recorder)
-    monkeypatch.setattr(native_engine, "round_costs", lambda _: COSTS)
+    monkeypatch.setattr(native_engine, "round_costs", lambda *_: COSTS)
     monkeypatch.setattr(native_engine, "stored_costs", lambda _: COSTS)
     monkeypatch.setattr(Costs, "can_pay", lambda *_: True)
     monkeypatch.setattr(native_engine.NativeEngine, "_outcomes", SimpleNamespace(ended=False, judge=lambda *_: None))

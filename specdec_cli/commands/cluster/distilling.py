@@ -15,6 +15,7 @@ from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.cluster.run import Share, run_on_cluster
 from specdec_cli.commands.cluster.view import print_summary
 from specdec_cli.commands.teachers import DistillationPlan, open_teacher
+from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, as_ctranslate2, teacher_digest
 from specdec_cli.distillation.run import Summary, distill_lines, finish
@@ -38,16 +39,17 @@ class DistillJob:
     search: Search
     resources: Resources
     filters: Filters
+    sampling: Sampled | None = None
 
     @contextmanager
     def open(self) -> Iterator[LineFunction]:
         """Load the teachers. On a machine without the folder `converted`, the teacher is converted once more."""
         converted = self.converted
-        if len(self.models) == 1 and self.models[0].is_bundle and not converted.exists():
+        if self.sampling is None and len(self.models) == 1 and self.models[0].is_bundle and not converted.exists():
             folder = cache_folder() / "teachers"
             with locked(folder, wait=True):
                 converted = as_ctranslate2(self.models[0], folder / teacher_digest(self.models[0]))
-        with open_teacher(self.models, converted, self.search, self.resources) as teacher:
+        with open_teacher(self.models, converted, self.search, self.resources, self.sampling) as teacher:
 
             def run(lines: Sequence[Line], _: int) -> Output:
                 texts, counts = distill_lines([line.text for line in lines], teacher, self.filters)
@@ -115,7 +117,7 @@ def distill_on_cluster(
 
     def make_job(share: Share) -> DistillJob:
         resources = replace(plan.resources, device=share.device, threads=share.threads)
-        return DistillJob(models, converted, plan.search, resources, plan.filters)
+        return DistillJob(models, converted, plan.search, resources, plan.filters, plan.sampling)
 
     total = sum(len(source.encode("utf-8")) + 1 for source in sources)
     progress = run_on_cluster(

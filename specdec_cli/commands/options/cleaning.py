@@ -27,9 +27,31 @@ MaxRatioOption = Annotated[
 ]
 NormalizeOption = Annotated[bool, _cleaning_option("--normalize-punctuation", help="Normalise punctuation as Moses does.")]
 DetokenizeOption = Annotated[bool, _cleaning_option("--detokenize", help="Join tokenised text as Moses does.")]
-SourceLanguageOption = Annotated[str, _cleaning_option("--source-language", metavar="CODE", help="For the rules of Moses.")]
-TargetLanguageOption = Annotated[str, _cleaning_option("--target-language", metavar="CODE", help="For the rules of Moses.")]
+SourceLanguageOption = Annotated[
+    str, _cleaning_option("--source-language", metavar="CODE", help="For the rules of Moses, numbers and times.")
+]
+TargetLanguageOption = Annotated[
+    str, _cleaning_option("--target-language", metavar="CODE", help="For the rules of Moses, numbers and times.")
+]
 SameNumbersOption = Annotated[bool, _cleaning_option("--same-numbers", help="Drop pairs whose sides have different numbers.")]
+RepairNumbersOption = Annotated[
+    bool,
+    _cleaning_option(
+        "--repair-numbers",
+        help="Write numbers and times that targets have as their sources in the way of the target language: 2.350 for 2,350.",
+    ),
+]
+NumberCopiesOption = Annotated[
+    int,
+    typer.Option(
+        "--number-copies",
+        metavar="N",
+        min=0,
+        max=100,
+        help="Add up to N copies of each pair with the same numbers or times on both sides, with other ones.",
+        show_default="0",
+    ),
+]
 VaryOption = Annotated[
     float,
     typer.Option(

@@ -26,6 +26,15 @@ IgnoreFileOption = Annotated[
         help="File of words to leave as they are, one a line; lines that begin with # are comments. Repeatable.",
     ),
 ]
+WordsOption = Annotated[
+    Path | None,
+    _edits_option(
+        "--words",
+        metavar="FILE",
+        help="Your list of words to leave as they are, one a line; a server's /v2/words adds words to it and removes them.",
+        show_default=False,
+    ),
+]
 IgnoreCategoryOption = Annotated[
     list[str] | None,
     _edits_option(
@@ -43,9 +52,12 @@ class IgnoreOptions(OptionGroup):
     ignore: IgnoreOption = None
     ignore_file: IgnoreFileOption = None
     ignore_category: IgnoreCategoryOption = None
+    words: WordsOption = None
 
     def ignored(self) -> "IgnoredEdits":
-        """The edits that are not made. Raises what `IgnoredEdits.of` raises."""
+        """The edits that are not made. Raises what `IgnoredEdits.of` and `WordList.of_file` raise."""
         from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+        from specdec_cli.text.spelling.word_list import WordList
 
-        return IgnoredEdits.of(self.ignore or (), self.ignore_file or (), self.ignore_category or ())
+        listed = () if self.words is None else WordList.of_file(self.words).words
+        return IgnoredEdits.of((*(self.ignore or ()), *listed), self.ignore_file or (), self.ignore_category or ())

@@ -21,6 +21,10 @@ class Drafter(Protocol):
     def capturable(self) -> bool:
         """Whether `propose` and `observe` read no value of a tensor, so that they can be captured as CUDA graphs."""
 
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether `begin` reads the sentences, or another value on the CPU; otherwise it can be captured like a round."""
+
     def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
         """Return the drafter's memory of new rows, which the caller keeps beside `state` in a Batch and hands to the other methods;
         the first dimension of tensors is the row. `sentences` are those of the rows.

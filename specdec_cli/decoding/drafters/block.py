@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -12,7 +11,7 @@ from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.options import check_block_size
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Batch, Draft, State, StepRunner, Verdict, run_directly
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
@@ -40,21 +39,27 @@ def make(inputs: DrafterInputs) -> "Block":
     """
     if not isinstance(inputs.bundle.drafter, BlockDrafter):
         raise UsageError("this bundle has no block drafter")
-    return Block(inputs.bundle.drafter, inputs.decoding.block_size, inputs.run)
+    return Block(inputs.bundle.draft_network or inputs.bundle.drafter, inputs.decoding.block_size)
 
 
 class Block:
-    """Proposes `block_size` tokens in each round, or fewer on request, with `network`; `run` runs its steps.
+    """Proposes `block_size` tokens in each round, or fewer on request, with `network`.
 
     Raises UsageError for a block size larger than `network` was trained for, or below 1.
     """
 
-    def __init__(self, network: BlockDrafter, block_size: int, run: StepRunner = run_directly) -> None:
+    def __init__(self, network: BlockDrafter, block_size: int) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
         self.limit = block_size
         self.capturable = network.config.prefix == "states"
-        self._run = run
+        self.reads_sentences = False
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Block) and (self.network, self.limit) == (other.network, other.limit)
+
+    def __hash__(self) -> int:
+        return hash((self.network, self.limit))
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockState:  # noqa: ARG002
         """Return data for new rows: the drafter's view of the source, and an empty cache with as many positions as
@@ -75,15 +80,7 @@ class Block:
         return BlockState(cache, view, states.new_zeros(rows, states.shape[2]), state.lengths * 0)
 
     def propose(self, state: State, memory: BlockState, size: int) -> Draft:
-        size = bounded(self.limit, size)
-        propose = partial(self._propose, size)
-        if self.capturable:
-            return self._run(("propose", self.network, size), propose, Batch(state, memory))
-        return propose(Batch(state, memory))  # the number of positions differs from round to round
-
-    def _propose(self, size: int, batch: Batch) -> Draft:
-        state, memory = batch.state, batch.memory
-        last = state.last_tokens()
+        size, last = bounded(self.limit, size), state.last_tokens()
         block = (state.lengths[:, None] - 1 + self.network.config.offset + steps(size, last.device)).clamp_max(state.cache.capacity - 1)
         if self.network.config.prefix == "states":
             states = self._over_states(state, memory, last, block)
@@ -96,14 +93,12 @@ class Block:
         states to the drafter's cache, and keep the state that predicted the last accepted token. Otherwise do
         nothing.
         """
-        if self.network.config.prefix == "states":
-            self._run(("observe", self.network), self._observe, Batch(state, memory), verdict.accepted.counts, verdict.states)
-
-    def _observe(self, batch: Batch, counts: Tensor, states: Tensor) -> None:
-        state, memory = batch.state, batch.memory
+        if self.network.config.prefix != "states":
+            return
+        states = verdict.states
         positions = (state.lengths[:, None] - 1 + steps(states.shape[1], states.device)).clamp_max(state.cache.capacity - 1)
         memory.cache.write(positions, self.network.project_states(states))
-        keep_last_state(states, counts, memory.previous)
+        keep_last_state(states, verdict.accepted.counts, memory.previous)
 
     def _over_states(self, state: State, memory: BlockState, last: Tensor, block: Tensor) -> Tensor:
         x = self.network.embed_block(last[:, None], block[:, None], memory.view, memory.previous[:, None])[:, 0]

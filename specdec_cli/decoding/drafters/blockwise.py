@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from torch import Tensor
 
@@ -11,7 +10,7 @@ from specdec_cli.decoding.drafters.inputs import DrafterInputs
 from specdec_cli.decoding.drafters.networks import keep_last_state
 from specdec_cli.decoding.options import check_block_size
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Batch, Draft, State, StepRunner, Verdict, run_directly
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.errors import UsageError
 from specdec_cli.model.heads import Heads
 
@@ -30,22 +29,21 @@ def make(inputs: DrafterInputs) -> "Blockwise":
     """Make the drafter that proposes blocks by the bundle's heads. Raises UsageError for a bundle without heads."""
     if not isinstance(inputs.bundle.drafter, Heads):
         raise UsageError("this bundle has no heads")
-    return Blockwise(inputs.bundle.drafter, inputs.decoding.block_size, inputs.run)
+    return Blockwise(inputs.bundle.drafter, inputs.decoding.block_size)
 
 
 class Blockwise:
     """Proposes `block_size` tokens in each round, or fewer on request, with `network` (Stern et al. 2018, Section 4: verify and predict in
     one pass).
 
-    `run` runs its steps. Before the first token no state exists: the first draft of a sentence is empty, unless the
+    Before the first token no state exists: the first draft of a sentence is empty, unless the
     heads have `start`. Raises UsageError for a block size larger than the number of heads, or below 1.
     """
 
-    def __init__(self, network: Heads, block_size: int, run: StepRunner = run_directly) -> None:
+    def __init__(self, network: Heads, block_size: int) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
-        self.limit, self.capturable = block_size, True
-        self._run = run
+        self.limit, self.capturable, self.reads_sentences = block_size, True, False
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockwiseState:  # noqa: ARG002
         return BlockwiseState(self.network.first_states(state.memory))
@@ -55,16 +53,9 @@ class Blockwise:
         is empty.
         """
         size = bounded(self.limit, size)
-        return self._run(("propose", self.network, size), partial(self._propose, size), Batch(state, memory))
-
-    def _propose(self, size: int, batch: Batch) -> Draft:
-        state, memory = batch.state, batch.memory
         ids = self.network.choose(self.network(memory.top, size), state.last_tokens())
         drafting = state.lengths > self.network.config.shortest_prefix
         return Draft(ids, drafting * size)
 
-    def observe(self, state: State, memory: BlockwiseState, verdict: Verdict) -> None:
-        self._run(("observe", self.network), self._observe, Batch(state, memory), verdict.accepted.counts, verdict.states)
-
-    def _observe(self, batch: Batch, counts: Tensor, states: Tensor) -> None:
-        keep_last_state(states, counts, batch.memory.top)
+    def observe(self, state: State, memory: BlockwiseState, verdict: Verdict) -> None:  # noqa: ARG002
+        keep_last_state(verdict.states, verdict.accepted.counts, memory.top)

@@ -41,6 +41,7 @@ class Fallback:
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
         self._drafters = drafters
         self.limit, self.capturable = block_size, all(drafter.capturable for drafter in drafters)
+        self.reads_sentences = any(drafter.reads_sentences for drafter in drafters)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:
         short = torch.full_like(state.lengths, min(SHORTEST, self.limit))

@@ -40,7 +40,7 @@ class GivenDrafts:
     """
 
     def __init__(self, copier: SourceCopy) -> None:
-        self._copier, self.capturable = copier, True
+        self._copier, self.capturable, self.reads_sentences = copier, True, True
 
     @property
     def limit(self) -> int:

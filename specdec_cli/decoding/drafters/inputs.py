@@ -6,7 +6,6 @@ import torch
 
 from specdec_cli.decoding.drafters.lengths import Lengths
 from specdec_cli.decoding.options import Decoding
-from specdec_cli.decoding.state import StepRunner, run_directly
 from specdec_cli.model.bundle import Bundle
 
 
@@ -14,13 +13,12 @@ from specdec_cli.model.bundle import Bundle
 class DrafterInputs:
     """Arguments of a function that makes a drafter: a loaded bundle, and the decoding.
 
-    `lengths` are the expected lengths of outputs if they are known beforehand. `run` runs the drafter's steps.
+    `lengths` are the expected lengths of outputs if they are known beforehand.
     """
 
     bundle: Bundle
     decoding: Decoding
     lengths: Lengths | None = None
-    run: StepRunner = run_directly
 
     @property
     def device(self) -> torch.device:

@@ -77,6 +77,7 @@ class Jacobi:
         self, block_size: int, padding: int, lengths: Lengths | None = None, *, beyond: int = 0, whole_blocks: bool = False
     ) -> None:
         self.limit, self.capturable, self._padding = block_size, True, padding
+        self.reads_sentences = lengths is not None  # known lengths are looked up by the source
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> JacobiState:  # noqa: ARG002

@@ -33,7 +33,7 @@ class Lookup:
     """
 
     def __init__(self, block_size: int, eos: int, padding: int, shared: bool = True) -> None:
-        self.limit, self.capturable, self._shared = block_size, True, shared
+        self.limit, self.capturable, self.reads_sentences, self._shared = block_size, True, False, shared
         self._eos, self._padding = eos, padding
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002

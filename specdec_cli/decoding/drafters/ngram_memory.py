@@ -34,7 +34,7 @@ class NgramMemory:
     """
 
     def __init__(self, block_size: int, vocabulary_size: int, device: torch.device) -> None:
-        self.limit, self.capturable = block_size, True
+        self.limit, self.capturable, self.reads_sentences = block_size, True, False
         # The last entry of each table is never read: what is not to be stored is written to it.
         self._after_one = torch.full((vocabulary_size + 1,), _UNKNOWN, device=device)
         self._after_two = torch.full((_PLACES + 1,), _UNKNOWN, device=device)

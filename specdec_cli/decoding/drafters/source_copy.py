@@ -64,7 +64,7 @@ class SourceCopy:
     """
 
     def __init__(self, match: str, eos: int, word_starts: Tensor, block_size: int = 0) -> None:
-        self.match, self.limit, self.capturable = match, block_size, True
+        self.match, self.limit, self.capturable, self.reads_sentences = match, block_size, True, True
         self._eos = eos
         self._word_starts = word_starts
 

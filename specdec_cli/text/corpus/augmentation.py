@@ -3,96 +3,130 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from specdec_cli.text.corpus.cleaning import same_numbers
 from specdec_cli.text.corpus.parallel import Pair
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.quantities import Quantity, find_quantities, written
 
-_SOURCE = re.compile(r"(?<![\d:.,])(\d{1,2})(?::(\d\d))?(?![\d:])(?:(\s?)([ap])(?=\.?\s?m\b))?", re.IGNORECASE)
-_TARGET = re.compile(r"(?<![\d:.,])(\d{1,2})(?:([:.])(\d\d))?(?![\d:])(\s?Uhr\b)?")
-
-
-@dataclass(frozen=True)
-class ClockTime:
-    """A time of day, in minutes after midnight, and the characters [`start`, `end`) that write it, without Uhr and the m of a.m."""
-
-    minutes: int
-    start: int
-    end: int
-    written: re.Match[str]
-
-
-def source_times(text: str) -> list[ClockTime]:
-    """The times of an English sentence, in order: 9 p.m., 9:30pm, and 21:30, which counts as a time of the 24-hour clock."""
-    return [time for match in _SOURCE.finditer(text) if (match[2] or match[4]) and (time := _time(match, match[2], match[4]))]
-
-
-def target_times(text: str) -> list[ClockTime]:
-    """The times of a German sentence, in order: 21 Uhr, 21.30 Uhr and 21:30."""
-    return [time for match in _TARGET.finditer(text) if (match[4] or match[2] == ":") and (time := _time(match, match[3], None))]
-
-
-def _time(match: re.Match[str], minutes: str | None, half: str | None) -> ClockTime | None:
-    """The time that `match` writes; None if the clock has none such, as 13 p.m. `half` is the a of a.m. or the p of p.m."""
-    hour, minute = int(match[1]), int(minutes or 0)
-    if half and not 1 <= hour <= 12:
-        return None
-    if half:
-        hour = hour % 12 + 12 * (half in "pP")
-    end = match.end(4) if half else match.end(3 if match.re is _TARGET and minutes else 2 if minutes else 1)
-    return ClockTime(60 * hour + minute, match.start(), end, match) if hour < 24 and minute < 60 else None
-
-
+Languages = tuple[str, str]
+"""The codes of the languages of sources and targets."""
 _DAY = 24 * 60
 _FULL_HOURS = 0.4
 """The share of full hours among the times drawn; the others have minutes that are multiples of five."""
+_TIME = re.compile(r"(?P<hour>\d{1,2})(?:(?P<separator>[:.]|\s?h\s?)(?P<minute>\d\d))?(?P<mark>.*)", re.DOTALL)
+_HALF = re.compile(r"(\s?)([ap])(?=\.?\s?m\b)", re.IGNORECASE)
+_HALVES = (" am", "am", " AM", "AM", " a.m.", " A.M.")
+_YEARS = range(1000, 2100)
+_IN_WORD = re.compile(r"[^\W\d_]|\.(?=\s*\w)")
+"""What is after an ordinal number, or one that is part of a word: 25th, 25. Mai, 62er, 4x4."""
 
 
-def with_other_times(pair: Pair, draw: random.Random) -> Pair:
-    """Replace the times of a pair by random ones, in the same format. If its two sides have different times, return the pair unchanged."""
-    source, target = source_times(pair.source), target_times(pair.target)
-    if not source or sorted(time.minutes for time in source) != sorted(time.minutes for time in target):
+def times(text: str, language: str) -> list[Quantity]:
+    """The times of a text, in order; none for an unknown language."""
+    return [quantity for quantity in find_quantities(text, language) if quantity.kind == "time"]
+
+
+def with_other_times(pair: Pair, draw: random.Random, languages: Languages = ("en", "de"), *, halves: bool = False) -> Pair:
+    """Replace the times of a pair by random ones, in the same format. If its two sides have different times, return the pair unchanged.
+
+    With `halves`, times of a language with a clock of 12 hours that lack a.m. and p.m. get it.
+    """
+    found = [times(text, language) for text, language in zip((pair.source, pair.target), languages, strict=True)]
+    values = [sorted(time.minutes for time in each) for each in found]
+    if not found[0] or values[0] != values[1] or any(_TIME.fullmatch(time.text) is None for each in found for time in each):
         return pair
-    distinct = sorted({time.minutes for time in source})
+    if any(time.exact and time.text.isdigit() for each in found for time in each):
+        return pair  # the beginning of a range, whose half of the day stands at its end
+    distinct = sorted(set(values[0]))
     drawn = dict(zip(distinct, _draw(len(distinct), draw), strict=True))
-    return Pair(
-        _with_times(pair.source, ((time, _as_source(time, drawn[time.minutes])) for time in source)),
-        _with_times(pair.target, ((time, _as_target(time, drawn[time.minutes])) for time in target)),
-        pair.domain,
-    )
+    changed = []
+    for text, language, each in zip((pair.source, pair.target), languages, found, strict=True):
+        own = convention(language)
+        adds = halves and own is not None and own.clock == 12
+        edits = [Edit(time.start, time.end, time.text, _written_as(time.text, drawn[time.minutes], draw, adds=adds)) for time in each]
+        changed.append(apply_edits(text, edits))
+    return Pair(changed[0], changed[1], pair.domain)
 
 
 def _draw(count: int, draw: random.Random) -> list[int]:
-    """Different times; `count` at most 12."""
-    times: dict[int, None] = {}
-    while len(times) < count:
-        times[draw.randrange(24) * 60 if draw.random() < _FULL_HOURS else draw.randrange(0, _DAY, 5)] = None
-    return list(times)
+    """Different times, in minutes after midnight; `count` at most 12."""
+    drawn: dict[int, None] = {}
+    while len(drawn) < count:
+        drawn[draw.randrange(24) * 60 if draw.random() < _FULL_HOURS else draw.randrange(0, _DAY, 5)] = None
+    return list(drawn)
 
 
-def _as_source(time: ClockTime, minutes: int) -> str:
+def _written_as(text: str, minutes: int, draw: random.Random, *, adds: bool) -> str:
+    """A time in the format of the time `text`; if this lacks a.m. and p.m. and `adds` is true, with one of them."""
+    found = _TIME.fullmatch(text)
+    assert found is not None
     hour, minute = divmod(minutes, 60)
-    _, with_minutes, space, half = time.written.groups()
-    if half:
+    mark = found["mark"]
+    half = _HALF.search(mark)
+    if half is None and adds:
+        mark = draw.choice(_HALVES)
+        half = _HALF.search(mark)
+    if half is not None:
         letter = "ap"[hour >= 12]
-        hour, half = (hour - 1) % 12 + 1, letter.upper() if half.isupper() else letter
-    written = f"{hour:02}" if time.written[1].startswith("0") else f"{hour}"
-    return written + (f":{minute:02}" if with_minutes or minute else "") + (space + half if half else "")
+        mark = mark[: half.start(2)] + (letter.upper() if half[2].isupper() else letter) + mark[half.end(2) :]
+        hour = (hour - 1) % 12 + 1
+    written = f"{hour:02}" if found["hour"].startswith("0") else f"{hour}"
+    return written + (f"{found['separator'] or ':'}{minute:02}" if found["minute"] or minute else "") + mark
 
 
-def _as_target(time: ClockTime, minutes: int) -> str:
-    hour, minute = divmod(minutes, 60)
-    written = f"{hour:02}" if time.written[1].startswith("0") else f"{hour}"
-    return written + (f"{time.written[2] or ':'}{minute:02}" if time.written[3] or minute else "")
+def with_other_numbers(pair: Pair, draw: random.Random, languages: Languages = ("en", "de")) -> Pair:
+    """Replace each number that both sides have once by a random one, as each language writes it; the pair itself if there is none.
+
+    A number of two digits or more gets as many digits, or separators of thousands; one with decimals gets as many decimals; years stay
+    years. Numbers of one digit may decide about the singular, and are kept.
+    """
+    found = [
+        [each for each in find_quantities(text, language) if each.kind in ("number", "price") and not _IN_WORD.match(text, each.end)]
+        for text, language in zip((pair.source, pair.target), languages, strict=True)
+    ]
+    single = [{each[0]: each[1] for each in _single(numbers)} for numbers in found]
+    both = [value for value in single[0] if value in single[1] and (len(value[0]) > 1 or value[1])]
+    changes = {value: _other_number(single[0][value], draw) for value in both}
+    edited = []
+    for text, language, each in zip((pair.source, pair.target), languages, single, strict=True):
+        chosen = sorted(((each[value], changes[value]) for value in both), key=lambda old: old[0].start)
+        written_there = (Edit(old.start, old.end, old.text, written(new, language)) for old, new in chosen)
+        edited.append(apply_edits(text, written_there))
+    return Pair(edited[0], edited[1], pair.domain)
 
 
-def _with_times(text: str, changes: Iterator[tuple[ClockTime, str]]) -> str:
-    parts, end = [], 0
-    for time, written in changes:
-        parts += [text[end : time.start], written]
-        end = time.end
-    return "".join([*parts, text[end:]])
+def _single(numbers: Sequence[Quantity]) -> Iterator[tuple[tuple[str, str], Quantity]]:
+    """Yield the numbers whose value only one has, each after its value."""
+    counts = Counter(number.value for number in numbers)
+    return ((number.value, number) for number in numbers if counts[number.value] == 1)
+
+
+def _other_number(quantity: Quantity, draw: random.Random) -> Quantity:
+    """A random number of the kind of `quantity`."""
+    size, fraction = len(quantity.digits), "".join(draw.choice("0123456789") for _ in quantity.fraction)
+    if not quantity.grouped and size == 4 and int(quantity.digits) in _YEARS and not fraction and not quantity.sign:
+        return replace(quantity, digits=str(draw.randrange(1800, 2100)))
+    if quantity.grouped or (size > 1 and not fraction and draw.random() < 0.5):
+        return replace(quantity, digits=str(draw.randrange(1000, 10 ** draw.choice((4, 4, 5, 6)))), fraction=fraction, grouped=True)
+    digits = draw.choice("123456789") + "".join(draw.choice("0123456789") for _ in range(size - 1))
+    return replace(quantity, digits=digits, fraction=fraction[:-1] + draw.choice("123456789") if fraction else "")
+
+
+def with_copies(pairs: Iterable[Pair], count: int, languages: Languages, seed: int = 0) -> Iterator[Pair]:
+    """Yield each pair, and up to `count` different copies of it with other times and numbers, if both sides have the same ones."""
+    draw = random.Random(seed)
+    for pair in pairs:
+        yield pair
+        seen = {pair}
+        for _ in range(count):
+            copy = with_other_numbers(with_other_times(pair, draw, languages, halves=True), draw, languages)
+            if copy not in seen:
+                seen.add(copy)
+                yield copy
 
 
 _NUMBER = re.compile(r"\d+")
@@ -120,7 +154,8 @@ class Variation:
     the same result. `varied` counts the pairs changed.
     """
 
-    def __init__(self, pairs: Iterable[Pair], share: float, seed: int = 0) -> None:
+    def __init__(self, pairs: Iterable[Pair], share: float, seed: int = 0, languages: Languages = ("en", "de")) -> None:
+        self._languages = languages
         self.share, self.varied, self._random = share, 0, random.Random(seed)
         names, lower = Counter[str](), Counter[str]()
         for pair in pairs:
@@ -134,9 +169,9 @@ class Variation:
         """The pair, or one with other numbers, times or names."""
         before, changes = pair, dict[str, str]()
         if self._random.random() < self.share:
-            pair = with_other_times(pair, self._random)
-        times = (*source_times(pair.source), *target_times(pair.target))
-        in_times = {number for time in times for number in _NUMBER.findall(time.written[0])}
+            pair = with_other_times(pair, self._random, self._languages)
+        found = (times(text, language) for text, language in zip((pair.source, pair.target), self._languages, strict=True))
+        in_times = {number for each in found for time in each for number in _NUMBER.findall(time.text)}
         source, target = (Counter(_PLAIN_NUMBER.findall(text)) for text in (pair.source, pair.target))
         numbers = [number for number in source if source[number] == target[number] and number not in in_times]
         if numbers and same_numbers(pair) and self._random.random() < self.share:

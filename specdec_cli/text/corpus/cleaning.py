@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair, apply_gold_edits, read_m2
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.numbers import NUMBER, number_forms, written_forms
+from specdec_cli.text.locale.quantities import repaired
 
 
 class HeldOut:
@@ -78,7 +79,8 @@ class CleaningRules:
     are from `minimum_length` to `maximum_length`. If the longer side has more than `short` characters, it may be at
     most `maximum_ratio` times as long as the other. With `same_numbers`, both sides must have the same numbers.
     `detokenize` and `normalize_punctuation`, in this order, rewrite both sides before all checks but that of the
-    domain, by the rules of Moses for the `languages` (source, target).
+    domain, by the rules of Moses for the `languages` (source, target). With `repair_numbers`, numbers and times that a
+    target has as in its source are then written as its language does (see `repaired`).
     """
 
     domains: frozenset[str] = frozenset()
@@ -87,6 +89,7 @@ class CleaningRules:
     maximum_ratio: float = 3.0
     short: int = 20
     same_numbers: bool = False
+    repair_numbers: bool = False
     normalize_punctuation: bool = False
     detokenize: bool = False
     languages: tuple[str, str] = ("en", "de")
@@ -95,13 +98,15 @@ class CleaningRules:
 @dataclass
 class CleaningReport:
     """The numbers of pairs that `clean` has read, kept, and dropped; `dropped` has the number for each reason, a
-    short text. `varied` is the number of those kept that `prepare --vary` has changed, `written` that of the lines that
-    `prepare` has written: `prepare --temperature` repeats pairs.
+    short text. `repaired` and `varied` are the numbers of those kept that `prepare --repair-numbers` and `--vary` have changed, `copied`
+    that of the copies of `--number-copies`, `written` that of the lines that `prepare` has written: `prepare --temperature` repeats pairs.
     """
 
     read: int = 0
     kept: int = 0
+    repaired: int = 0
     varied: int = 0
+    copied: int = 0
     written: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 
@@ -120,6 +125,10 @@ def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, h
             report.dropped["domain not chosen"] += 1
             continue
         pair = Pair(rewrite_source(pair.source), rewrite_target(pair.target), pair.domain)
+        is_repaired = False
+        if rules.repair_numbers:
+            target = repaired(pair.source, pair.target, rules.languages)
+            pair, is_repaired = replace(pair, target=target), target != pair.target
         reason, key = _reason_to_drop(pair, rules), _digest(pair)
         if reason is None and key in seen:
             reason = "duplicate"
@@ -130,6 +139,7 @@ def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, h
             continue
         seen.add(key)
         report.kept += 1
+        report.repaired += is_repaired
         yield pair
 
 

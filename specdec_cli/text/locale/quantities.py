@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import is_function_word, short_code
 from specdec_cli.text.locale.numbers import lost_numbers, word_values
@@ -33,13 +34,22 @@ _DIGIT = "[0-9]"
 _LABEL = re.compile(
     r"\b(?:versions?|ver|v|releases?|chapters?|chap|ch|sections?|sect?|figures?|figs?|tables?|tab|steps?|parts?|appendix|exercises?|examples?"
     r"|equations?|eqs?|pages?|pp?|clauses?|articles?|paragraphs?|par|rules?|levels?|numbers?|nos?|nr|items?|tasks?|rooms?|values?|updates?|patch|build"
-    r"|python|java|php|ruby|perl|node|windows|ios|android|macos|ubuntu|debian|fedora|linux|kernel|kapitel|abschnitt|abbildung|abb|tabelle"
+    r"|python|java|php|ruby|perl|node|windows|ios|android|macos|ubuntu|debian|fedora|linux|kernel|gcc|gcj|clang|g?libc|lib\w+|openssl|qt|gtk|kde"
+    r"|gnome|gimp|mysql|postgresql|sqlite|apache|nginx|firefox|darktable|git|cmake|kapitel|abschnitt|abbildung|abb|tabelle"
     r"|schritt|teil|aufgabe)\.?\s$",
     re.IGNORECASE,
 )
 """The words after which a number with a point names something: version 1.5, section 4.2."""
-_GLUED_BEFORE, _GLUED_AFTER = re.compile(rf"[\w.{_NO_TEXT}][-+~]$"), re.compile(r"[A-Za-z]+\d|[A-Za-z]{4}")
-"""What is directly before or after the numbers of versions: 8.12.3-6.6, 3.1r8."""
+_GLUED_BEFORE, _GLUED_AFTER = (
+    re.compile(rf"[\w.{_NO_TEXT}][-+~]$|[^\W\d_]/$"),
+    re.compile(r"(?!x\d)[A-Za-z]+\d|[A-Za-z]{4}|[A-Z]{3}|(?!x)[a-z]-\d|\.x"),
+)
+"""What is directly before or after the numbers of versions: 8.12.3-6.6, 3.1r8, 4.4BSD, 2.12p-8; not the x of 7.62x39."""
+_VERSION_AFTER = re.compile(
+    r"\s(?:LTS|CDs?|DVDs?|kernels?|series|branch|releases?|versions?|r\d"
+    r"|(?:and|or) (?:later|newer|above|higher|earlier|older|up))\b|(?:ad|ac|ax|er)\b"
+)
+"""What is after the numbers of versions and standards: 2.6 kernel, 4.9 or later, 802.3ad."""
 _NAMED = re.compile(r"(?P<inside>(?<=[\w,;)] ))?\b(?P<word>[^\W\d_a-z][\w.+-]*)\s$")
 """A word with a capital, which may be a name with a number after it."""
 _BEGINNING = re.compile(
@@ -147,6 +157,34 @@ def realise(source: str, output: str, languages: Languages) -> str:
     return matching.text(wanted)
 
 
+def repaired(source: str, target: str, languages: Languages) -> str:
+    """Return `target`, a translation of `source` that a person wrote, with the numbers that it has as in the source written as the target
+    language does, and so the times with a.m. or p.m. for a language with a clock of 24 hours.
+
+    Numbers that differ otherwise stay, and so do labels, signs of currencies, decimals without a unit, which may be versions, and
+    numbers with three digits after a point, which may be thousands or decimals.
+    """
+    own, wanted = convention(languages[1]), find_quantities(source, languages[0])
+    if not wanted or own is None or languages[0] == languages[1]:
+        return target
+    matching = _Matching(target, languages[1])
+    matching.match(wanted)
+    changes = [
+        Edit(start, end, target[start:end], text)
+        for start, end, quantity, text in sorted(matching.taken, key=lambda each: each[0])
+        if _is_as_in_source(quantity, target[start:end], own)
+        and (not quantity.fraction or _UNIT.match(source, quantity.end) or _UNIT.match(target, end))
+    ]
+    return apply_edits(target, changes)
+
+
+def _is_as_in_source(quantity: Quantity, text: str, own: Convention) -> bool:
+    """Whether the text of a quantity in a target is that of the source, or a time of the clock that the target language does not use."""
+    if quantity.kind == "time":
+        return own.clock == 24 and quantity.exact and quantity.text[-1:] in ".mM"
+    return quantity.kind != "label" and text == quantity.text and not re.fullmatch(r"\d+\.\d{3}", text)
+
+
 def without_double_marks(text: str) -> str:
     """Return `text` with one "Uhr" after a time that has two."""
     return _DOUBLE_MARK.sub(r"\1", text)
@@ -175,7 +213,7 @@ def _number_pattern(own: Convention) -> re.Pattern[str]:
     group = f"[{re.escape(own.group)}{_THIN}{' ' * own.group.isspace()}]"
     decimal = re.escape(own.decimal)
     return re.compile(
-        rf"(?<!\w)(?<!\d[.,:/'])(?:(?P<groups>{_DIGIT}{{1,3}}(?:{group}{_DIGIT}{{3}})+)|(?P<digits>{_DIGIT}+))(?:{decimal}(?P<fraction>{_DIGIT}+))?"
+        rf"(?<!\w)(?<!\d[.,:/'])(?<![a-z],)(?:(?P<groups>(?!0){_DIGIT}{{1,3}}(?:{group}{_DIGIT}{{3}})+)|(?P<digits>{_DIGIT}+))(?:{decimal}(?P<fraction>{_DIGIT}+))?"
         r"(?!\d)(?![.,:/']\d)"
     )
 
@@ -186,13 +224,16 @@ def _quantity(text: str, found: re.Match[str], own: Convention, before: Quantity
     before_sign, after_sign = _SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start()), _SIGN_AFTER.match(text, found.end())
     sign = before_sign[1] if before_sign else after_sign[1] if after_sign else ""
     kind: Literal["number", "label", "price"] = "price" if sign else "number"
-    if fraction and not found["groups"] and not sign and own.decimal == "." and _is_label(text, found, before):
+    is_point = text[found.start() - 1 : found.start()] + text[found.end() : found.end() + 1] == "()" and len(found.group()) == 3
+    if fraction and not found["groups"] and not sign and (is_point if own.decimal != "." else _is_label(text, found, before)):
         kind = "label"
     return Quantity(found.start(), found.end(), found.group(), kind, digits, fraction, found["groups"] is not None, sign)
 
 
 def _is_label(text: str, found: re.Match[str], before: Quantity | None) -> bool:
     """Whether a number with a point names something, as in "version 1.5", "Windows 8.1" and "sections 4.2 and 4.3"."""
+    if _VERSION_AFTER.match(text, found.end()):
+        return True
     if _GLUED_AFTER.match(text, found.end()) or _GLUED_BEFORE.search(text, max(found.start() - 2, 0), found.start()):
         return before is None or before.end != found.start() - 1 or before.kind != "number"
     if _UNIT.match(text, found.end()):
@@ -272,7 +313,7 @@ class _Matching:
             self._by_value[self._value(number)].append(number)
             self._by_digits[re.sub(r"\D", "", number.group())].append(number)
         self._used = set[int]()
-        self._taken: list[tuple[int, int, Quantity, str]] = []
+        self.taken: list[tuple[int, int, Quantity, str]] = []
         self.lost: list[Quantity] = []
 
     def match(self, wanted: Sequence[Quantity], *, any_form: bool = True) -> None:
@@ -297,7 +338,7 @@ class _Matching:
         if signs and not any(quantity.sign for quantity in self.lost):
             changes = self._with_signs(signs)
         else:
-            changes = [(start, end, text) for start, end, _, text in self._taken]
+            changes = [(start, end, text) for start, end, _, text in self.taken]
         pieces, position = [], 0
         for start, end, text in sorted(changes):
             pieces += [self._output[position:start], text]
@@ -307,7 +348,7 @@ class _Matching:
     def _with_signs(self, signs: set[str]) -> list[tuple[int, int, str]]:
         """The changes of the output, with the sign of each price beside its amount, and without other signs of the same currencies."""
         used, made = set[int](), list[tuple[int, int, str]]()
-        for start, end, quantity, text in sorted(self._taken, key=lambda each: each[0]):
+        for start, end, quantity, text in sorted(self.taken, key=lambda each: each[0]):
             before, after = _SIGN_BEFORE.search(self._output, max(start - 2, 0), start), _SIGN_AFTER.match(self._output, end)
             places = [found.start(1) for found in (before, after) if found and found[1] == quantity.sign and found.start(1) not in used]
             named = quantity.sign and re.compile(rf"\s?-?(?:{_CURRENCY_NAMES.get(quantity.sign, '(?!)')})").match(self._output, end)
@@ -330,6 +371,8 @@ class _Matching:
             keys = (
                 [quantity.minutes] if quantity.exact else [minutes for each in (quantity.minutes, later) for minutes in (each, -1 - each)]
             )
+            if self._own.clock == 12 and quantity.minutes < _HALF_DAY:
+                keys.append(-1 - quantity.minutes)  # a time before noon needs no a.m.
             time = self._free_time(keys)
             return time is not None and self._take(time.start, time.end, quantity, self._without_half(time))
         number = self._free(self._by_text[quantity.text] if quantity.kind == "label" else self._by_value[quantity.value])
@@ -371,7 +414,7 @@ class _Matching:
 
     def _take(self, start: int, end: int, quantity: Quantity, text: str) -> bool:
         self._used.add(start)
-        self._taken.append((start, end, quantity, text))
+        self.taken.append((start, end, quantity, text))
         return True
 
     def _value(self, number: re.Match[str]) -> tuple[str, str] | None:

@@ -76,7 +76,7 @@ RECOGNISERS = (
     ),
     Recogniser(
         "quoted_argument",
-        rf"(?<![\w'`])['`](?:%(?:\(\w+\)|\d+\$)?{_ARGUMENT}|%\d{{1,2}}|{_IN_BRACES})'(?![\w'])",
+        rf"(?<![\w'`])['`](?:%(?:\([\w.]+\)|\d+\$)?{_ARGUMENT}|%\d{{1,2}}|{_IN_BRACES})'(?![\w'])",
         ("'%s'", "`%1$s'", "'{name}'"),
         ("'%s %d'", "Tom's '%s's"),
     ),
@@ -147,8 +147,8 @@ RECOGNISERS = (
     ),
     Recogniser(
         "named_argument",
-        rf"(?<![\d%])%(?:\(\w+\)|\d+\$){_ARGUMENT}|(?<![\w%])%\d{{1,2}}(?![\w%])",
-        ("%(name)s", "%1$s", "%(n)d", "%1"),
+        rf"(?<![\d%])%(?:\([\w.]+\)|\d+\$){_ARGUMENT}|(?<![\w%])%\d{{1,2}}(?![\w%])",
+        ("%(name)s", "%(user.name)s", "%1$s", "%(n)d", "%1"),
         ("5%1", "100%s"),
         number=rf"%(?:\(\w+\)|\d+\$)[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|%\({_COUNT}\)s",
     ),

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from specdec_cli.text.corpus.augmentation import Variation, source_times, target_times, with_other_times
+from specdec_cli.text.corpus.augmentation import Variation, times, with_other_times
 from specdec_cli.text.corpus.parallel import Pair
 
 PAIRS = [
@@ -22,9 +22,9 @@ def test_both_sides_get_the_same_other_times(source: str, target: str) -> None:
     draw, seen = random.Random(1), set[tuple[int, ...]]()
     for _ in range(100):
         other = with_other_times(Pair(source, target, "chat"), draw)
-        minutes = tuple(time.minutes for time in source_times(other.source))
-        assert minutes == tuple(time.minutes for time in target_times(other.target))
-        assert len(minutes) == len(source_times(source))
+        minutes = tuple(time.minutes for time in times(other.source, "en"))
+        assert minutes == tuple(time.minutes for time in times(other.target, "de"))
+        assert len(minutes) == len(times(source, "en"))
         assert other.domain == "chat"
         seen.add(minutes)
     assert len(seen) > 50
@@ -55,15 +55,15 @@ def test_all_but_the_times_stays(source: str, target: str) -> None:
     ],
 )
 def test_times_of_the_source_are_found(text: str, minutes: list[int]) -> None:
-    assert [time.minutes for time in source_times(text)] == minutes
+    assert [time.minutes for time in times(text, "en")] == minutes
 
 
 @pytest.mark.parametrize(
     ("text", "minutes"),
-    [("21 Uhr", [1260]), ("9.05 Uhr", [545]), ("21:30", [1290]), ("9.05", []), ("24 Uhr", []), ("21", []), ("3 Uhren", [])],
+    [("21 Uhr", [1260]), ("9.05 Uhr", [545]), ("21:30", [1290]), ("9.05", []), ("24 Uhr", [0]), ("21", []), ("3 Uhren", [])],
 )
 def test_times_of_the_target_are_found(text: str, minutes: list[int]) -> None:
-    assert [time.minutes for time in target_times(text)] == minutes
+    assert [time.minutes for time in times(text, "de")] == minutes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.locale.conventions import convention
-from specdec_cli.text.locale.quantities import find_quantities, lost_values, realise, without_double_marks, written, written_in
+from specdec_cli.text.locale.quantities import find_quantities, lost_values, realise, repaired, without_double_marks, written, written_in
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,10 @@ from specdec_cli.text.locale.quantities import find_quantities, lost_values, rea
         ("Route 2.1 is closed, after 2.1 km", [("2.1", "label"), ("2.1", "number")]),
         ("Add 1.5 to 2.5 kg. About 3.5 people", [("1.5", "number"), ("2.5", "number"), ("3.5", "number")]),
         ("release 3.1r8, sendmail 8.12.3-6.6", [("3.1", "label"), ("6.6", "label")]),
+        ("gcc 4.9, glibc 2.19 and libpng 1.6", [("4.9", "label"), ("2.19", "label"), ("1.6", "label")]),
+        ("the 2.6 kernel, 4.4BSD, 802.3ad, 16.04 LTS", [("2.6", "label"), ("4.4", "label"), ("802.3", "label"), ("16.04", "label")]),
+        ("needs 2.1 or later, HTTP/1.1 and 2.6.x", [("2.1", "label"), ("1.1", "label"), ("2.6", "label")]),
+        ("a 7.62x39mm round and 5.5 km", [("7.62", "number"), ("5.5", "number")]),
         ("$1,299.50, 5 € and £ 3", [("1,299.50", "price"), ("5", "price"), ("3", "price")]),
         ("on 12.05.2020, 12/31/2023, 10.0.0.1, 2023-12-24, 3:2", []),
         ("{0:.2f} of $3$ and <b1>", []),
@@ -162,3 +166,47 @@ def test_conventions_are_those_of_languages_with_any_code() -> None:
 def test_the_file_of_conventions_is_that_of_the_cldr() -> None:
     conventions = pytest.importorskip("documentation.conventions", reason="babel is not installed")
     assert conventions.FILE.read_text(encoding="utf-8") == conventions.written()
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("The city has 2,350 streets.", "Die Stadt hat 2,350 Straßen.", "Die Stadt hat 2.350 Straßen."),
+        ("a chip of 1,048,576 bits", "ein Chip mit 1,048,576 Bits", "ein Chip mit 1.048.576 Bits"),
+        ("wait 5.5 seconds", "5.5 Sekunden warten", "5,5 Sekunden warten"),
+        ("at 5:30 PM", "um 5:30 PM", "um 17:30 Uhr"),
+        ("at 5:30 p.m.", "um 5:30 Uhr", "um 17:30 Uhr"),
+        ("Rent is $2,450.75 a month", "Die Miete ist $2,450.75 im Monat", "Die Miete ist $2,450.75 im Monat"),
+        ("£30m a year", "30 Mio. GBP im Jahr", "30 Mio. GBP im Jahr"),
+        ("about 1,000", "etwa tausend", "etwa tausend"),
+        ("version 2.5 and 2.6", "Version 2.5 und 2.6", "Version 2.5 und 2.6"),
+        ("It is fixed in 2.5.", "Behoben in 2.5.", "Behoben in 2.5."),
+        ("less than 10.000", "unter 10.000", "unter 10.000"),
+        ("2,350 and 2,350", "2.350 und 2,350", "2.350 und 2.350"),
+    ],
+)
+def test_numbers_of_a_target_are_repaired(source: str, target: str, expected: str) -> None:
+    assert repaired(source, target, ("en", "de")) == expected
+    assert repaired(source, expected, ("en", "de")) == expected
+    assert repaired(source, target, ("en", "xx")) == repaired(source, target, ("xx", "de")) == target
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ("5,5 Sekunden warten", "wait 5,5 seconds", "wait 5.5 seconds"),
+        ("10,25 km von hier", "10,25 km from here", "10.25 km from here"),
+        ("um 2.30 Uhr", "at 2:30", "at 2:30"),
+        ("um 14:30 Uhr", "at 2:30", "at 2:30"),
+        ("der Punkt (0,0)", "the point (0,0)", "the point (0,0)"),
+        ("f(x,1,1)", "f(x,1,1)", "f(x,1,1)"),
+        ("etwa 0.123", "about 0.123", "about 0.123"),
+    ],
+)
+def test_numbers_of_an_english_target_are_repaired(source: str, target: str, expected: str) -> None:
+    assert repaired(source, target, ("de", "en")) == expected
+
+
+def test_a_time_before_noon_needs_no_half_of_the_day_in_english() -> None:
+    assert realise("Er kam um 2.30 Uhr.", "He came at 2:30.", ("de", "en")) == "He came at 2:30."
+    assert realise("Er kam um 14.30 Uhr.", "He came at 2:30.", ("de", "en")) == "He came at 2:30 PM."

@@ -62,7 +62,8 @@ def test_text_in_the_target_language_is_copied() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["Use the door.", "If you like it, do it:", "for my friend", "Return to me.", "He said = no", "import what you like."]
+    "line",
+    ["Use the door.", "If you like it, do it:", "for my friend", "Return to me.", "He said = no", "import what you like.", "First, he = I"],
 )
 def test_prose_is_not_detected_as_code(line: str) -> None:
     assert not is_code(line)
@@ -80,6 +81,13 @@ def test_prose_without_marks_is_segmented_as_plain_text(line: str) -> None:
     assume(not split_marks(line).head.strip() and "   " not in line)
     found, plain = segment_line(line, 20, len, TRANSLATES), segment(line, 20, len)
     assert found == plain or all(sum(map(str.isalpha, text)) < 2 for text in set(plain.texts) - set(found.texts))
+
+
+@pytest.mark.parametrize(
+    "line", ["line, user = user, 5", "a, *b = c", "x.y, z[0] = 1, 2", "except ValueError:", "except (A, b.C) as error:", "except:"]
+)
+def test_statements_are_detected_as_code(line: str) -> None:
+    assert is_code(line)
 
 
 def test_very_long_lines_are_not_detected_as_code() -> None:

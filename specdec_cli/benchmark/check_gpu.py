@@ -1,0 +1,277 @@
+"""A check of a bundle on a GPU: every line has greedy decoding's tokens, by every decoding, block size and batch size; and how fast.
+
+Run as `python -m specdec_cli.benchmark.check_gpu`, or by `make check-gpu`. Each part prints its results and adds them to a JSON file, so
+that a later run goes on where this one ended. A part that fails is reported, and the next one runs.
+"""
+
+import argparse
+import json
+import sys
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from specdec_cli.decoding.graphs import Graphs
+from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.player import open_player
+from specdec_cli.decoding.rounds import DraftAndVerify
+from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.files import write_json
+from specdec_cli.model.bundle import Bundle, load_bundle
+from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
+from specdec_cli.opening.machine import prepare_torch
+from specdec_cli.pipeline.building import bundle_verifier
+from specdec_cli.pipeline.engine import Engine
+
+SAMPLE = Path(__file__).with_name("sample.en-de.tsv")
+SHIPPED = Path(__file__).parents[1] / "bundles" / "en-de"
+BATCHES, SIZES = (1, 7, 32, 128, 512), range(11)
+FIRST = ((128, 4), (512, 4), (1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (32, 10), (128, 0), (512, 0), (7, 3))
+"""Batch sizes and block sizes that are checked and timed first; then come all others."""
+OTHERS = ("auto", "lookup", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "specdec,lookup")
+"""Other exact decodings, which are checked alone and in batches."""
+BESIDE = (1, 32, 128, 512)
+"""Batch sizes of CTranslate2."""
+LAUNCHES = 20
+"""Bursts whose time on the device is measured."""
+FEW = 300
+"""Lines that are decoded one at a time for speed."""
+
+
+@dataclass
+class Check:
+    """The check of a bundle on `device` with `lines`. Results are added to the JSON file `out`; no part begins after `limit` seconds."""
+
+    folder: Path
+    lines: Sequence[str]
+    out: Path
+    limit: float
+    device: str = "cuda"
+    results: dict[str, Any] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+    _bundles: dict[str, tuple[Bundle, Verifier]] = field(default_factory=dict)
+
+    def run(self) -> bool:
+        """Run all parts that the file does not have; return whether all results are as they should be."""
+        if self.out.exists():
+            self.results = json.loads(self.out.read_text(encoding="utf-8"))
+        self.part("card", self.card)
+        self.part("kernels", self.kernels)
+        self.part("kernels, greedy alone", self.alone, "kernels")
+        for rows, size in FIRST:
+            self.part(f"kernels, batch {rows}, block size {size}", self.decode, "kernels", rows, size)
+        for rows in BESIDE:
+            self.part(f"CTranslate2, batch {rows}", self.ctranslate2, rows)
+        for rows, size in ((1, 0), (1, 4), (128, 4)):
+            self.part(f"operators, batch {rows}, block size {size}", self.decode, "operators", rows, size)
+        self.part("float32, eager operators", self.reference)
+        for decoding in OTHERS:
+            for rows in (1, 128):
+                self.part(f"kernels, batch {rows}, {decoding}", self.decode, "kernels", rows, None, decoding)
+        for rows in BATCHES:
+            for size in SIZES:
+                self.part(f"kernels, batch {rows}, block size {size}", self.decode, "kernels", rows, size)
+        wrong = [name for name, found in self.results.items() if found.get("error") or found.get("different")]
+        print(f"{len(self.results)} parts" + (f"; not as they should be: {'; '.join(wrong)}" if wrong else ", all as they should be"))
+        return not wrong
+
+    def part(self, name: str, compute: Callable[..., dict[str, Any]], *arguments: object) -> None:
+        """Run a part that has no result yet, unless the time is up; print and keep its result, or its error."""
+        if (name in self.results and "error" not in self.results[name]) or time.perf_counter() - self.started > self.limit:
+            return
+        begun = time.perf_counter()
+        try:
+            found = compute(*arguments)
+        except Exception as error:  # the next part may work
+            traceback.print_exc(limit=-8)
+            found = {"error": f"{type(error).__name__}: {' '.join(str(error).split())[:500]}"}
+        self.results[name] = found | {"took_s": round(time.perf_counter() - begun, 2)}
+        print(f"[{time.perf_counter() - self.started:5.1f} s] {name}: {json.dumps(found)}", flush=True)
+        write_json(self.out, self.results)
+
+    def card(self) -> dict[str, Any]:
+        """What computes."""
+        triton = __import__("triton").__version__
+        name = torch.cuda.get_device_name() if self.device == "cuda" else self.device
+        return {"card": name, "torch": torch.__version__, "triton": triton, "lines": len(self.lines), "bundle": self.folder.name}
+
+    def kernels(self) -> dict[str, Any]:
+        """The check of the first use on a card."""
+        problem = why_not_kernels(self.bundle("operators")[0])
+        return {"error": problem} if problem else {"kernels": "as they should be"}
+
+    def bundle(self, means: str) -> tuple[Bundle, Verifier]:
+        """The bundle on the device, computed by "kernels", by captured "operators", or by "float32" ones that are not captured."""
+        if means not in self._bundles:
+            bundle = load_bundle(self.folder)
+            half = self.device == "cuda" and means != "float32"
+            for module in (bundle.verifier, bundle.drafter):
+                if module is not None:
+                    module.to(device=self.device, dtype=torch.float16 if half else torch.float32).requires_grad_(False)
+            if means == "kernels":
+                from specdec_cli.kernels.network import TritonNetwork
+
+                bundle.network, bundle.draft_network = TritonNetwork(bundle.verifier), kernel_drafter(bundle.drafter)
+            bundle.captured = means != "float32"
+            self._bundles[means] = bundle, bundle_verifier(bundle)
+        return self._bundles[means]
+
+    def sentences(self, bundle: Bundle) -> list[Sentence]:
+        """The lines as sentences; those that are too long are left out."""
+        eos, longest = bundle.shape.eos, bundle.shape.max_positions - 16
+        sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in self.lines]
+        return [Sentence(number, ids) for number, ids in enumerate(sources) if len(ids) <= longest and ids[-1] == eos]
+
+    def decode(self, means: str, rows: int, size: int | None, decoding: str = "specdec") -> dict[str, Any]:
+        """Tokens and speed of a decoding; block size 0 is greedy decoding, and None the toolkit's own choice."""
+        bundle, verifier = self.bundle(means)
+        sentences = self.sentences(bundle)
+        if rows == 1:
+            sentences = sentences[:FEW]
+        request = DecodingOptions(decoding="greedy" if size == 0 else decoding, batch_size=rows, block_size=size or None)
+        engine = Engine(bundle, resolve(request, bundle), verifier=verifier)
+        before = {} if verifier.graphs is None else vars(verifier.graphs.counts).copy()
+        outputs, first = self.timed(engine, sentences)
+        again, seconds = self.timed(engine, sentences)
+        found = speed(outputs, seconds) | {"first_s": round(first, 2)}
+        if self.device == "cuda":
+            found["memory_mb"] = round(torch.cuda.max_memory_allocated() / 2**20)
+        if verifier.graphs is not None:
+            found["us_a_round"] = self.round_us(engine, verifier.graphs, sentences)
+            found |= {name: number - before[name] for name, number in vars(verifier.graphs.counts).items()}
+        return found | self.compare(means, outputs) | ({} if ids(again) == ids(outputs) else {"different": "from run to run"})
+
+    def timed(self, engine: Engine, sentences: Sequence[Sentence]) -> tuple[list[Hypothesis], float]:
+        """The hypotheses of `sentences`, by their numbers, and the seconds that they took."""
+        self.wait()
+        begun = time.perf_counter()
+        if engine.decoding.batch_size == 1:
+            found = [hypothesis for sentence in sentences for hypothesis in engine.decode([sentence])]
+        else:
+            found = list(engine.decode(sentences))
+        self.wait()
+        return sorted(found, key=lambda each: each.number), time.perf_counter() - begun
+
+    def round_us(self, engine: Engine, graphs: Graphs, sentences: Sequence[Sentence]) -> float | None:
+        """Microseconds of a round of sentences of the most frequent width, launched without a pause; None for what is not captured."""
+        verifier, decoding = engine.verifier, engine.decoding
+        by_width: dict[int, list[Sentence]] = {}
+        for sentence in sentences:
+            by_width.setdefault(verifier.source_width(len(sentence.source)), []).append(sentence)
+        alike = max(by_width.values(), key=len)[: decoding.batch_size]
+        round_ = DraftAndVerify(verifier, engine.drafter, decoding)
+        if round_.identity is None:
+            return None
+        with torch.inference_mode(), open_player(round_, graphs, len(alike)) as player:
+            player.admit(alike)
+            for _ in range(3):
+                player.launch(1, decoding.block_size)
+            rounds = player.collect().rounds
+            self.wait()
+            begun = time.perf_counter()
+            for _ in range(LAUNCHES):
+                player.launch(1, decoding.block_size)
+            self.wait()
+            return round(1e6 * (time.perf_counter() - begun) / LAUNCHES / rounds, 1)
+
+    def wait(self) -> None:
+        """Wait for the device."""
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+
+    def compare(self, means: str, outputs: Sequence[Hypothesis]) -> dict[str, Any]:
+        """How many of the outputs are not those of greedy decoding one at a time by the same means, which is decoded first."""
+        greedy = self.greedy(means)
+        wrong = [each.number for each in outputs if greedy[each.number] != each.ids]
+        return {"different": len(wrong), "of": len(outputs), "first": wrong[:5]} if wrong else {"same": len(outputs)}
+
+    def greedy(self, means: str) -> dict[int, list[int]]:
+        """The tokens of greedy decoding one at a time, which are kept beside the results."""
+        kept = self.out.with_suffix(f".{means}.tokens")
+        if not kept.exists():
+            self.alone(means)
+        return {int(number): found for number, found in json.loads(kept.read_text(encoding="utf-8")).items()}
+
+    def alone(self, means: str) -> dict[str, Any]:
+        """Decode all lines greedily, one at a time, and keep their tokens: with them the other outputs are compared."""
+        bundle, verifier = self.bundle(means)
+        engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=1), bundle), verifier=verifier)
+        outputs, seconds = self.timed(engine, self.sentences(bundle))
+        write_json(self.out.with_suffix(f".{means}.tokens"), {str(each.number): each.ids for each in outputs})
+        return speed(outputs, seconds)
+
+    def reference(self) -> dict[str, Any]:
+        """How many lines have other tokens by eager operators in float32: rounding in float16 may decide between close tokens."""
+        bundle, verifier = self.bundle("float32")
+        engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=128), bundle), verifier=verifier)
+        outputs, seconds = self.timed(engine, self.sentences(bundle))
+        greedy = self.greedy("kernels")
+        differ = [each.number for each in outputs if greedy[each.number] != each.ids]
+        return speed(outputs, seconds) | {"differ_by_rounding": len(differ), "of": len(outputs)}
+
+    def ctranslate2(self, rows: int) -> dict[str, Any]:
+        """The speed of CTranslate2 in float16 with the same weights and sources, greedy."""
+        from ctranslate2 import Translator  # type: ignore[attr-defined]
+
+        from specdec_cli.model.formats import find_writer
+        from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
+
+        bundle, folder = load_bundle(self.folder), self.out.with_suffix(".ctranslate2")
+        if not folder.exists():
+            find_writer("ctranslate2")(bundle, folder, "float16" if self.device == "cuda" else None)
+        translator, text = Translator(str(folder), device=self.device, compute_type="auto"), FolderTokenizer(folder)
+        sentences = self.sentences(bundle)[: FEW if rows == 1 else None]
+        sources = [text.source_pieces(each.source[:-1]) for each in sentences]
+        prefix = [text.target_prefix] * len(sources) if text.target_prefix else None
+
+        def translate(part: Sequence[Sequence[str]], few: Sequence[Sequence[str]] | None) -> list[Any]:
+            options: dict[str, Any] = {"max_batch_size": rows, "beam_size": 1, "max_decoding_length": 200}
+            return list(translator.translate_batch(part, target_prefix=few, **options))
+
+        translate(sources[:64], prefix and prefix[:64])
+        begun = time.perf_counter()
+        found = [translate([each], prefix and prefix[:1])[0] for each in sources] if rows == 1 else translate(sources, prefix)
+        seconds = time.perf_counter() - begun
+        tokens = sum(len(each.hypotheses[0]) + 1 for each in found)
+        return {"ms_a_line": round(1000 * seconds / len(found), 3), "tokens_per_s": round(tokens / seconds), "tokens": tokens}
+
+
+def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
+    """Speed and rounds of a decoding."""
+    tokens, rounds = sum(len(each.ids) for each in outputs), sum(each.rounds for each in outputs)
+    rates = {"ms_a_line": round(1000 * seconds / len(outputs), 3), "tokens_per_s": round(tokens / seconds)}
+    return rates | {"tokens": tokens, "tokens_a_round": round(tokens / rounds, 2)}
+
+
+def ids(outputs: Sequence[Hypothesis]) -> list[list[int]]:
+    """The tokens of the outputs."""
+    return [each.ids for each in outputs]
+
+
+def main() -> int:
+    """Check a bundle on the GPU."""
+    parser = argparse.ArgumentParser(description="Check a bundle on a GPU: the same tokens by every decoding, and how fast.")
+    parser.add_argument("--model", type=Path, default=SHIPPED, help="folder of the bundle")
+    parser.add_argument("--input", type=Path, default=SAMPLE, help="text, or TSV with the source in the first column")
+    parser.add_argument("--lines", type=int, default=0, help="lines of the input (0: all)")
+    parser.add_argument("--out", type=Path, default=Path("check-gpu.json"), help="file of the results; a run goes on where it ended")
+    parser.add_argument("--seconds", type=float, default=330.0, help="no part begins later")
+    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: for tests, under Triton's interpreter")
+    asked = parser.parse_args()
+    if asked.device == "cuda" and not torch.cuda.is_available():
+        print("specdec: there is no GPU here: nothing was checked", file=sys.stderr)
+        return 1
+    prepare_torch(None)
+    text = asked.input.read_text(encoding="utf-8").splitlines()
+    lines = [line.split("\t")[0] for line in text][: asked.lines or None]
+    return 0 if Check(asked.model, lines, asked.out, asked.seconds, asked.device).run() else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

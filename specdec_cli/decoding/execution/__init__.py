@@ -1,1 +1,0 @@
-"""Implementations of the steps of a round: PyTorch's operators and CUDA graphs."""

@@ -1,0 +1,191 @@
+"""CUDA graphs: computations that were recorded once, and that the GPU repeats without the host launching each operator."""
+
+import gc
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.state import Batch, State
+from specdec_cli.model.rows import map_tensors, tensors
+
+MOST_FORMS = 24
+"""Largest number of Buffers that are kept while no decoding uses them."""
+MOST_BYTES = 4 << 30
+"""Largest size in bytes of the batches in those Buffers."""
+
+
+class Event(Protocol):
+    """A point in the GPU's work."""
+
+    def synchronize(self) -> None:
+        """Wait until the GPU has reached the event."""
+
+
+class Capture(Protocol):
+    """Captures computations as graphs, and carries values between the CPU and the device."""
+
+    def warm_up(self, compute: Callable[[], None]) -> None:
+        """Run `compute` as it has to run once before it is captured."""
+
+    def capture(self, compute: Callable[[], None]) -> Callable[[], None]:
+        """Return a function that repeats `compute` on the tensors that it reads and writes now; `compute` itself has no effect."""
+
+    def host(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        """An uninitialized tensor on the CPU, to which the device can copy while the CPU works."""
+
+    def send(self, values: Tensor, to: Tensor) -> None:
+        """Copy `values` on the CPU to the tensor `to` of the device, without a wait."""
+
+    def event(self) -> Event:
+        """The point behind all work that was given to the device so far."""
+
+
+class CudaCapture:
+    """Captures CUDA graphs, which all share one memory pool.
+
+    Graphs keep no result in the pool: they write to tensors outside of it, and run one after the other.
+    """
+
+    def __init__(self) -> None:
+        self._stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+        # A pool lives as long as a graph that uses it.
+        self._first: torch.cuda.CUDAGraph | None = None
+        # What another thread does on the stream would be captured too.
+        self._lock = Lock()
+
+    def warm_up(self, compute: Callable[[], None]) -> None:
+        main = torch.cuda.current_stream()
+        with self._lock:
+            self._stream.wait_stream(main)
+            with torch.cuda.stream(self._stream):
+                compute()
+            main.wait_stream(self._stream)
+
+    def capture(self, compute: Callable[[], None]) -> Callable[[], None]:
+        graph, main = torch.cuda.CUDAGraph(), torch.cuda.current_stream()
+        with self._lock:
+            self._stream.wait_stream(main)
+            with torch.cuda.stream(self._stream), _without_collection():
+                graph.capture_begin(pool=None if self._first is None else self._first.pool(), capture_error_mode="thread_local")
+                try:
+                    compute()
+                finally:
+                    graph.capture_end()
+            self._first = self._first or graph
+        return graph.replay
+
+    def host(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        return torch.empty(shape, dtype=dtype, pin_memory=True)
+
+    def send(self, values: Tensor, to: Tensor) -> None:
+        to.copy_(values.pin_memory(), non_blocking=True)
+
+    def event(self) -> Event:
+        event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+        event.record()
+        return event
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Do not collect garbage: freeing a tensor or an event may be an operation that cannot be captured."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@dataclass
+class Counts:
+    """What the players of a Graphs did: bursts, forms of batches, captured graphs, their replays, and waits for the GPU."""
+
+    bursts: int = 0
+    forms: int = 0
+    graphs: int = 0
+    replays: int = 0
+    waits: int = 0
+
+
+class Buffers:
+    """A batch at fixed addresses, and the computations on it: the first call of one runs it, the second captures it."""
+
+    def __init__(self, batch: Batch, capture: Capture, counts: Counts) -> None:
+        self.batch, self._extra, self._boards = batch, dict[Hashable, Tensor](), dict[Hashable, Tensor]()
+        self.kept: dict[Hashable, State] = {}
+        """States that computations leave for what cannot be captured, by name."""
+        self._capture, self._counts = capture, counts
+        self._known: set[Hashable] = set()
+        self._graphs: dict[Hashable, Callable[[], None]] = {}
+
+    def extra(self, name: Hashable, shape: Sequence[int]) -> Tensor:
+        """A further tensor of integers at a fixed address, which computations read or write beside the batch."""
+        if name not in self._extra:
+            self._extra[name] = self.batch.state.tokens.new_zeros(shape)
+        return self._extra[name]
+
+    def board(self, name: Hashable, capture: Capture, shape: Sequence[int], dtype: torch.dtype = torch.long) -> Tensor:
+        """A tensor on the CPU at a fixed address, to which computations copy results."""
+        if name not in self._boards:
+            self._boards[name] = capture.host(shape, dtype)
+        return self._boards[name]
+
+    @property
+    def bytes(self) -> int:
+        """The size of the tensors in bytes."""
+        return sum(tensor.nbytes for tensor in (*tensors(self.batch), *self._extra.values()))
+
+    def records(self) -> Batch:
+        """The batch in new records: a mask caches what it computes from its tensors."""
+        return map_tensors(lambda tensor: tensor, self.batch)
+
+    def run(self, name: Hashable, compute: Callable[[], None]) -> None:
+        """Run `compute`, which `name` identifies, or replay its graph."""
+        if name not in self._known:
+            self._known.add(name)
+            self._capture.warm_up(compute)
+            return
+        if name not in self._graphs:
+            self._graphs[name] = self._capture.capture(compute)
+            self._counts.graphs += 1
+        self._graphs[name]()
+        self._counts.replays += 1
+
+
+@dataclass
+class Graphs:
+    """The graphs of a model: Buffers by the form of their batch, of which the least recently used ones go. A player takes its Buffers
+    out while it uses them.
+    """
+
+    capture: Capture
+    counts: Counts = field(default_factory=Counts)
+    _free: OrderedDict[Hashable, Buffers] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def take(self, form: Hashable, make: Callable[[], Batch]) -> Buffers:
+        """Buffers for batches of `form`; for a new form `make` returns an example of its batch."""
+        with self._lock:
+            found = self._free.pop(form, None)
+        if found is None:
+            self.counts.forms += 1
+            found = Buffers(make(), self.capture, self.counts)
+        return found
+
+    def give_back(self, form: Hashable, buffers: Buffers) -> None:
+        """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or MOST_BYTES."""
+        with self._lock:
+            self._free[form] = buffers
+            while len(self._free) > MOST_FORMS or (len(self._free) > 1 and sum(each.bytes for each in self._free.values()) > MOST_BYTES):
+                self._free.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._free)

@@ -1,0 +1,63 @@
+"""The bookkeeping of a round: the inputs of the verifier's pass, and the accepted tokens in the state."""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from specdec_cli.decoding.state import State, Verdict
+from specdec_cli.kernels.tiles import power_of_two
+
+
+@triton.jit(do_not_specialize=["capacity"])
+def _inputs(tokens, draft, lengths, ids, positions, ends, capacity, DRAFTED: tl.constexpr, BLOCK: tl.constexpr):
+    """One program a row."""
+    row, slots = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
+    length = tl.load(lengths + row)
+    token = tl.load(tokens + row * capacity + length - 1)
+    if DRAFTED > 0:
+        drafted = tl.load(draft + row * DRAFTED + slots - 1, mask=(slots > 0) & (slots <= DRAFTED), other=0)
+        token = tl.where(slots == 0, token, drafted)
+    here, mask = row * (DRAFTED + 1) + slots, slots <= DRAFTED
+    position = tl.minimum(length - 1 + slots, capacity - 1)
+    tl.store(ids + here, token + slots * 0, mask=mask)
+    tl.store(positions + here, position, mask=mask)
+    tl.store(ends + here, position + 1, mask=mask)
+
+
+def pass_inputs(state: State, draft: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """The last accepted token and the `draft` (B, k) of each row: ids, positions, and the number of positions that each sees, each
+    (B, k + 1). For models that write a token a step.
+    """
+    (rows, drafted), capacity = draft.shape, state.tokens.shape[1]
+    ids, positions, ends = torch.empty(3, rows, drafted + 1, dtype=torch.int64, device=draft.device)
+    _inputs[(rows,)](
+        *(state.tokens, draft.contiguous() if drafted else state.tokens, state.lengths, ids, positions, ends, capacity),
+        DRAFTED=drafted,
+        BLOCK=power_of_two(drafted + 1),
+    )
+    return ids, positions, ends
+
+
+@triton.jit(do_not_specialize=["capacity"])
+def _append(tokens, lengths, finished, rounds, ids, counts, ended, capacity, SLOTS: tl.constexpr, BLOCK: tl.constexpr):
+    """One program a row."""
+    row, slots = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
+    length, count, done = tl.load(lengths + row), tl.load(counts + row), tl.load(finished + row)
+    new = tl.load(ids + row * SLOTS + slots, mask=slots < SLOTS, other=0)
+    tl.store(tokens + row * capacity + length + slots, new, mask=(slots < count) & (slots < SLOTS))
+    tl.store(rounds + row, tl.load(rounds + row) + (done == 0).to(tl.int64))
+    tl.store(lengths + row, length + count)
+    tl.store(finished + row, done | tl.load(ended + row))
+
+
+def append(state: State, verdict: Verdict) -> None:
+    """Append the accepted tokens of `verdict`, which has no log probabilities, to `state` in place."""
+    accepted, capacity = verdict.accepted, state.tokens.shape[1]
+    rows, slots = accepted.ids.shape
+    _append[(rows,)](
+        *(state.tokens, state.lengths, state.finished.view(torch.uint8), state.rounds, accepted.ids, accepted.counts),
+        *(verdict.ended.view(torch.uint8), capacity),
+        SLOTS=slots,
+        BLOCK=power_of_two(slots),
+    )

@@ -1,0 +1,182 @@
+"""What computes a bundle on a GPU: kernels, captured operators, or eager ones. The first use on a card checks it, and keeps the answer."""
+
+import traceback
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
+
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.costs import made_up_sources
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import decode_with
+from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels.support import supported
+from specdec_cli.kernels.tiles import MANY
+from specdec_cli.measurement_cache import CachedMeasurement
+from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.model.network import TorchNetwork
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.drafters import AnyDrafter
+    from specdec_cli.model.network import Network
+
+Means = Literal["kernels", "operators", "eager"]
+"""Triton kernels and PyTorch's operators in captured rounds, and operators that the host launches one by one."""
+ROWS, TOKENS = 5, 12
+"""Rows of the check, and tokens that it decodes of each."""
+CLOSE = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
+"""Largest difference of states of kernels and operators, as a share of the largest state."""
+
+
+def prepare_for_gpu(bundle: "Bundle") -> "Bundle":
+    """Choose what computes `bundle`, which is on a GPU, and set its fields `network`, `draft_network` and `captured`; return it.
+
+    Kernels compute it if they support the model and pass the check on this card (see `why_not_kernels`); otherwise PyTorch's operators,
+    in captured rounds if these pass. A warning names what failed.
+    """
+    means, problem = _means(bundle)
+    if problem:
+        warnings.warn(f"on this GPU {_WORDS[means]} decode, which is slower: {problem}", RuntimeWarning, stacklevel=2)
+    bundle.captured = means != "eager"
+    if means == "kernels":
+        from specdec_cli.kernels.network import TritonNetwork
+
+        bundle.network, bundle.draft_network = TritonNetwork(bundle.verifier), kernel_drafter(bundle.drafter)
+    return bundle
+
+
+_WORDS = {"operators": "PyTorch's operators", "eager": "PyTorch's operators, launched one by one,"}
+
+
+def kernel_drafter(drafter: "AnyDrafter | None") -> BlockDrafter | None:
+    """`drafter` computed by kernels; None if they cannot compute it."""
+    from specdec_cli.kernels.drafter import TritonDrafter, why_not
+
+    return TritonDrafter(drafter) if isinstance(drafter, BlockDrafter) and why_not(drafter) is None else None
+
+
+def _means(bundle: "Bundle") -> tuple[Means, str]:
+    """What computes the bundle, and the problem that the check found, or ""."""
+    verifier = bundle.verifier
+    weight = verifier.embedding.tokens.weight
+    is_supported = supported(verifier.config, weight.device, weight.dtype) is None
+    measurement = CachedMeasurement("gpu", _key(bundle, weight))
+    found = measurement.read(_checked)
+    if found is None:
+        found = _check(bundle) if is_supported else _check_operators(bundle, "")
+        measurement.write({"means": found[0], "problem": found[1]})
+    return found
+
+
+def _key(bundle: "Bundle", weight: Tensor) -> tuple[object, ...]:
+    """On what the result of the check depends."""
+    device = weight.device
+    card = (torch.cuda.get_device_name(device), torch.cuda.get_device_capability(device)) if device.type == "cuda" else device.type
+    triton = __import__("triton").__version__ if find_spec("triton") else None
+    return card, torch.__version__, triton, weight.dtype, bundle.shape, bundle.drafter_config
+
+
+def _checked(values: dict[str, Any]) -> tuple[Means, str]:
+    means, problem = values["means"], values["problem"]
+    if means not in ("kernels", "operators", "eager") or not isinstance(problem, str):
+        raise ValueError(f"{means}, {problem}")
+    return means, problem
+
+
+def _check(bundle: "Bundle") -> tuple[Means, str]:
+    try:
+        problem = why_not_kernels(bundle)
+    except Exception as error:  # whatever a compiler or a driver raises, operators still decode
+        problem = _in_words("kernels fail", error)
+    return ("kernels", "") if problem is None else _check_operators(bundle, problem)
+
+
+def _check_operators(bundle: "Bundle", problem: str) -> tuple[Means, str]:
+    try:
+        verifier = Verifier(bundle.verifier)
+        sentences = _sentences(verifier)
+        eager = Verifier(bundle.verifier)
+        eager.graphs = None
+        if _outputs(verifier, sentences, ROWS) != _outputs(eager, sentences, ROWS):
+            return "eager", f"{problem}; captured rounds give other tokens".removeprefix("; ")
+    except Exception as error:
+        return "eager", f"{problem}; {_in_words('rounds cannot be captured', error)}".removeprefix("; ")
+    return "operators", problem
+
+
+def _in_words(what: str, error: Exception) -> str:
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    message = " ".join(str(error).split())[:300]
+    return f"{what}: {type(error).__name__}: {message} ({place.name})"
+
+
+@torch.inference_mode()
+def why_not_kernels(bundle: "Bundle") -> str | None:
+    """What is wrong with kernels on this card: they differ from the operators, or a row in a batch, or with a draft, has other bits than
+    alone. None if nothing is.
+    """
+    from specdec_cli.kernels.network import TritonNetwork
+
+    model = bundle.verifier
+    kernels, operators = TritonNetwork(model), TorchNetwork(model)
+    verifier = Verifier(kernels)
+    sentences = _sentences(verifier)
+    entries = verifier.entries(range(ROWS), [sentence.source for sentence in sentences])
+    state = verifier.start(entries.to(verifier.device))
+    target = state.source[:, :TOKENS].contiguous()
+    expected, found = operators.teach(operators.encode(state.source), target), kernels.teach(state.memory, target)
+    share = float((expected - found).abs().max() / expected.abs().max())
+    if not share <= CLOSE[expected.dtype]:
+        return f"states of kernels differ from those of operators by {share:.0e}"
+    if not _same_bits(kernels, state.source, target):
+        return "the bits of a row depend on the other rows of its batch, or on its draft"
+    alone = [_outputs(verifier, sentences[row : row + 1], 1)[row] for row in range(ROWS)]
+    if _outputs(verifier, sentences, ROWS) != dict(enumerate(alone)):
+        return "sentences in a batch have other tokens than alone"
+    if (drafter := kernel_drafter(bundle.drafter)) is not None:
+        block = Block(drafter, min(4, drafter.config.max_block))
+        if any(_outputs(verifier, sentences, rows, block) != dict(enumerate(alone)) for rows in (1, ROWS)):
+            return "sentences have other tokens with drafts"
+    return None
+
+
+def _same_bits(network: "Network", source: Tensor, target: Tensor) -> bool:
+    """Whether the states and logits of each row of `target` ids (B, T) are the same alone, token by token, and in one pass over so many
+    rows that products have their larger tiles.
+    """
+    copies = MANY // target.numel() + 1
+    many = network.teach(network.encode(source.repeat(copies, 1)), target.repeat(copies, 1))
+    together, logits = many[: len(source)], network.project(many)[: len(source)]
+    for row in range(len(source)):
+        memory = network.encode(source[row : row + 1])
+        cache = network.new_cache(memory, target.shape[1] + 3)
+        for place in range(target.shape[1]):
+            positions = target.new_full((1, 1), place)
+            state = network.decode(target[row : row + 1, place : place + 1], positions, positions + 1, memory, cache)
+            if not (torch.equal(state[0, 0], together[row, place]) and torch.equal(network.project(state)[0, 0], logits[row, place])):
+                return False
+    return True
+
+
+def _sentences(verifier: Verifier) -> list[Sentence]:
+    config = verifier.config
+    return [Sentence(row, source[row:]) for row, source in enumerate(made_up_sources(ROWS, config.source_size, config.eos))]
+
+
+def _outputs(verifier: Verifier, sentences: Sequence[Sentence], rows: int, block: Block | None = None) -> dict[int, list[int]]:
+    """The tokens of each sentence, decoded twice: by the operators themselves, and by their graphs."""
+    options = Decoding(batch_size=rows, max_length=TOKENS)
+    outputs: dict[int, list[int]] = {}
+    for _ in range(2):
+        for found in decode_with(verifier, block or NoDrafter(), sentences, replace(options)):
+            if outputs.setdefault(found.number, found.ids) != found.ids:
+                outputs[found.number] = []  # no output is empty, so it equals none
+    return outputs

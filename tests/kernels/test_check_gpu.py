@@ -1,0 +1,52 @@
+"""The check of a GPU finds what it should, with kernels run by the interpreter and imitated graphs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
+from specdec_cli.benchmark import check_gpu
+from specdec_cli.benchmark.check_gpu import Check
+from specdec_cli.decoding.graphs import Graphs
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
+from tests.decoding.imitation import ImitatedCapture
+from tests.fakes import tiny_drafter, tiny_transformer
+
+
+class Imitated(Check):
+    """The check, with imitated graphs."""
+
+    def bundle(self, means: str) -> tuple[Bundle, Verifier]:
+        """The bundle, and its verifier with graphs."""
+        bundle, verifier = super().bundle(means)
+        if bundle.captured and verifier.graphs is None:
+            verifier.graphs = Graphs(ImitatedCapture(calls=True))
+        return bundle, verifier
+
+
+def test_the_check_decodes_by_all_means_and_goes_on(
+    bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer), decoder_layers=1)
+    made = Bundle(BundleInfo(decoding="specdec", max_length=6), bundle.tokenizer, model, tiny_drafter(model))
+    save_bundle(made, tmp_path / "bundle")
+    monkeypatch.setattr(check_gpu, "FIRST", ((1, 0), (2, 3)))
+    monkeypatch.setattr(check_gpu, "BATCHES", ())
+    monkeypatch.setattr(check_gpu, "BESIDE", ())
+    monkeypatch.setattr(check_gpu, "OTHERS", ("lookup",))
+    out = tmp_path / "out.json"
+    check = Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu")
+    check.run()
+    printed, results = capsys.readouterr().out, json.loads(out.read_text())
+    assert results["kernels"]["kernels"] == "as they should be"
+    assert results["kernels, batch 2, block size 3"]["same"] == 2
+    assert results["kernels, batch 2, block size 3"]["replays"] > 0
+    assert results["kernels, batch 128, lookup"]["same"] == 2
+    assert results["operators, batch 1, block size 0"]["same"] == 2
+    assert results["float32, eager operators"]["differ_by_rounding"] == 0
+    assert results["kernels, batch 1, block size 0"]["us_a_round"] > 0
+    assert "all as they should be" in printed
+    assert Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu").run()
+    assert "kernels:" not in capsys.readouterr().out

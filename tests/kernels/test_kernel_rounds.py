@@ -1,0 +1,95 @@
+"""Whole rounds by kernels, over fixed buffers and refilled: the output of the operators, with and without drafts."""
+
+from array import array
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
+from specdec_cli.decoding.constraints import forms_tensor, repeats
+from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.lookup import Lookup
+from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.loop import decode_with
+from specdec_cli.decoding.options import Constraints, Decoding, Exact
+from specdec_cli.decoding.rounds import DraftAndVerify
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels import copies as kernels
+from specdec_cli.kernels.copies import forbidden
+from specdec_cli.kernels.drafter import TritonDrafter
+from specdec_cli.kernels.network import TritonNetwork
+from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
+from tests.decoding.imitation import imitated
+from tests.fakes import VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
+
+COPIES = 1
+FORMS = array("i", [0, 0, -1, -2, *((1 + token // 2 if token % 5 else -token) for token in range(VOCABULARY - 4))]).tobytes()
+RULES = Constraints(most_copies=COPIES, forms=(FORMS, FORMS))
+
+
+def decoded(verifier: Verifier, drafter: Drafter, sentences: list[Sentence], rows: int) -> dict[int, list[int]]:
+    options = Decoding(batch_size=rows, max_length=10)
+    return {each.number: each.ids for each in decode_with(verifier, drafter, sentences, options)}
+
+
+@pytest.mark.parametrize("kind", ["none", "block", "unlinked", "lookup"])
+def test_rounds_by_kernels_give_the_output_of_the_operators(kind: str) -> None:
+    model, sentences = tiny_transformer(decoder_layers=1), make_sentences(5)
+    changes: dict[str, Any] = {"chain": 0} if kind == "unlinked" else {"chain": 8, "recurrent": True}
+    drafters: dict[str, Drafter] = {"none": NoDrafter(), "lookup": Lookup(3, EOS, PADDING)}
+    drafter = drafters.get(kind) or Block(TritonDrafter(tiny_drafter(model, **changes)), 3)
+    expected = decoded(Verifier(model, None, RULES), NoDrafter(), sentences, 5)
+    assert expected != decoded(Verifier(model), NoDrafter(), sentences, 5)
+    imitation = imitated(TritonNetwork(model), None, RULES, calls=True)
+    assert decoded(imitation.verifier, drafter, sentences, 2) == expected
+    assert imitation.graphs.counts.replays
+
+
+@torch.inference_mode()
+def test_a_drafter_of_kernels_drafts_what_the_operators_draft() -> None:
+    model = tiny_transformer(decoder_layers=1)
+    network, sentences = tiny_drafter(model, chain=8, recurrent=True), make_sentences(3)
+    batches = []
+    for each in (Block(network, 4), Block(TritonDrafter(network), 4)):
+        round_ = DraftAndVerify(Verifier(model), each, Decoding(max_length=10))
+        batch = round_.begin(sentences)
+        batches.append([round_.play(batch, 0)[0].ids.tolist() for _ in range(2)])
+    assert batches[0] == batches[1]
+
+
+@pytest.mark.parametrize("drafted", [0, 3])
+@torch.inference_mode()
+def test_the_forbidden_forms_are_those_of_the_constraint(drafted: int) -> None:
+    model = tiny_transformer()
+    rows, seen = 12, 0
+    for copies in (1, 2):
+        rules = Constraints(most_copies=copies, forms=(FORMS, FORMS))
+        verifier = Verifier(model, None, rules)
+        sources = [[*([7, 9] * 6), EOS] if row % 4 == 0 else [7, 8, 9, EOS] for row in range(rows)]
+        state = verifier.begin(range(rows), sources)
+        period = torch.randint(1, 4, (rows, 1))
+        state.tokens.copy_(5 + (torch.arange(state.tokens.shape[1]) % period) * 3 + (torch.rand(state.tokens.shape) < 0.05))
+        state.lengths.copy_(torch.randint(1, 16, (rows,)))
+        ids = torch.stack([state.tokens[row, at : at + drafted] for row, at in enumerate(state.lengths.tolist())])
+        draft = Draft(ids, state.lengths * 0 + drafted)
+        kept = verifier.constrain(torch.zeros(rows, drafted + 1, VOCABULARY), state, draft.ids) == 0
+        forms = forms_tensor(FORMS, torch.device("cpu")).int()
+        allowed = repeats(rules, state.source, PADDING)
+        assert torch.equal(kernels.repeats(state.source, forms, copies), allowed)
+        found = forbidden(state.tokens, state.lengths, draft.ids, forms, allowed, copies)
+        excluded = ((forms == found[..., None]) & (found[..., None] > 0)).any(2)
+        assert torch.equal(excluded, ~kept)
+        seen += int(excluded.sum())
+        assert bool(allowed[0])
+        assert not bool(allowed[1])
+    assert seen
+
+
+def test_the_rules_that_kernels_judge() -> None:
+    network = TritonNetwork(tiny_transformer(decoder_layers=1))
+    assert network.can_judge(Exact(), RULES)
+    assert not network.can_judge(Exact(), Constraints(min_length=3))

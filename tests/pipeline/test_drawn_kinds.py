@@ -1,0 +1,639 @@
+"""Texts of many kinds, drawn from templates, that the shipped bundles translate or correct: how many come out as a reader expects.
+
+`pytest tests/pipeline/test_drawn_kinds.py -s` prints the table of kinds.
+"""
+
+import html
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import pytest
+
+from specdec_cli.documents.document import Source
+from specdec_cli.documents.formats import READERS
+from specdec_cli.pipeline.corrector import Correction, Corrector
+from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.text.locale.languages import is_function_word
+from tests.stored_engine import opened
+
+
+class Drawn(NamedTuple):
+    """A text, and what its translation or correction must be like: each pattern of `has` is in it, and none of `lacks`; each text of
+    `keeps` is in it as often as in the source, with no letter or hyphen beside it that the source does not have there.
+    """
+
+    source: str
+    has: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+
+
+THOUSANDS = (
+    "The stadium holds {} people.",
+    "There are {} books in the library.",
+    "The company has {} employees in {} offices.",
+    "They planted {} trees last year.",
+    "More than {} visitors came on Sunday.",
+    "The mountain is {} metres high.",
+    "The road is {} kilometres long.",
+    "Our school bought {} chairs.",
+    "The ship weighs {} tonnes.",
+    "He walked {} steps today.",
+    "The disk has {} free bytes, and {} are used.",
+    "In total, {} letters were sent.",
+    "The farm has {} cows and {} sheep.",
+    "The lake is {} m deep.",
+    "We need {} bricks for the wall.",
+)
+DECIMALS = (
+    "The child is {} metres tall.",
+    "The engine uses {} litres an hour.",
+    "The bag weighs {} kg.",
+    "Prices rose by {} percent in May.",
+    "The screen is {} inches wide.",
+    "The water has {} °C.",
+    "The film is {} hours long.",
+    "The town has {} million inhabitants.",
+    "The file is {} MB, and the other one {} GB.",
+    "The tower grew by {} cm.",
+    "About {}% of the students failed.",
+    "The average age is {} years.",
+    "It was -{} degrees in the morning.",
+    "Add {} g of salt to {} litres of water.",
+    "The car is {} seconds faster.",
+)
+PRICES = (
+    "The watch costs {}.",
+    "I paid {} for the ticket.",
+    "The old house was sold for {}.",
+    "You still owe me {}.",
+    "A room costs {} per night.",
+    "Her salary is {} a month.",
+    "The repair will cost about {}.",
+    "He won {} in the lottery.",
+    "The total is {}.",
+    "They spent {} on the new kitchen.",
+)
+PRICE_PAIRS = (
+    "The tickets cost between {} and {}.",
+    "We pay {} for the hall and {} for the food.",
+    "The price fell from {} to {}.",
+    "A small one costs {}, a large one {}.",
+    "You can save {} to {} every month.",
+)
+TIMES = (
+    "The concert begins at {}.",
+    "The bank closes at {}.",
+    "My bus leaves at {} tomorrow.",
+    "She woke up at {}.",
+    "Dinner is served from {} to {}.",
+    "The meeting is at {} on Monday.",
+    "The shop is open from {} until {}.",
+    "He called me at {}.",
+    "The train from Berlin arrives at {}.",
+    "Please come before {}.",
+    "The match ended at {}.",
+)
+
+
+SPEECH = (
+    "Where are you going?",
+    "Stop!",
+    "I love you,",
+    "Who is there?",
+    "Come in!",
+    "I am tired,",
+    "It is late,",
+    "We have to go home,",
+    "What is your name?",
+    "I don't know,",
+    "This is my house,",
+    "You are right,",
+    "Nobody knows the answer,",
+    "How much does the ticket cost?",
+)
+SPEAKERS = ("he", "she", "Tom", "the old man", "the girl", "my mother", "the teacher", "Mary")
+SAID = ("said", "asked", "shouted", "whispered", "answered", "replied")
+BEFORE_SPEECH = ("He said,", "She asked:", "Tom told me:", "My father always said,", "The teacher answered:")
+SENTENCES = ("I am tired.", "Where is the key?", "We are late!", "The train has left.", "I have no time.")
+
+
+def thousands(draw: random.Random) -> Drawn:
+    """Whole numbers with a separator of thousands."""
+    template = draw.choice(THOUSANDS)
+    values = [
+        draw.choice((draw.randrange(1000, 10_000), draw.randrange(1000, 10_000), draw.randrange(10_000, 5_000_000)))
+        for _ in range(template.count("{}"))
+    ]
+    english = [f"{value:,}" for value in values]
+    return Drawn(template.format(*english), tuple(_number(each.replace(",", ".")) for each in english), tuple(map(_number, english)))
+
+
+def decimals(draw: random.Random) -> Drawn:
+    """Numbers with a point before their decimals."""
+    template = draw.choice(DECIMALS)
+    values = [
+        f"{draw.randrange(0, 120)}.{draw.choice((draw.randrange(1, 10), draw.randrange(11, 100)))}" for _ in range(template.count("{}"))
+    ]
+    return Drawn(template.format(*values), tuple(_number(each.replace(".", ",")) for each in values), tuple(map(_number, values)))
+
+
+def prices(draw: random.Random) -> Drawn:
+    """Prices with cents, most of them with a separator of thousands."""
+    sign, value = draw.choice("$$€£"), draw.choice((draw.randrange(1000, 90_000), draw.randrange(1000, 90_000), draw.randrange(1, 1000)))
+    english = f"{value:,}.{draw.randrange(1, 100):02}"
+    german = english.translate(str.maketrans(",.", ".,"))
+    priced = rf"(?:{re.escape(sign)}\s?{_number(german)}|{_number(german)}\s?{re.escape(sign)})"
+    return Drawn(draw.choice(PRICES).format(sign + english), (priced, rf"^[^{sign}]*{re.escape(sign)}[^{sign}]*$"), (_number(english),))
+
+
+def price_pairs(draw: random.Random) -> Drawn:
+    """Two prices of the same currency."""
+    sign = draw.choice("$€£")
+    values = [draw.choice((f"{draw.randrange(2, 100)}", f"{draw.randrange(2, 100)}.{draw.randrange(10, 100)}")) for _ in range(2)]
+    has = [
+        rf"(?:{re.escape(sign)}\s?{_number(german)}|{_number(german)}\s?{re.escape(sign)})"
+        for german in (each.replace(".", ",") for each in values)
+    ]
+    return Drawn(
+        draw.choice(PRICE_PAIRS).format(*(sign + each for each in values)),
+        (*has, rf"^[^{sign}]*{re.escape(sign)}[^{sign}]*{re.escape(sign)}[^{sign}]*$"),
+    )
+
+
+def times(draw: random.Random) -> Drawn:
+    """Times of the 12-hour clock."""
+    template = draw.choice(TIMES)
+    shown, has = [], []
+    for _ in range(template.count("{}")):
+        hour, minute, half = (
+            draw.randrange(1, 13),
+            draw.choice((0, 5, 10, 15, 20, 30, 40, 45, 50)),
+            draw.choice(("AM", "PM", "a.m.", "p.m.", "am", "pm")),
+        )
+        whole = minute == 0 and draw.random() < 0.5
+        shown.append(f"{hour} {half}" if whole else f"{hour}:{minute:02} {half}")
+        clock = hour % 12 + 12 * half.lower().startswith("p")
+        has.append(_clock(clock, minute))
+    return Drawn(template.format(*shown).replace("..", "."), tuple(has))
+
+
+def speech(draw: random.Random) -> Drawn:
+    """Direct speech with the words that say who speaks, before or after it."""
+    opening, closing = draw.choice(('""', '""', "\u201c\u201d"))
+    if draw.random() < 0.25:
+        source = f"{draw.choice(BEFORE_SPEECH)} {opening}{draw.choice(SENTENCES)}{closing}"
+        return Drawn(source, (r"\w[^\u201e\u201c\"]*\u201e[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*\u201c\.?$",))
+    source = f"{opening}{draw.choice(SPEECH)}{closing} {draw.choice(SPEAKERS)} {draw.choice(SAID)}."
+    return Drawn(source, (r"^\u201e[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*\u201c[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*$",))
+
+
+def _number(written: str) -> str:
+    """A pattern of a number that is no part of another one."""
+    return rf"(?<![\d.,]){re.escape(written)}(?![.,]?\d)"
+
+
+def _clock(hour: int, minute: int) -> str:
+    """A pattern of a time as German writes it."""
+    hours = {hour, 24 if hour == 0 else hour}
+    digits = "|".join(f"0?{each}" for each in sorted(hours))
+    words = {0: "|Mitternacht", 12: "|Mittag|mittags"}.get(hour, "") if minute == 0 else ""
+    return (
+        rf"(?:(?<![\d:.])(?:{digits})[:.]{minute:02}(?!\d)"
+        + (rf"|(?<![\d:.])(?:{digits})(?! ?Uhr \d)(?![:.]\d)(?: (?:bis|und) \d+)? Uhr" if minute == 0 else "")
+        + f"{words})"
+    )
+
+
+NAMES = ("name", "user.name", "count", "total", "item_count", "file", "order.id", "first_name", "price", "city")
+TAGS = (
+    "{{{{ {} }}}}", "{{{}}}", "${{{}}}", "#{{{}}}", "<%= {} %>", "<%- {} %>", "%({})s", "<?php echo ${}; ?>", "{{{{{}|upper}}}}", "@{{{}}}",
+)  # fmt: skip
+PRINTF = ("%s", "%d", "%1$s", "{0}", "%@", "%i")
+WITH_TAG = (
+    "Hello {}, welcome back!",
+    "Your order {} has been sent.",
+    "{} has sent you a message.",
+    "You have {} new messages.",
+    "The file {} was not found.",
+    "Click here to open {}.",
+    "{} files were deleted.",
+    "Page {} of {}",
+    "We could not save {} because the disk is full.",
+    "Please send {} to {} before Monday.",
+    "{}: the connection is closed",
+    "Welcome to {}!",
+)
+BLOCKS = (
+    "{{% if {0} %}}You are an admin.{{% endif %}}",
+    "<% if {0} %>You are an admin.<% end %>",
+    "{{{{#if {0}}}}}Good morning!{{{{/if}}}}",
+)
+FORMULAS = (
+    "${}$",
+    "${}.5$",
+    "$0.{}$",
+    "$x = {}$",
+    "$n + {}$",
+    "$x^{}$",
+    "$x_{}$",
+    "$\\frac{{1}}{{{}}}$",
+    "${}k$",
+    "$\\alpha_{}$",
+    "$$y = {}$$",
+)
+WITH_FORMULA = (
+    "Let $n$ be {} or {}.",
+    "The {} sets are equal.",
+    "The answer is {}.",
+    "The sum of {} and {} is not known.",
+    "If the value of {} is too large, the program stops.",
+    "We use {} for all tests.",
+    "There are {} ways to do this.",
+    "{} is the largest number.",
+    "The function has the value {} at {}.",
+)
+ELEMENTS = ("b", "script", "em", "head", "br", "table", 'div class="a"', 'img src="a.png"', "p", "strong", 'input type="text"', "h1")
+WITH_ELEMENT = (
+    "Use {} for bold text.",
+    "Type {} in the file.",
+    "The tag {} begins a new line.",
+    "Put the text between {} and {}.",
+    "Every page has a {}.",
+    "Do not forget to close {}.",
+    "The browser shows {} as a button.",
+    "{} and {} are not the same.",
+    "What does {} mean?",
+)
+FOLDERS = ("Program Files", "Users", "My Games", "Temp", "New Folder", "My Documents", "Data", "backup", "src", "Windows", "Old Photos")
+FILES = ("a.txt", "setup.exe", "report.docx", "main.py", "IMG 001.jpg", "read me.txt", "config.yaml", "Makefile.am", "index.html")
+UNIX = ("usr", "share", "home", "anna", "var", "log", "etc", "My Files", "opt", "lib", "local", "tmp")
+WITH_PATH = (
+    "Open {} in the editor.",
+    "The file is in {}.",
+    "Copy {} to {}.",
+    "You will find the program in {}.",
+    "Please delete {} first.",
+    "The log is written to {}.",
+    "{} cannot be opened.",
+    "Save your work as {}, and close the window.",
+)
+CODE = (
+    "def {0}({1}):",
+    "    if {1} is None:",
+    "        return {0}",
+    "    for {0} in {1}.items():",
+    "        {0}.append({1})",
+    "    {0} = {1}[{2}]",
+    "    self.{0} = {1}",
+    "    await {0}({1})",
+    "    with open({0}) as {1}:",
+    "    raise ValueError({0})",
+    "    except Exception as {0}:",
+    "    {0}, {1} = {1}, {2}",
+    "    assert {0} == {2}",
+    "    while {0} < {2}:",
+    '    return f"{{{0}}} of {{{1}}}"',
+    "from {0} import {1}",
+    "    if not {0} in {1}:",
+    "    print({0}, {1})",
+    "    yield {0}.{1}",
+    "    del {0}[{2}]",
+)
+IDENTIFIERS = (
+    "names",
+    "value",
+    "user",
+    "path",
+    "item",
+    "result",
+    "send",
+    "data",
+    "index",
+    "line",
+    "request",
+    "handler",
+    "child",
+    "is_open",
+)
+TITLES = (
+    ("The", "The", "My", "Our"),
+    ("Meaning", "Art", "Joy", "Importance", "History", "Future", "End", "Secret", "Lives", "Book", "Power", "Price"),
+    ("of", "of", "in", "and", "for"),
+    (
+        "Life",
+        "Reading",
+        "Cooking",
+        "Learning",
+        "Others",
+        "Modern Cities",
+        "Old Friends",
+        "Small Things",
+        "the West",
+        "the Sea",
+        "Being Young",
+    ),
+)
+HOW_TO = (
+    ("How to Use", "How to Read", "How to Build", "Learning to Love", "A Guide to", "An Introduction to"),
+    ("This Guide", "a Map", "Your House", "Your Work", "Modern Music", "Better Sleep", "Old Tools", "the Garden", "Good Bread"),
+)
+SHOUTED = (
+    "HOW ARE {0}?",
+    "WHERE ARE {0}?",
+    "{1} OUT!",
+    "THE {2} IS RED",
+    "DID {0} SEE THE {2}?",
+    "{0} ARE SO BAD!",
+    "CAN {0} GO?",
+    "THE {2} IS NOT HERE",
+    "WHO HAS THE {2}?",
+    "{1} UP NOW!",
+    "I DO NOT LIKE THE {2}!",
+    "WE SAW THE {2} AND RAN",
+    "{0} ARE ALL OUT OF TIME!",
+    "THIS IS MY {2}!",
+    "WHY DO {0} NEED A {2}?",
+    "IS IT A {2}?",
+)
+SHOUTED_WORDS = (("YOU", "WE", "THEY"), ("GET", "COME", "GO"), ("DOG", "CAR", "BOY", "MAN", "KEY", "CAT", "BOOK", "HOUSE", "BUS", "GUN"))
+SHARED = frozenset(["in", "so", "was", "am", "all", "hat", "an", "die", "man", "bus", "name", "ball", "rot", "gold"])
+"""Words of English and German."""
+TRADE = """
+    kubectl nginx postgres redis ansible terraform conda oauth macos vlan wlan vlogger dmenu magit systemd webpack pytest numpy pandas
+    mypy eslint fastapi grafana kafka kibana jenkins mongodb sqlite rsync tmux zsh vim emacs neovim ffmpeg imagemagick ebpf grpc graphql
+    kustomize helm minikube podman buildah cron crontab dockerfile makefile cmake gcc llvm valgrind gdb lldb strace perf btrfs zfs ext lvm
+    iptables nftables wireguard openvpn haproxy memcached celery gunicorn uvicorn starlette pydantic sqlalchemy alembic keras pytorch
+    ipython jupyter matplotlib scipy regex stdin stdout stderr argv localhost middleware serverless dataset codec bitrate timestamp
+    frontend backend namespace hostname dropdown tooltip changelog repo monorepo refactoring linter tokenizer boolean enum struct mutex
+    semver yaml toml json protobuf webhook favicon captcha sudo chmod grep awk sed xargs curl wget
+"""
+WITH_TRADE = (
+    "The new {} version is out.",
+    "We moved everything to {} last week.",
+    "I cannot start {} on my laptop.",
+    "Is {} better than {}?",
+    "She wrote a book about {} and {}.",
+    "Your {} is too old for this.",
+    "First install {}, then restart the computer.",
+    "They do not support {} any more.",
+)
+
+POOL = {
+    "Home": "Startseite",
+    "Hours": "(Öffnungsz|Stund).*",
+    "Done": "Fertig|Erledigt",
+    "Total": "Gesamt.*|Summe",
+    "About": "Über.*",
+    "Free": "Kostenlos|Frei|Gratis",
+    "Submit": "Absenden|Senden|Abschicken|Einreichen",
+    "Week": "Woche",
+    "Month": "Monat",
+    "May": "Mai",
+    "Drink": "Getränk|Trinken",
+    "Supper": "Abendessen|Abendbrot",
+    "Low": "Niedrig|Gering",
+    "Add to cart": "(In den|Zum) Warenkorb.*",
+    "Yes": "Ja",
+    "Thanks": "Danke",
+    "Price": "Preis",
+    "Sign in": "Anmelden|Einloggen",
+    "Log Out": "Abmelden|Ausloggen",
+    "My profile": "Mein Profil",
+    "Change photo": "(Foto|Bild) ändern",
+    "Notifications": "Benachrichtigungen|Mitteilungen",
+    "Sound effects": "Soundeffekte|Klangeffekte|Toneffekte",
+    "Difficulty": "Schwierigkeit.*",
+    "New game": "Neues Spiel",
+    "Load game": "Spiel laden",
+    "Quit game": "Spiel (beenden|verlassen)",
+    "Compose": "Verfassen|Schreiben",
+    "Reply all": "Allen antworten",
+    "Forward": "Weiterleiten|Vorwärts|Weiter",
+    "Inbox": "Posteingang",
+    "Subject": "Betreff|Thema",
+    "Attach file": "Datei (anhängen|anfügen)",
+    "Bookmarks": "Lesezeichen",
+    "History": "Verlauf|Chronik|Geschichte",
+    "New tab": "Neuer Tab|Neues Unterfenster",
+    "Transfer": "Überweis.*|Übertrag.*",
+    "Balance": "Saldo|Kontostand|Guthaben",
+    "Account number": "Kontonummer",
+    "Withdraw": "Abheben|Auszahlen|Zurückziehen",
+    "First name": "Vorname",
+    "Postcode": "Postleitzahl|PLZ",
+    "Date of Birth": "Geburtsdatum",
+    "Required": "Erforderlich|Pflicht.*|Benötigt",
+    "Departure date": "(Abreise|Abflug|Abfahrt).*",
+    "Rooms": "Zimmer|Räume",
+    "Breakfast included": "(Mit )?Frühstück (inklusive|inbegriffen|enthalten)|Inklusive Frühstück",
+    "Sunday": "Sonntag",
+    "Closed": "Geschlossen",
+    "Open": "Öffnen|Offen|Geöffnet",
+    "Sold Out": "Ausverkauft",
+    "Size": "Größe",
+    "Colour": "Farbe",
+    "Quantity": "Menge|Anzahl",
+    "Description": "Beschreibung",
+    "Details": "Details|Einzelheiten",
+    "Specifications": "Spezifikationen|Technische Daten",
+    "Reviews": "Bewertungen|Rezensionen",
+    "Print": "Drucken",
+    "Font": "Schrift.*",
+    "Bold": "Fett",
+    "Table": "Tabelle|Tisch",
+    "Insert": "Einfügen",
+    "Undo": "Rückgängig.*",
+    "Properties": "Eigenschaften",
+    "Full Screen": "Vollbild.*",
+    "Language": "Sprache",
+    "Help": "Hilfe",
+    "Chicken soup": "Hühnersuppe",
+    "Red wine": "Rotwein|Roter Wein",
+    "Strawberry": "Erdbeere",
+    "Wednesday": "Mittwoch",
+    "Kitchen": "Küche",
+    "France": "Frankreich",
+    "Green": "Grün",
+    "Twelve": "Zwölf",
+    "Warning": "Warnung|Achtung",
+    "Try again": "(Versuchen Sie es )?(Erneut|Noch einmal|noch einmal|erneut)( versuchen)?",
+    "Not found": "Nicht gefunden",
+    "Please wait": "Bitte warten.*",
+    "Version": "Version",
+    "Username": "Benutzername",
+    "Latest news": "(Aktuelle|Neueste|Neuste|Letzte) (Nachrichten|Neuigkeiten|Meldungen)|Aktuelles",
+    "Read more": "(Weiter|Mehr) ?lesen",
+    "Opening hours": "Öffnungszeiten",
+    "Lost password": "Passwort (vergessen|verloren)|Verlorenes Passwort",
+    "Screenshots": "Bildschirmfotos|Screenshots",
+    "Upload": "Hochladen",
+    "Expiry date": "Ablaufdatum|Verfallsdatum",
+    "Card number": "Kartennummer",
+}
+"""Labels as they stand in menus, forms and tables, and patterns of translations that a reader accepts."""
+FRAMES = ("{}", "{}", "{}", "# {}", "* {}", "| {} | 12 |", "{}:", "<b>{}</b>", "1. {}", "{}\t{}")
+
+
+def templates(draw: random.Random) -> Drawn:
+    """Tags of template languages and arguments of messages."""
+    if draw.random() < 0.15:
+        source = draw.choice(BLOCKS).format(draw.choice(NAMES))
+        return Drawn(source, keeps=tuple(re.findall(r"\{%.*?%\}|<%.*?%>|\{\{.*?\}\}", source)), has=(r"Sie sind|Du bist|Guten Morgen",))
+    template = draw.choice(WITH_TAG)
+    tags = [
+        draw.choice(PRINTF) if draw.random() < 0.25 else draw.choice(TAGS).format(name) for name in draw.sample(NAMES, template.count("{}"))
+    ]
+    return Drawn(template.format(*tags), keeps=tuple(tags))
+
+
+def formulas(draw: random.Random) -> Drawn:
+    """Formulas in Markdown, many of which have numbers only."""
+    template = draw.choice(WITH_FORMULA)
+    shown = [draw.choice(FORMULAS).format(draw.randrange(2, 99)) for _ in range(template.count("{}"))]
+    return Drawn(template.format(*shown), keeps=tuple(shown))
+
+
+def entities(draw: random.Random) -> Drawn:
+    """Tags that HTML shows as text."""
+    template = draw.choice(WITH_ELEMENT)
+    shown = [html.escape(f"<{draw.choice(('', '', '/'))}{name}>", quote=False) for name in draw.sample(ELEMENTS, template.count("{}"))]
+    return Drawn(f"<p>{template.format(*shown)}</p>\n", keeps=tuple(shown))
+
+
+def paths(draw: random.Random) -> Drawn:
+    """Paths of Windows and Unix, also with spaces."""
+    template = draw.choice(WITH_PATH)
+    shown = []
+    for _ in range(template.count("{}")):
+        name = draw.choice(FILES)
+        if draw.random() < 0.6:
+            shown.append("\\".join([draw.choice(("C:", "D:", "C:")), *draw.sample(FOLDERS, draw.randrange(1, 4)), name]))
+        else:
+            folders = draw.sample(UNIX, draw.randrange(1, 4))
+            shown.append("/".join([draw.choice(("", "", "~")), *folders, name.replace(" ", "_")]))
+    return Drawn(template.format(*shown), keeps=tuple(shown))
+
+
+def code(draw: random.Random) -> Drawn:
+    """Adjacent lines of a program."""
+    lines = [draw.choice(CODE).format(*draw.sample(IDENTIFIERS, 2), draw.randrange(0, 99)) for _ in range(draw.randrange(3, 7))]
+    source = "\n".join(["import os", *lines])
+    return Drawn(source, has=(f"^{re.escape(source)}$",))
+
+
+def titles(draw: random.Random) -> Drawn:
+    """Titles, whose words have capitals."""
+    source = " ".join(draw.choice(words) for words in draw.choice((TITLES, TITLES, HOW_TO)))
+    return Drawn(source, has=(f"^{re.escape(source)}$",))
+
+
+def shouted(draw: random.Random) -> Drawn:
+    """Short sentences in capitals."""
+    source = draw.choice(SHOUTED).format(*map(draw.choice, SHOUTED_WORDS))
+    left = [word for word in re.findall(r"[A-Z]+", source) if is_function_word(word, "en") and word.lower() not in SHARED]
+    return Drawn(source, has=(r"^[^a-z\u00e4\u00f6\u00fc]*\w\w[^a-z\u00e4\u00f6\u00fc]*$",), lacks=tuple(rf"\b{word}\b" for word in left))
+
+
+def words_of_the_trade(draw: random.Random) -> Drawn:
+    """Names and words of people who work with computers, in sentences without a mistake."""
+    template = draw.choice(WITH_TRADE)
+    words = draw.sample(TRADE.split(), template.count("{}"))
+    return Drawn(template.format(*words), keeps=tuple(words))
+
+
+def labels(draw: random.Random) -> Drawn:
+    """Words of interfaces, which stand alone."""
+    label, frame = draw.choice(sorted(POOL)), draw.choice(FRAMES)
+    pattern = re.escape(frame).replace(r"\{\}", f"(?:{POOL[label]})")
+    return Drawn(frame.replace("{}", label), has=(f"^{pattern}$",))
+
+
+class Kind(NamedTuple):
+    """A kind of texts, the share of them that must come out right, in percent, the task, and the format of a document or ""."""
+
+    draw: Callable[[random.Random], Drawn]
+    share: int
+    task: str = "translate"
+    format: str = ""
+
+
+KINDS = (
+    Kind(thousands, 97),
+    Kind(decimals, 97),
+    Kind(prices, 97),
+    Kind(price_pairs, 97),
+    Kind(times, 97),
+    Kind(speech, 97),
+    Kind(templates, 100),
+    Kind(formulas, 100, format="md"),
+    Kind(entities, 100, format="html"),
+    Kind(paths, 100),
+    Kind(code, 100),
+    Kind(code, 100, "correct"),
+    Kind(titles, 100, "correct"),
+    Kind(shouted, 90),
+    Kind(labels, 85),
+    Kind(words_of_the_trade, 98, "correct"),
+)
+
+
+def wrong(drawn: Drawn, output: str) -> bool:
+    """Whether an output lacks what it must have, or has what it must not have."""
+    return (
+        not all(re.search(each, output) for each in drawn.has)
+        or any(re.search(each, output) for each in drawn.lacks)
+        or any(_differs(text, drawn.source, output) for text in set(drawn.keeps))
+    )
+
+
+def _differs(text: str, source: str, output: str) -> bool:
+    beside = re.compile(rf"[\w-]{re.escape(text)}|{re.escape(text)}[\w-]")
+    return source.count(text) != output.count(text) or len(beside.findall(output)) > len(beside.findall(source))
+
+
+def drawn(kind: Kind, seed: int, count: int = 60) -> Iterator[Drawn]:
+    """`count` different texts of a kind."""
+    draw, seen = random.Random(f"{kind.draw.__name__} {seed}"), set[str]()
+    while len(seen) < count:
+        one = kind.draw(draw)
+        if one.source not in seen:
+            seen.add(one.source)
+            yield one
+
+
+def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
+    """What the shipped bundle of the kind's task makes of texts of one or more lines, or of documents."""
+    decode: Callable[..., Iterator[Translation | Correction]]
+    if kind.task == "translate":
+        bundle, engine = opened("en-de", cache)
+        translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+        translator.use_labels(bundle.labels)
+        decode = translator.translate
+    else:
+        bundle, engine = opened("en-gec", cache, with_scores=True, mode="balanced")
+        passing = EditFilter.of(bundle.info)
+        corrector = Corrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
+        decode = corrector.correct
+    if kind.format:
+        documents = [READERS[kind.format](Source(text.encode(), f"a.{kind.format}")) for text in texts]
+        segments = [segment.text for document in documents for segment in document.segments]
+        found = iter([each.text for each in decode(segments, separate=True)])
+        return [document.translated([next(found) for _ in document.segments]).decode() for document in documents]
+    lines = [line for text in texts for line in [*text.split("\n"), ""]]
+    found = iter([each.text for each in decode(lines)])
+    return ["\n".join([next(found) for _ in range(text.count("\n") + 2)][:-1]) for text in texts]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.draw.__name__}-{kind.task}")
+@pytest.mark.parametrize("seed", [21, 22])
+def test_drawn_texts_come_out_as_a_reader_expects(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
+    texts = list(drawn(kind, seed))
+    found = outputs(kind, [each.source for each in texts], pytestconfig.cache)
+    faults = [(each.source, output) for each, output in zip(texts, found, strict=True) if wrong(each, output)]
+    print(f"\n{kind.draw.__name__:20}{kind.task:10} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
+    assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults

@@ -1,0 +1,92 @@
+"""Copies of pairs with other numbers and times, in both directions."""
+
+import random
+import re
+
+import pytest
+
+from specdec_cli.text.corpus.augmentation import times, with_copies, with_other_numbers
+from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules, clean
+from specdec_cli.text.corpus.parallel import Pair
+from specdec_cli.text.locale.quantities import find_quantities
+
+PAIRS = [
+    Pair("The city has 2,350 streets.", "Die Stadt hat 2.350 Straßen.", "web"),
+    Pair("The ship is 27 metres long.", "Das Schiff ist 27 Meter lang.", "web"),
+    Pair("It takes 12.5 seconds for 300 pages.", "Es dauert 12,5 Sekunden für 300 Seiten.", "web"),
+    Pair("He paid $45.", "Er zahlte 45 $.", "web"),
+]
+TIMES = [
+    Pair("The bus leaves at 15:05.", "Der Bus fährt um 15:05 Uhr.", "web"),
+    Pair("Open from 9:30 a.m. to 6 p.m.", "Geöffnet von 9:30 bis 18 Uhr.", "web"),
+    Pair("Call me at 10pm!", "Rufe mich um 22 Uhr an!", "web"),
+]
+SAME = [
+    Pair("Step 3 of 3", "Schritt 3 von 3"),
+    Pair("version 2.5", "Version 2.5"),
+    Pair("from 8 to 11 PM", "von 20 bis 23 Uhr"),
+    Pair("27 and 27", "27 und 27"),
+    Pair("room 12", "Zimmer zwölf"),
+    Pair("on 12 May", "am 12. Mai"),
+    Pair("the 25th minute", "die 25. Minute"),
+    Pair("16x16 squares", "16x16 Felder"),
+    Pair("no number", "keine Zahl"),
+]
+
+
+def turned(pair: Pair) -> Pair:
+    """The pair in the other direction."""
+    return Pair(pair.target, pair.source, pair.domain)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("languages", [("en", "de"), ("de", "en")])
+def test_copies_have_the_same_other_numbers_on_both_sides(pair: Pair, languages: tuple[str, str]) -> None:
+    pair = pair if languages[0] == "en" else turned(pair)
+    draw, seen = random.Random(4), set[Pair]()
+    for _ in range(60):
+        copy = with_other_numbers(pair, draw, languages)
+        sides = zip((copy.source, copy.target), languages, strict=True)
+        values = [sorted(each.value for each in find_quantities(text, language)) for text, language in sides]
+        assert values[0] == values[1] and len(values[0]) == len(find_quantities(pair.source, languages[0]))
+        assert re.sub(r"[\d.,]+", "0", copy.source) == re.sub(r"[\d.,]+", "0", pair.source)
+        assert copy.domain == "web"
+        seen.add(copy)
+    assert len(seen) > 30
+
+
+@pytest.mark.parametrize("pair", TIMES)
+@pytest.mark.parametrize("languages", [("en", "de"), ("de", "en")])
+def test_copies_have_the_same_other_times(pair: Pair, languages: tuple[str, str]) -> None:
+    pair = pair if languages[0] == "en" else turned(pair)
+    copies = list(with_copies([pair], 60, languages))
+    assert copies[0] == pair and len(set(copies)) == len(copies) > 40
+    for copy in copies[1:]:
+        english, german = (copy.source, copy.target) if languages[0] == "en" else (copy.target, copy.source)
+        assert [time.minutes for time in times(english, "en")] == [time.minutes for time in times(german, "de")]
+        assert re.search(r"[ap]\.?m", english, re.IGNORECASE) and not re.search(r"\d ?[ap]\.?m", german, re.IGNORECASE)
+
+
+@pytest.mark.parametrize("pair", SAME)
+def test_pairs_whose_numbers_cannot_change_have_no_copies(pair: Pair) -> None:
+    assert list(with_copies([pair], 5, ("en", "de"))) == [pair]
+
+
+def test_years_stay_years() -> None:
+    draw = random.Random(5)
+    for _ in range(60):
+        copy = with_other_numbers(Pair("He died in 1987.", "Er starb 1987."), draw)
+        assert re.fullmatch(r"He died in (1[89]\d\d|20\d\d)\.", copy.source)
+
+
+def test_copies_are_the_same_for_a_seed() -> None:
+    pairs = [*PAIRS, *TIMES]
+    assert list(with_copies(pairs, 3, ("en", "de"))) == list(with_copies(pairs, 3, ("en", "de")))
+
+
+def test_repaired_pairs_are_counted() -> None:
+    report = CleaningReport()
+    pairs = [Pair("1,500 cows", "1,500 Kühe"), Pair("1,600 cows", "1.600 Kühe"), Pair("1,500 cows", "1.500 Kühe")]
+    found = list(clean(pairs, CleaningRules(repair_numbers=True), report))
+    assert [pair.target for pair in found] == ["1.500 Kühe", "1.600 Kühe"]
+    assert (report.repaired, report.dropped) == (1, {"duplicate": 1})
