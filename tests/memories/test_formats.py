@@ -130,7 +130,7 @@ def catalogue(folder: Path, header: str, content: bytes = b'msgid "door"\nmsgstr
 )
 def test_catalogues_in_another_language_are_not_read(header: str, read: bool, tmp_path: Path) -> None:
     path = catalogue(tmp_path, f"Language: {header}", 'msgid "door"\nmsgstr "Tür"\n'.encode())
-    assert list(read_po(path, "de")) == ([Pair("door", "Tür")] if read else [])
+    assert list(read_po(path, "en", "de")) == ([Pair("door", "Tür")] if read else [])
     assert list(read_po(path)) == [Pair("door", "Tür")]
 
 
