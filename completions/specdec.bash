@@ -15,7 +15,7 @@ _specdec() {
         "") words="translate correct serve bench prepare train-verifier train-drafter distill corrupt convert visualize models help --version --show-completion -h --help" ;;
         translate)
             case $previous in
-                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
+                -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
@@ -61,7 +61,7 @@ _specdec() {
             ;;
         correct)
             case $previous in
-                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
+                -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --mode) words="careful balanced thorough" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
@@ -105,7 +105,7 @@ _specdec() {
             ;;
         serve)
             case $previous in
-                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
+                -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --host) return ;;
                 --port) return ;;
                 --unix) compopt -o default; return ;;
@@ -158,7 +158,7 @@ _specdec() {
                 --plot) compopt -o default; return ;;
                 --analysis) return ;;
                 --baseline) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
-                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
+                -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --block-size) words="auto" ;;
@@ -205,7 +205,7 @@ _specdec() {
                 --tokenizer) compopt -o default; return ;;
                 --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
                 --set) return ;;
-                --init) compopt -o plusdirs; words="en-de en-gec" ;;
+                --init) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --task) words="translate summarise correct simplify" ;;
@@ -220,12 +220,12 @@ _specdec() {
         train-drafter)
             case $previous in
                 --dev) compopt -o default; return ;;
-                -m|--model|--verifier) compopt -o plusdirs; words="en-de en-gec" ;;
+                -m|--model|--verifier) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --data) compopt -o default; return ;;
                 --source) compopt -o default; return ;;
                 --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
                 --set) return ;;
-                --init) compopt -o plusdirs; words="en-de en-gec" ;;
+                --init) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --devices) return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
@@ -235,7 +235,7 @@ _specdec() {
             ;;
         distill)
             case $previous in
-                --with) compopt -o plusdirs; words="en-de en-gec" ;;
+                --with) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
@@ -295,7 +295,7 @@ _specdec() {
             ;;
         visualize)
             case $previous in
-                -m|--model) compopt -o plusdirs; words="en-de en-gec" ;;
+                -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 --decoding) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;

@@ -5,6 +5,7 @@ A card is README.md in the folder of a bundle. Its generated parts are `figures`
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from documentation.cards import correction, translation
@@ -14,7 +15,11 @@ from documentation.pages import ROOT, regenerate
 from specdec_cli.files import write_atomically
 
 BUNDLES = ROOT / "specdec_cli" / "bundles"
-_MEASURE: dict[str, Callable[[Path], tuple[str, list[Decoded]]]] = {"en-de": translation.measure, "en-gec": correction.measure}
+_MEASURE: dict[str, Callable[[Path], tuple[str, list[Decoded]]]] = {
+    "de-en": partial(translation.measure, "de-en"),
+    "en-de": partial(translation.measure, "en-de"),
+    "en-gec": correction.measure,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def fill(card: Path, figures: str, drawn: str) -> None:
     """Replace the generated parts of a card by the Markdown texts `figures` and `drawn`."""
     text = regenerate(card.read_text(encoding="utf-8"), {"figures": lambda: figures, "examples": lambda: drawn})
-    write_atomically(card, lambda partial: partial.write_text(text, encoding="utf-8"))
+    write_atomically(card, lambda path: path.write_text(text, encoding="utf-8"))
 
 
 if __name__ == "__main__":

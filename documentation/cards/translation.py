@@ -1,4 +1,4 @@
-"""The figures of the card of en-de: BLEU, chrF, and counts of faults, on each dev set."""
+"""The figures of the cards of en-de and de-en: BLEU, chrF, and counts of faults, on each dev set."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ from documentation.tables import markdown
 from specdec_cli.text.corpus.parallel import read_tsv
 from specdec_cli.text.locale.numbers import find_numbers, lost_numbers
 
-COMMAND = "specdec translate -m en-de --no-split --decoding greedy --precision int8"
+COMMAND = "specdec translate -m {name} --no-split --decoding greedy --precision int8"
 SETS = {
     "tatoeba": "Tatoeba",
     "chat": "service dialogue",
@@ -22,15 +22,15 @@ SETS = {
 _NAME = re.compile(r"(?<=\w )[A-Z][a-z]+\b")
 
 
-def measure(data: Path) -> tuple[str, list[Decoded]]:
-    """Decode the dev sets in `data`/en-de; return the Markdown table of figures, and the outputs."""
-    decoded = []
-    for key, name in SETS.items():
-        pairs = list(read_tsv(data / "en-de" / f"dev.{key}.tsv"))
-        sources = tuple(pair.source for pair in pairs)
-        decoded.append(Decoded(name, sources, decode(COMMAND, sources), tuple(pair.target for pair in pairs)))
+def measure(name: str, data: Path) -> tuple[str, list[Decoded]]:
+    """Decode the dev sets in `data`/en-de with the bundle `name`, en-de or de-en; return the Markdown table of figures, and the outputs."""
+    command, decoded = COMMAND.format(name=name), []
+    for key, title in SETS.items():
+        pairs = [(pair.source, pair.target) for pair in read_tsv(data / "en-de" / f"dev.{key}.tsv")]
+        sources, references = zip(*(pair if name == "en-de" else pair[::-1] for pair in pairs), strict=True)
+        decoded.append(Decoded(title, sources, decode(command, sources), references))
     headers = ("set", "lines", "BLEU", "chrF", "empty", "repeated", "numbers kept", "names kept")
-    return f"Each set: `{COMMAND} < SOURCES`\n\n{markdown(headers, list(map(_row, decoded)), 1)}", decoded
+    return f"Each set: `{command} < SOURCES`\n\n{markdown(headers, list(map(_row, decoded)), 1)}", decoded
 
 
 def _row(one: Decoded) -> tuple[str, ...]:

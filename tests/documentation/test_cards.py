@@ -54,7 +54,7 @@ def test_a_translator_is_scored_on_every_dev_set(copied: list[list[str]], tmp_pa
     (tmp_path / "en-de").mkdir()
     for name in translation.SETS:
         (tmp_path / "en-de" / f"dev.{name}.tsv").write_text("one two three four five\tone two three four five\n")
-    text, decoded = translation.measure(tmp_path)
+    text, decoded = translation.measure("en-de", tmp_path)
     assert len(copied) == len(decoded) == len(translation.SETS)
     assert "| Tatoeba | 1 | 100.00 | 100.00 | 0 | 0 | 0 of 0 | 0 of 0 |" in text
 

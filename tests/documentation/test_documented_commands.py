@@ -37,6 +37,7 @@ NOT_RUN = {
     "price =": "a formula",
     "head$  ray start": "needs two machines; tests/cluster starts a cluster on one",
     "INIT=BUNDLE UPDATES=1200 papers.sh": "trains for hours",
+    "$ specdec serve --words words.txt": "a server that is not ended; tests/server makes these requests",
     "torchrun --standalone --nproc-per-node 8": "needs eight GPUs; tests/commands/training runs it with two processes",
 }
 """The beginnings of blocks of text that are written by hand, and why they are not run; all other commands are in console blocks."""
