@@ -57,6 +57,7 @@ def test_eager_operators_compute_where_rounds_cannot_be_captured(bundle: Bundle,
 
 
 def test_a_model_that_kernels_do_not_support_has_no_warning(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, recwarn: object) -> None:
+    monkeypatch.setattr(gpu, "supported", lambda *_: "a model of another kind")
     monkeypatch.setattr(gpu, "_key", lambda *_: ("unsupported",))
     chosen = prepare_for_gpu(made(bundle))
     assert chosen.network is None
