@@ -43,3 +43,16 @@ def test_problems_of_outputs_are_found(source: str, output: str, found: tuple[st
 
 def test_copied_text_is_not_reported() -> None:
     assert output_warnings("la la la la la", "la la la la la") == ()
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "found"),
+    [
+        ("Um 17:30 Uhr.", "At 5:30 p.m.", ()),
+        ("Um 17.30 Uhr.", "At 5:30 p.m.", ()),
+        ("Um 17.30 Uhr.", "At 6:30 p.m.", (NUMBERS,)),
+        ("Um 17.30 Uhr sind 12 da.", "At 5:30 p.m. all are there.", (NUMBERS,)),
+    ],
+)
+def test_times_may_be_of_another_clock(source: str, output: str, found: tuple[str, ...]) -> None:
+    assert output_warnings(source, output, ("de", "en")) == found

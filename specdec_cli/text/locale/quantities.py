@@ -441,9 +441,20 @@ def lost_long_numbers(source: str, output: str, languages: Languages = ("", ""))
     """The numbers of `source` with at least three digits that `output` lacks (see `lost_numbers`), and its prices and times with a.m. or
     p.m. whose value it lacks.
     """
-    numbers = [number for number in lost_numbers(source, output) if ":" not in number and _is_long(number)]
+    numbers = [number for number in lost_plain_numbers(source, output, languages) if ":" not in number and _is_long(number)]
     values = lost_values(source, output, languages)
     return numbers + [each.text for each in values if each.kind in ("price", "time") or _is_long(each.text)]
+
+
+def lost_plain_numbers(source: str, output: str, languages: Languages) -> list[str]:
+    """The numbers of `source` that `output` lacks (see `lost_numbers`), without those of times that `lost_values` judges: 17.30 Uhr may
+    have become 5:30 p.m.
+    """
+    lost = lost_numbers(source, output)
+    if not lost or convention(languages[1]) is None:
+        return lost
+    times = [each.text for each in find_quantities(source, languages[0]) if each.kind == "time" and each.exact]
+    return [number for number in lost if not any(number in time for time in times)]
 
 
 def _is_long(number: str) -> bool:
