@@ -41,7 +41,7 @@ BESIDE = (1, 32, 128, 512)
 LAUNCHES = 20
 """Bursts whose time on the device is measured."""
 FEW = 300
-"""Lines that are decoded one at a time for speed."""
+"""Number of lines that are decoded one at a time to measure speed."""
 
 
 @dataclass
@@ -129,7 +129,7 @@ class Check:
         return [Sentence(number, ids) for number, ids in enumerate(sources) if len(ids) <= longest and ids[-1] == eos]
 
     def decode(self, means: str, rows: int, size: int | None, decoding: str = "specdec") -> dict[str, Any]:
-        """Tokens and speed of a decoding; block size 0 is greedy decoding, and None the toolkit's own choice."""
+        """Decode the lines, and return counts of tokens and the speed. Block size 0 means greedy decoding; None lets the toolkit choose."""
         bundle, verifier = self.bundle(means)
         sentences = self.sentences(bundle)
         if rows == 1:
@@ -159,7 +159,7 @@ class Check:
         return sorted(found, key=lambda each: each.number), time.perf_counter() - begun
 
     def round_us(self, engine: Engine, graphs: Graphs, sentences: Sequence[Sentence]) -> float | None:
-        """Microseconds of a round of sentences of the most frequent width, launched without a pause; None for what is not captured."""
+        """Time of a round on the device in microseconds, for sentences of the most frequent width; None if its rounds are not captured."""
         verifier, decoding = engine.verifier, engine.decoding
         by_width: dict[int, list[Sentence]] = {}
         for sentence in sentences:

@@ -48,27 +48,27 @@ class TimedVerifier(Verifier):
         self._stopwatch = stopwatch
 
     def start(self, entries: Tensor, *, reads: Reads = "states") -> State:
-        """`Verifier.start`, timed as "encoder"."""
+        """Call `Verifier.start`, and count its time as that of the encoder."""
         with self._stopwatch.measure("encoder"):
             return super().start(entries, reads=reads)
 
     def read(self, state: State, drafted: Tensor) -> Tensor:
-        """`Verifier.read`, timed as "verifier"."""
+        """Call `Verifier.read`, and count its time as that of the verifier."""
         with self._stopwatch.measure("verifier"):
             return super().read(state, drafted)
 
     def raw_score(self, state: State, draft: Draft) -> Scores:
-        """`Verifier.raw_score`, timed as "verifier"."""
+        """Call `Verifier.raw_score`, and count its time as that of the verifier."""
         with self._stopwatch.measure("verifier"):
             return super().raw_score(state, draft)
 
     def judge(self, state: State, draft: Draft, rule: Rule) -> Verdict:
-        """`Verifier.judge`, timed as "verifier"."""
+        """Call `Verifier.judge`, and count its time as that of the verifier."""
         with self._stopwatch.measure("verifier"):
             return super().judge(state, draft, rule)
 
     def score(self, state: State, draft: Draft) -> Scores:
-        """`Verifier.score`, timed as "verifier"."""
+        """Call `Verifier.score`, and count its time as that of the verifier."""
         with self._stopwatch.measure("verifier"):
             return super().score(state, draft)
 

@@ -56,7 +56,7 @@ class LineDecoding(Protocol):
         """The options of the decoding, with those of `machine`."""
 
     def open(self, machine: MachineOptions, decoding: Decoding | None = None) -> OpenedDecoding[Any]:
-        """Load the model on `machine`, for a resolved `decoding` (None: for the request)."""
+        """Load the model on `machine`. Without `decoding`, the options of the request are resolved for the model."""
 
     def failed(self, line: Line) -> Outputs:
         """The output lines for a line that could not be decoded."""

@@ -29,7 +29,7 @@ class Tracer:
         self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
 
     def show(self, seen: "DecodedRound") -> None:
-        """Print a round of a sentence that the native engine decodes."""
+        """Print one round of a sentence, as the native engine reports it."""
         agreed = (drafted == predicted for drafted, predicted in zip(seen.drafted, seen.predicted, strict=False))
         passed = min(sum(takewhile(bool, agreed)), len(seen.taken))
         prefix = [token for ids, _ in self._blocks[seen.number] for token in ids]

@@ -92,7 +92,10 @@ def can_branch(device: torch.device) -> bool:
 
 
 def repeats(rules: Constraints, source: Tensor, padding: int) -> Tensor:
-    """Whether each row of `source` ids (B, M) itself repeats an n-gram more than `most_copies` times (B,): then outputs may too."""
+    """Whether each row of `source` ids (B, M) repeats an n-gram more than `most_copies` times. Returns booleans (B,).
+
+    The output of such a source may repeat n-grams, too.
+    """
     forms = forms_tensor(rules.forms[1], source.device)[source].masked_fill_(source == padding, 0)
     width = (rules.most_copies + 1) * LONGEST_COPY
     before = _windows(forms, steps(forms.shape[1], source.device).expand_as(forms), width)

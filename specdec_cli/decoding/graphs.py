@@ -17,7 +17,7 @@ from specdec_cli.model.rows import map_tensors, tensors
 MOST_FORMS = 24
 """Largest number of Buffers that are kept while no decoding uses them."""
 MOST_BYTES = 4 << 30
-"""Largest size in bytes of the batches in those Buffers."""
+"""Largest size in bytes of the Buffers that are kept while no decoding uses them."""
 
 
 class Event(Protocol):
@@ -162,8 +162,9 @@ class Buffers:
 
 @dataclass
 class Graphs:
-    """The graphs of a model: Buffers by the form of their batch, of which the least recently used ones go. A player takes its Buffers
-    out while it uses them.
+    """The graphs of a model: Buffers by the form of their batch.
+
+    A player takes Buffers out while it uses them. Of those that are not in use, the least recently used ones are freed first.
     """
 
     capture: Capture
@@ -172,7 +173,7 @@ class Graphs:
     _lock: Lock = field(default_factory=Lock)
 
     def take(self, form: Hashable, make: Callable[[], Batch]) -> Buffers:
-        """Buffers for batches of `form`; for a new form `make` returns an example of its batch."""
+        """Return Buffers for batches of `form`, kept ones if there are any; otherwise `make` allocates the batch of new ones."""
         with self._lock:
             found = self._free.pop(form, None)
         if found is None:

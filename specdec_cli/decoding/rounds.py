@@ -208,6 +208,9 @@ def _finished(state: State, *, with_scores: bool) -> list[Hypothesis]:
 
 
 def hypothesis_of(number: int, tokens: Sequence[int], rounds: int, log_probabilities: Sequence[float] | None) -> Hypothesis:
-    """The hypothesis of a finished row for the sentence `number`: its `tokens` and their log probabilities, decoder start included."""
+    """Make the hypothesis of the sentence `number` from a finished row: its `tokens` and their log probabilities.
+
+    Both begin with the decoder start token.
+    """
     scores = () if log_probabilities is None else tuple(log_probabilities[1:])
     return Hypothesis(number, list(tokens[1:]), rounds, None if log_probabilities is None else sum(scores), (), scores)

@@ -97,7 +97,10 @@ class Now:
 
 @dataclass
 class ImitatedCapture:
-    """Captures imitated graphs; with `calls` they call the computation again, which may then have operators that are not PyTorch's."""
+    """Imitates CUDA graphs on a CPU: records PyTorch's operators and repeats them.
+
+    With `calls`, a replay calls the computation again instead, as Triton's interpreter needs: its kernels are no operators of PyTorch.
+    """
 
     calls: bool = False
     graphs: list[Recorder] = field(default_factory=list)

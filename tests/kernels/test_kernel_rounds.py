@@ -1,4 +1,4 @@
-"""Whole rounds by kernels, over fixed buffers and refilled: the output of the operators, with and without drafts."""
+"""Rounds that Triton kernels compute in reused buffers have the output of PyTorch's operators, with and without drafts."""
 
 from array import array
 from typing import Any
