@@ -79,17 +79,23 @@ def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: py
     assert engine.drafted[0] > 0
 
 
-def test_batches_in_which_drafts_cost_too_much_are_decoded_without_the_drafter(
-    decode: Callable[..., list[Hypothesis]], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    loaded: list[bool] = []
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Whether each load of the native engine has the drafter."""
+    loads: list[bool] = []
     load = NativeEngine._load
 
     def record(self: NativeEngine, *, with_drafter: bool) -> None:
-        loaded.append(with_drafter)
+        loads.append(with_drafter)
         load(self, with_drafter=with_drafter)
 
     monkeypatch.setattr(NativeEngine, "_load", record)
+    return loads
+
+
+def test_batches_in_which_drafts_cost_too_much_are_decoded_without_the_drafter(
+    decode: Callable[..., list[Hypothesis]], loaded: list[bool]
+) -> None:
     for_one = Costs((3, 10), (1.0, 1.5), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
     found = decode("auto", 40, for_one, batch_size=6)
     assert {each.decoding for each in found} == {"greedy"}
@@ -115,16 +121,8 @@ def test_drafts_that_did_not_pay_in_earlier_runs_are_not_tried(
 
 @pytest.mark.parametrize(("stored", "drafts"), [(CHEAP, {True}), (DEAR, {False}), (None, {False, True})])
 def test_a_drafter_that_is_known_to_pay_is_loaded_with_the_verifier(
-    stored: Costs | None, drafts: set[bool], decode: Callable[..., list[Hypothesis]], monkeypatch: pytest.MonkeyPatch
+    stored: Costs | None, drafts: set[bool], decode: Callable[..., list[Hypothesis]], loaded: list[bool]
 ) -> None:
-    loaded: list[bool] = []
-    load = NativeEngine._load
-
-    def record(self: NativeEngine, *, with_drafter: bool) -> None:
-        loaded.append(with_drafter)
-        load(self, with_drafter=with_drafter)
-
-    monkeypatch.setattr(NativeEngine, "_load", record)
     found = decode("auto", 1, stored, CHEAP)
     assert set(loaded) == drafts and len(loaded) == len(drafts)
     assert (found[0].decoding == "specdec") == (stored == CHEAP)
