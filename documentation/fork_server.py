@@ -44,7 +44,11 @@ def main(address: str, folder: Path) -> NoReturn:
 
     for module in pkgutil.walk_packages(specdec_cli.__path__, "specdec_cli."):
         if module.name.rpartition(".")[2] not in ("__main__", "_engine"):
-            importlib.import_module(module.name)
+            try:
+                importlib.import_module(module.name)
+            except ModuleNotFoundError as error:  # of a package that only an extra installs
+                if (error.name or "").startswith("specdec_cli"):
+                    raise
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(address)
     listener.listen()
