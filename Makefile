@@ -73,14 +73,14 @@ format: .venv/installed ## Format the code
 	$(BIN)/ruff format
 
 bench: .venv/native ## Measure the decoders: on the dev sets in DATA, into docs/results and all tables, or else on the built-in sample
-	$(if $(DATA),$(BIN)/python -m documentation --measure $(DATA),$(BIN)/specdec bench)
+	$(if $(DATA),$(BIN)/python -m tools.docs --measure $(DATA),$(BIN)/specdec bench)
 
 papers: .venv/native ## Measure the tables of docs/papers.md that are not stored, on DATA, with the models of papers.sh in BUNDLES
-	$(BIN)/python -m documentation.papers $(DATA) $(if $(BUNDLES),--bundles $(BUNDLES))
+	$(BIN)/python -m tools.papers $(DATA) $(if $(BUNDLES),--bundles $(BUNDLES))
 
 docs: .venv/native ## Write anew what is generated in README.md and docs/: tables, settings, pictures, output of commands
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m documentation.terminal docs/rounds.svg $(ROUNDS)
-	$(BIN)/python -m documentation --outputs
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m tools.terminal docs/rounds.svg $(ROUNDS)
+	$(BIN)/python -m tools.docs --outputs
 
 completions: .venv/installed ## Make the shell completions anew from the command line
 	$(BIN)/specdec --show-completion bash > completions/specdec.bash
@@ -88,14 +88,14 @@ completions: .venv/installed ## Make the shell completions anew from the command
 	$(BIN)/specdec --show-completion fish > completions/specdec.fish
 
 man: .venv/installed ## Make man pages from the help texts, into build/man
-	$(BIN)/python -m documentation.man build/man
+	$(BIN)/python -m tools.man build/man
 
 golden: .venv/native ## Write the help texts and the outputs that the tests compare with anew
 	rm -f tests/golden/help/*.txt
 	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py tests/test_golden_outputs.py
 
 locale: .venv/installed ## Write the conventions of languages for numbers, prices and times anew, from the CLDR of Babel
-	$(BIN)/python -m documentation.conventions
+	$(BIN)/python -m tools.conventions
 
 install: ## Install the command, its completions and man pages for this user (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec
@@ -106,7 +106,7 @@ install: ## Install the command, its completions and man pages for this user (PR
 	cp completions/specdec.bash $(BASH)/specdec
 	cp completions/_specdec $(ZSH)/_specdec
 	cp completions/specdec.fish $(FISH)/specdec.fish
-	$(PREFIX)/share/specdec/bin/python -m documentation.man $(MAN)
+	$(PREFIX)/share/specdec/bin/python -m tools.man $(MAN)
 
 install-light: ## Install only what translate, correct and serve need with the shipped models, without PyTorch (PREFIX=~/.local)
 	$(PYTHON) -m venv $(PREFIX)/share/specdec

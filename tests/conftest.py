@@ -20,8 +20,8 @@ from specdec_cli.processors import keep_order_of_sums
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
-    from documentation.shell import Shell
     from specdec_cli.model.bundle import Bundle
+    from tools.shell import Shell
 
 THOROUGH = os.environ.get("SPECDEC_TESTS") == "all"
 """Whether random tests draw more examples, as `make test-all` asks for."""
@@ -110,7 +110,7 @@ def one_thread() -> None:
 @pytest.fixture(scope="session")
 def shell() -> Iterator["Shell"]:
     """A bash whose `specdec` is forked from a process that has imported all modules."""
-    from documentation.shell import Shell
+    from tools.shell import Shell
 
     with Shell() as shell:
         yield shell

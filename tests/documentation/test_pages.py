@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from documentation.__main__ import generated, generators
-from documentation.pages import ROOT, handwritten, pages, regenerate
 from specdec_cli.decoding.names import DECODINGS
+from tools.docs import generated, generators
+from tools.pages import ROOT, handwritten, pages, regenerate
 
 GENERATED = generated()
 _MEASURED = re.compile(r"\d(?:\.\d+)?(?:x\b| (?:BLEU|chrF|GLEU|SARI|F0\.5|tokens/s|tokens per round|times (?:as )?fast))")

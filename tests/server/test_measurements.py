@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from documentation.serving.load import Client, Load, closed_loop, open_loop
-from documentation.serving.processes import processor_seconds, running
-from documentation.serving.soak import CLIENTS, Soak
 from tests.server.conftest import Running
+from tools.serving.load import Client, Load, closed_loop, open_loop
+from tools.serving.processes import processor_seconds, running
+from tools.serving.soak import CLIENTS, Soak
 
 TEXTS = ("Good morning!", "The old house is red.", "He have no tea.") * 10
 
@@ -54,6 +54,6 @@ def test_the_comparison_server_translates(ctranslate2_folder: Path, tmp_path: Pa
         client.close()
         return answer
 
-    with running(["documentation.serving.ctranslate2_server", str(ctranslate2_folder), str(path)], path):
+    with running(["tools.serving.ctranslate2_server", str(ctranslate2_folder), str(path)], path):
         status, answer = asyncio.run(ask())
     assert status == 200 and answer.startswith(b'{"translatedText":"')

@@ -164,7 +164,7 @@ def test_conventions_are_those_of_languages_with_any_code() -> None:
 
 
 def test_the_file_of_conventions_is_that_of_the_cldr() -> None:
-    conventions = pytest.importorskip("documentation.conventions", reason="babel is not installed")
+    conventions = pytest.importorskip("tools.conventions", reason="babel is not installed")
     assert conventions.FILE.read_text(encoding="utf-8") == conventions.written()
 
 
