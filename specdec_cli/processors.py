@@ -16,3 +16,17 @@ def usable_processors() -> int:
 def keep_order_of_sums() -> None:
     """Set MKL_VARIABLE for this process, which belongs to specdec, and its children; a value that the user has set is kept."""
     os.environ.setdefault(MKL_VARIABLE, MKL_MODE)
+
+
+def has_bfloat16_products(device: str) -> bool:
+    """Whether the device ("cpu" or "cuda") has instructions that multiply bfloat16 matrices, faster than those for float32.
+
+    On a CPU these are AVX-512 BF16 and AMX. Found by its instructions and not by timing, which would let the output depend on how busy
+    the machine is.
+    """
+    import torch
+
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+    return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))

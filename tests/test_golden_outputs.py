@@ -17,10 +17,10 @@ import pytest
 from specdec_cli.documents.document import Document, Purpose, Source
 from specdec_cli.documents.formats import READERS
 from specdec_cli.documents.names import format_of
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.opening import open_memory
 from specdec_cli.model.bundle_description import Described
 from specdec_cli.pipeline.corrector import Correction, Corrector
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.edit_filter import EditFilter

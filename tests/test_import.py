@@ -22,7 +22,7 @@ import specdec_cli
 for module in pkgutil.walk_packages(specdec_cli.__path__, "specdec_cli."):
     if module.name != "specdec_cli.__main__" and ".bundles." not in module.name and module.name.count(".") < 2:
         importlib.import_module(module.name)
-import specdec_cli.decoding.verifier, specdec_cli.pipeline.engine, specdec_cli.native.library
+import specdec_cli.decoding.verifier, specdec_cli.engines.reference, specdec_cli.native.library
 assert process() == before, (process(), before)
 """
 COMMAND = """

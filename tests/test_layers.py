@@ -16,7 +16,7 @@ LAYERS = (
     {"documents"},
     {"opening"},
     {"pipeline"},
-    {"tuning"},
+    {"engines"},
     {"native", "kernels"},
     {"decoding"},
     {"model"},

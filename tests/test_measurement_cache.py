@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.tuning import cached_costs, round_timing
-from specdec_cli.tuning.cached_costs import RUNS
-from specdec_cli.tuning.round_timing import round_costs
+from specdec_cli.engines import measurements, reference_costs
+from specdec_cli.engines.measurements import RUNS
+from specdec_cli.engines.reference_costs import round_costs
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import in_precision, tiny_transformer
 
@@ -44,12 +44,12 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         notes.append("costs")
         return TIMES
 
-    monkeypatch.setattr(round_timing, "measure_costs", measure_costs)
+    monkeypatch.setattr(reference_costs, "measure_costs", measure_costs)
     return notes
 
 
 def ask_costs_in_new_process(**arguments: Any) -> Costs:
-    cached_costs._known.clear()
+    measurements._known.clear()
     return ask_costs(**arguments)
 
 
@@ -94,7 +94,7 @@ def test_each_kind_of_gpu_has_costs_of_its_own(measured: list[str], monkeypatch:
 
 def test_the_least_of_the_first_runs_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     times = [3.0, 1.0, 2.0, 0.5]
-    monkeypatch.setattr(round_timing, "measure_costs", lambda *_: replace(TIMES, plain=(times[0], 10 - times.pop(0))))
+    monkeypatch.setattr(reference_costs, "measure_costs", lambda *_: replace(TIMES, plain=(times[0], 10 - times.pop(0))))
     assert [ask_costs_in_new_process().plain for _ in range(4)] == [(3.0, 7.0), (1.0, 7.0), (1.0, 7.0), (1.0, 7.0)]
     assert times == [0.5]
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.opening.machine import move_to, resolve_machine
 from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translator
 
 KEPT = re.compile("\u00ab(.*?)\u00bb|\u2039(.*?)\u203a")

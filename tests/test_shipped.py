@@ -4,13 +4,13 @@ import pytest
 
 from specdec_cli.benchmark.examples import read_sample
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.engines.reference import Engine
 from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.opening.machine import move_to, resolve_machine
 from specdec_cli.opening.models import CORRECTOR, SHIPPED, TRANSLATOR, shipped_bundles
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translator
 
 MEGABYTE = 1_000_000

@@ -25,6 +25,7 @@ from typing import Any
 
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.files import write_json
 from specdec_cli.memories.found import DraftFinder
 from specdec_cli.memories.opening import open_memory
@@ -34,7 +35,6 @@ from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
-from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from tools.pages import DOCS

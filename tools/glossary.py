@@ -21,11 +21,11 @@ from typing import Any
 
 from specdec_cli.benchmark.environment import describe_environment
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.files import write_json
 from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.opening.models import SHIPPED
-from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from specdec_cli.text.glossary import Glossary, Term, come_out

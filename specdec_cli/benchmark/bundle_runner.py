@@ -16,9 +16,8 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters.lengths import Lengths, known
 from specdec_cli.decoding.names import OPTIONS
 from specdec_cli.decoding.options import resolve
+from specdec_cli.engines.reference import Engine, bundle_verifier
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.building import bundle_verifier
-from specdec_cli.pipeline.engine import Engine
 
 
 class BundleRunner:

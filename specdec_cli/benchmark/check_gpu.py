@@ -22,12 +22,11 @@ from specdec_cli.decoding.player import open_player
 from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference import Engine, bundle_verifier
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
 from specdec_cli.opening.machine import prepare_torch
-from specdec_cli.pipeline.building import bundle_verifier
-from specdec_cli.pipeline.engine import Engine
 
 SAMPLE = Path(__file__).with_name("sample.en-de.tsv")
 SHIPPED = Path(__file__).parents[1] / "bundles" / "en-de"

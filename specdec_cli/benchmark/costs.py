@@ -10,8 +10,8 @@ from specdec_cli.decoding.names import DRAFTS_OF
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import Engine
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.pipeline.engine import Engine
+from specdec_cli.engines.reference import Engine
 
 
 class GreedyLengths(Engine):

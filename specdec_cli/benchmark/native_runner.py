@@ -9,8 +9,8 @@ from specdec_cli.benchmark.records import Run, timed
 from specdec_cli.benchmark.row_decoding import describe_settings, line_decoder, options_of
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.options import Decoding, resolve
+from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
 from specdec_cli.model.bundle_description import BundleDescription
-from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
 
 
 class NativeRunner:

@@ -11,9 +11,9 @@ from specdec_cli.decoding.names import SEARCHES, methods_of
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import Engine
 
 PARTS = ("encoder", "drafter", "verifier")
 """The parts of a model whose operations are counted; the drafter includes its own encoder, if it has one."""

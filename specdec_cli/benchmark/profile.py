@@ -13,8 +13,8 @@ from specdec_cli.decoding.options import Rule
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.drafter_config import Reads
-from specdec_cli.pipeline.engine import Engine
 
 PARTS = ("encoder", "drafter's encoder", "drafter", "verifier")
 """The timed parts. "Drafter's encoder" is what the drafter computes once for each source, even if it has no encoder."""

@@ -19,6 +19,7 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.cache import steps
@@ -26,7 +27,6 @@ from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.storage import save_weights
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.tokenize.converted import ConvertedTokenizer, TokenizerConfig
 from specdec_cli.text.tokenize.segmenters import TokenizersSegmenter
 from specdec_cli.text.tokenize.sentencepiece import MASK_PIECE

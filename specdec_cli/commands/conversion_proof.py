@@ -20,8 +20,8 @@ def proof_sentence(info: "BundleInfo") -> str:
 def translated_by_bundle(folder: Path, sentence: str) -> str:
     """The output of the bundle in `folder` for `sentence`, decoded greedily."""
     from specdec_cli.decoding.options import DecodingOptions, resolve
+    from specdec_cli.engines.reference import Engine
     from specdec_cli.model.bundle import load_bundle
-    from specdec_cli.pipeline.engine import Engine
     from specdec_cli.pipeline.translator import Translator
 
     bundle = load_bundle(folder)

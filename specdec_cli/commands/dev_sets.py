@@ -52,7 +52,7 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit
     from itertools import islice
 
     from specdec_cli.distillation.sources import read_sources
-    from specdec_cli.pipeline.building import bundle_verifier
+    from specdec_cli.engines.reference import bundle_verifier
     from specdec_cli.training.data import check_left, longer_than
 
     longest = bundle_verifier(bundle).longest_source

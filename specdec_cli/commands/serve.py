@@ -26,7 +26,7 @@ from specdec_cli.processors import usable_processors
 from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
-    from specdec_cli.pipeline.decoder import SentenceDecoder
+    from specdec_cli.engines.engine import SentenceDecoder
     from specdec_cli.server.models import Words
     from specdec_cli.server.service import Service
     from specdec_cli.server.showing import Showing
@@ -130,8 +130,8 @@ def _load(
     Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
     from specdec_cli.decoding.options import resolve
+    from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
     from specdec_cli.opening.engines import open_engine
-    from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
     from specdec_cli.server.models import add_alternatives, add_model
     from specdec_cli.server.showing import Showing

@@ -6,8 +6,8 @@ from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.commands.earlier_translations import DraftTotals
 from specdec_cli.commands.glossary_terms import TermTotals
 from specdec_cli.decoding.options import Decoding
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.opening.machine import Machine
-from specdec_cli.pipeline.decoder import SentenceDecoder
 
 
 @dataclass

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from specdec_cli.commands.messages import teller
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.decoding.options import Decoding, DecodingOptions
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import InputError
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
-from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
 from specdec_cli.text.io.lines import Line, LineTooLong
 from specdec_cli.text.io.windows import windows

@@ -176,7 +176,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, blo
     """Decode `sentence`, and make its picture. Raises UsageError for a sentence that is too long, and for options that do not fit."""
     from specdec_cli.decoding.options import DecodingOptions, resolve
     from specdec_cli.decoding.sentence import Sentence
-    from specdec_cli.pipeline.engine import Engine
+    from specdec_cli.engines.reference import Engine
     from specdec_cli.visualization.jacobi_graph import jacobi_graph
     from specdec_cli.visualization.mask_predict_passes import mask_predict_passes
     from specdec_cli.visualization.rounds import Recorder

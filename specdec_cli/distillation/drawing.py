@@ -5,7 +5,7 @@ from hashlib import sha256
 
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.distillation.teacher import Translation
-from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 

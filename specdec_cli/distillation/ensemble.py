@@ -7,9 +7,9 @@ from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.distillation.teacher import Search, Translation
+from specdec_cli.engines.reference import bundle_verifier
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.building import bundle_verifier
 
 
 class Ensemble:

@@ -36,7 +36,7 @@ class Resources:
     - `threads`: the number of threads; each decodes a batch, or all share one sentence if the batch size is 1.
     - `shared_vocabulary`: whether ids of source and output mean the same tokens.
     - `word_starts`: the byte 1 for each token that begins a word, else 0; for copies by the rule "nearest".
-    - `adaptive`: the address of statistics that choose the number of drafted tokens (`tuning.native_block_size`).
+    - `adaptive`: the address of statistics that choose the number of drafted tokens (`engines.native_costs`).
     - `memory`: the address of an NgramMemory, for the method "ngram-memory".
     - `recorded`: for measurements, drafts by source, one for each round and as many for each source, which replace those of the drafter.
 

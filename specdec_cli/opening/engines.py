@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Protocol, Self, cast
 from specdec_cli.decoding.names import methods_of
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.digests import folder_digest
+from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.engines.native import NativeEngine, Unsupported
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
@@ -24,9 +26,6 @@ from specdec_cli.opening.machine import (
     prepare_torch,
 )
 from specdec_cli.opening.models import ModelChoice, Tell, find_bundle, open_bundle, silent
-from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.native_decoding import Unsupported
-from specdec_cli.pipeline.native_engine import NativeEngine
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.rounds import RoundTrace
@@ -146,7 +145,7 @@ def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingO
 
 
 def _open_reference(model: ModelChoice, machine: Machine, request: DecodingOptions | Decoding, trace: "Trace | None") -> Opened:
-    from specdec_cli.pipeline.engine import Engine
+    from specdec_cli.engines.reference import Engine
 
     method = request.method if isinstance(request, Decoding) else request.decoding
     # Drafts that are seen, in a trace or as the output, are the same on every CPU.

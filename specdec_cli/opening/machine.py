@@ -165,7 +165,7 @@ def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) ->
 
         quantize(bundle.verifier, bundle.drafter)
     elif bundle.drafter is not None and machine.device == "cpu" and not same_drafts:
-        from specdec_cli.tuning.precision import has_bfloat16_products
+        from specdec_cli.processors import has_bfloat16_products
 
         if has_bfloat16_products("cpu"):
             bundle.drafter.lower_precision(torch.bfloat16)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_rules import PROTECTED, RULES, Context, Rejecting, applied, report_rejected, touches
 from specdec_cli.pipeline.edit_scores import score_edits

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.draft_gate import PROBE
 from specdec_cli.pipeline.drafts import Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer

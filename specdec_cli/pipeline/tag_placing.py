@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.text.tags.alignment import Run, copied_gains, find_words, parts, touched, with_tags
 from specdec_cli.text.tags.markup import InlineTags
 from specdec_cli.text.tokenize.tokenizer import Tokenizer

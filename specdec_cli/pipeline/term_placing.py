@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 
 from specdec_cli.decoding.names import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.decoded_text import DecodedText
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.term_judging import LAST_WORSE, MOST_WORSE, is_all_terms, is_spoilt, mean_around
 from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.decoded_line import DecodedLine
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer

@@ -7,13 +7,13 @@ from functools import cache, lru_cache, partial
 from itertools import islice
 from typing import Any
 
+from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import Described
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, Corrector
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.server.batching import BatchDecoder
 from specdec_cli.server.pieces import Fragment

@@ -8,10 +8,10 @@ from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import Any, Protocol
 
+from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.model.bundle_description import Described
 from specdec_cli.native.model import DecodedRound
-from specdec_cli.pipeline.decoder import SentenceDecoder
-from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.server.models import NO_WORDS, Words, make_decode
 from specdec_cli.server.paragraphs import checked_lines
 from specdec_cli.server.pieces import split_pieces

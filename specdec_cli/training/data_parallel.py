@@ -16,8 +16,8 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.distributed.fsdp import fully_shard
 
 from specdec_cli.errors import UsageError
+from specdec_cli.processors import has_bfloat16_products
 from specdec_cli.training.recipe import RunSettings
-from specdec_cli.tuning.precision import has_bfloat16_products
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.training.batches import SentencePair
 
 _ROWS = 16

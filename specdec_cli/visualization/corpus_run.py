@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.visualization.corpus import Corpus, kinds_by_id, tokens_of
 from specdec_cli.visualization.jacobi_graph import jacobi_graph
 

@@ -12,11 +12,10 @@ from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.pace import FixedPace
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State
+from specdec_cli.engines.reference import Drafting, Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.pipeline.building import Drafting
-from specdec_cli.pipeline.engine import Engine
 
 
 class _NeverPays(FixedPace):

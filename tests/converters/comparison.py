@@ -7,8 +7,8 @@ import torch
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import Engine
 from tests.conftest import make_lines
 
 LONGEST = 40

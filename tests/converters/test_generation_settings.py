@@ -15,8 +15,8 @@ from converters.from_huggingface import from_huggingface
 from specdec_cli.app import app
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import load_bundle, save_bundle
-from specdec_cli.pipeline.engine import Engine
 from tests.converters.comparison import decode, generate, sources_of
 from tests.decoding.fairseq_search import Rules, fairseq_search
 

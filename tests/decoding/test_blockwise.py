@@ -17,10 +17,10 @@ from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.heads import Heads
-from specdec_cli.pipeline.engine import Engine
 from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
 
 LONGEST = 40

@@ -16,11 +16,11 @@ from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.rounds import Recorder

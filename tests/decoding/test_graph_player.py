@@ -28,9 +28,9 @@ from specdec_cli.decoding.pace import AdaptivePace, FixedPace
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import imitated
 from tests.decoding.test_pace import CHEAP

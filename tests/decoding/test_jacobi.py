@@ -12,8 +12,8 @@ from specdec_cli.decoding.names import having
 from specdec_cli.decoding.options import DecodingOptions, resolve, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
 from tests.fake_drafters import drafts
 from tests.fakes import in_precision, make_sentences, tiny_transformer

@@ -10,9 +10,9 @@ import torch
 from specdec_cli.decoding.options import DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.sampling import gumbel_noise, logarithm, perturbed, philox
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import Engine
 from tests.fakes import make_sentences, tiny_drafter
 
 KNOWN = (

@@ -10,12 +10,12 @@ import pytest
 import torch
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.opening.machine import Machine, move_to
 from specdec_cli.pipeline.corrector import Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translator
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.pipeline.engine import Engine
 from tests.native.expected import Outcome, outcome
 from tests.native.requests import Request, decode
 

@@ -21,6 +21,7 @@ from safetensors.numpy import save_file
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.options import Sampled
+from specdec_cli.engines.native_costs import NativeBlockSize
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.bundle_info import BeamStop
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -29,7 +30,6 @@ from specdec_cli.native.model import NativeModel
 from specdec_cli.native.ngram_memory import NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
 from specdec_cli.opening.models import SHIPPED
-from specdec_cli.tuning.native_block_size import NativeBlockSize
 from tests.native.requests import Request, decode
 
 SHORT = "--short" in sys.argv[1:]

@@ -6,14 +6,14 @@ import pytest
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import FIRST_COPY, NativeModel
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
-from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.native_engine import NativeEngine
 from tests.native.requests import Request, decode
 
 LINES = (

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.pace import AdaptivePace, Tallies
+from specdec_cli.engines import measurements
+from specdec_cli.engines.measurements import RUNS
+from specdec_cli.engines.native_costs import MeasuredModel, SharedBlockSizes, costs_struct, round_costs, stored_costs
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.native.model import NativeModel
-from specdec_cli.tuning import cached_costs
-from specdec_cli.tuning.cached_costs import RUNS
-from specdec_cli.tuning.native_block_size import SharedBlockSizes, costs_struct
-from specdec_cli.tuning.native_round_timing import MeasuredModel, round_costs, stored_costs
 from tests.fakes import tiny_drafter
 
 TIMES = st.floats(0.05, 3.0)
@@ -127,7 +126,7 @@ def test_costs_are_measured_without_torch(make_bundle: Callable[..., Bundle], tm
     measured = MeasuredModel(bundle.verifier.config, drafter.config, 4, 1)
     assert stored_costs(measured) is None
     for _ in range(RUNS):
-        cached_costs._known.clear()  # as in a new process
+        measurements._known.clear()  # as in a new process
         costs = round_costs(measured, model)
     assert costs.sizes == (3, 4)
     assert all(times > 0 for times in (*costs.plain, *itertools.chain(*costs.verifying, *costs.drafting)))

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
-from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from tests.conftest import THOROUGH

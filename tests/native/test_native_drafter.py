@@ -13,6 +13,8 @@ import pytest
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.native_costs import NativeBlockSize
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.int8 import quantize
@@ -20,8 +22,6 @@ from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
-from specdec_cli.pipeline.engine import Engine
-from specdec_cli.tuning.native_block_size import NativeBlockSize
 from tests.fakes import redraw, tiny_drafter
 from tests.native.comparison import by_number, native, reference, shipped_sources, sources_of
 from tests.native.expected import Expectations
@@ -160,7 +160,7 @@ def test_adaptive_sizes_are_the_same_with_the_same_costs(costs: Costs, may_skip:
     words = [("Tom", "Mary", "The dog", "My brother"), ("is", "was"), ("at home", "in the garden", "very tired"), (".", " today.", "?")]
     lines = [f"{who} {verb} {where}{end}" for who, verb, where, end in itertools.product(*words)]
     sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
-    monkeypatch.setattr("specdec_cli.pipeline.building.round_costs", lambda *_, **__: costs)
+    monkeypatch.setattr("specdec_cli.engines.reference.round_costs", lambda *_, **__: costs)
     engine = Engine(bundle, resolve(DecodingOptions(decoding="auto" if may_skip else "specdec"), bundle))
     expected = [hypothesis for source in sources for hypothesis in engine.decode([Sentence(0, source)])]
     sizes = NativeBlockSize(costs, 10, 1, 1, may_skip=may_skip)

@@ -10,6 +10,8 @@ import pytest
 from specdec_cli.decoding.names import GIVEN
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_description import describe_bundle
@@ -17,8 +19,6 @@ from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
-from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.native_engine import NativeEngine
 from tests.native.comparison import changed, native, sources_of
 from tests.native.expected import Expectations
 from tests.native.requests import Request, decode

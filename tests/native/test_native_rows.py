@@ -8,10 +8,10 @@ from specdec_cli.benchmark.row_decoding import describe_settings, options_of
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.options import Decoding, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.native import MOST_ROWS, NativeEngine
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED
-from specdec_cli.pipeline.native_engine import MOST_ROWS, NativeEngine
 
 
 def test_lookup_reports_the_block_size_that_it_has_by_default() -> None:

@@ -12,13 +12,13 @@ import torch
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.sampling import gumbel_noise
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel, Resources
-from specdec_cli.pipeline.engine import Engine
-from specdec_cli.pipeline.native_engine import NativeEngine
 from tests.fakes import redraw, tiny_drafter
 from tests.native.comparison import sources_of
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.network import Network, TorchNetwork
@@ -21,7 +22,6 @@ from specdec_cli.native.model import NativeModel
 from specdec_cli.native.network import NativeNetwork
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
-from specdec_cli.pipeline.engine import Engine
 from tests.native.comparison import sources_of
 from tests.native.requests import Request, decode
 

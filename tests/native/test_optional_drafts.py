@@ -8,10 +8,10 @@ import pytest
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.measurements import DraftOutcomes
+from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.opening.models import SHIPPED
-from specdec_cli.pipeline.native_engine import WORTH_LOADING, NativeEngine
-from specdec_cli.tuning.draft_outcomes import DraftOutcomes
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
 DEAR = Costs((3, 10), (1.0, 5.0), ((1.5, 3.5), (9.0, 20.0)), ((2.2, 5.0), (9.0, 30.0)))
@@ -27,8 +27,8 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Hypothesis]]:
     """Decodes SENTENCES in windows, with costs that were stored or are measured; the hypotheses by number."""
 
     def run(decoding: str, window: int, stored: Costs | None, measured: Costs | None = None, *, batch_size: int = 1) -> list[Hypothesis]:
-        monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: stored)
-        monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda *_: measured or stored or fail(None))
+        monkeypatch.setattr("specdec_cli.engines.native.stored_costs", lambda _: stored)
+        monkeypatch.setattr("specdec_cli.engines.native.round_costs", lambda *_: measured or stored or fail(None))
         bundle = describe_bundle(SHIPPED / "en-de")
         engine = NativeEngine(bundle, resolve(DecodingOptions(decoding=decoding, batch_size=batch_size), bundle), 1)
         ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
@@ -59,8 +59,8 @@ def test_a_drafter_that_cannot_pay_never_drafts(
 
 
 def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specdec_cli.pipeline.native_engine.stored_costs", lambda _: CHEAP)
-    monkeypatch.setattr("specdec_cli.pipeline.native_engine.round_costs", lambda *_: CHEAP)
+    monkeypatch.setattr("specdec_cli.engines.native.stored_costs", lambda _: CHEAP)
+    monkeypatch.setattr("specdec_cli.engines.native.round_costs", lambda *_: CHEAP)
     bundle = describe_bundle(SHIPPED / "en-de")
     engine = NativeEngine(bundle, resolve(DecodingOptions(batch_size=4), bundle), 1)
     assert not engine.is_shareable  # the drafter may be loaded at any call

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.corrector import Correction, Corrector
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.text.edits import apply_edits

@@ -7,10 +7,10 @@ import pytest
 
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, Corrector
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams

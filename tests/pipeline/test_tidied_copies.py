@@ -7,11 +7,11 @@ import pytest
 
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.model.bundle_description import describe_bundle
 from specdec_cli.opening.models import SHIPPED
-from specdec_cli.pipeline.decoder import SentenceDecoder
 from specdec_cli.pipeline.lines import LineDecoder
-from specdec_cli.pipeline.native_engine import NativeEngine
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 
 LINES = ["so he left , and we stayed .", "So he left.", "", "He goes home . We stay"]

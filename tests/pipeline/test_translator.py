@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.rounds import RoundTrace
+from specdec_cli.engines.reference import Engine
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.memories.index import build_index
 from specdec_cli.memories.memory import Memory
@@ -15,7 +16,6 @@ from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.pipeline.whole_sentences import whole_sentences, without_cuts
 from specdec_cli.text.corpus.parallel import Pair

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.pipeline.decoder import SentenceDecoder
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.server.models import Words
 from specdec_cli.server.showing import Showing
 from specdec_cli.text.glossary import Glossary, Term

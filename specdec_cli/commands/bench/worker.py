@@ -143,7 +143,7 @@ def look_at(bundle: "Bundle", machine: Machine, max_length: int | None, folders:
 def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
     """Padded source lengths, and the largest number of tokens that our decoder emits for each."""
     from specdec_cli.decoding.verifier import MULTIPLE
-    from specdec_cli.pipeline.building import bundle_verifier
+    from specdec_cli.engines.reference import bundle_verifier
 
     verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
     max_length = max_length or bundle.info.max_length

@@ -16,11 +16,11 @@ from specdec_cli.benchmark.summary import Result as Measurement
 from specdec_cli.commands.bench.command import bench
 from specdec_cli.commands.bench.tune import choose
 from specdec_cli.decoding.options import DecodingOptions, Tolerant, resolve
+from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.pipeline.engine import Engine
 from specdec_cli.pipeline.translator import Translator
 from tests.fakes import tiny_heads
 

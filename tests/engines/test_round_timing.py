@@ -5,8 +5,8 @@ import torch
 
 from specdec_cli.decoding.costs import Costs, made_up_sources
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference_costs import UNKNOWN, measure_costs
 from specdec_cli.text.tokenize.sentencepiece import EOS
-from specdec_cli.tuning.round_timing import UNKNOWN, measure_costs
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import tiny_transformer
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from specdec_cli.engines.measurements import ENDING, DraftOutcomes
 from specdec_cli.measurement_cache import CachedMeasurement, forget_measurements
-from specdec_cli.tuning.draft_outcomes import ENDING, DraftOutcomes
 
 
 @pytest.fixture

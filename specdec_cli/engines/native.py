@@ -1,4 +1,4 @@
-"""The native engine: decodes sentences in int8 on a CPU, without PyTorch."""
+"""The native engine, which decodes sentences in int8 on a CPU, and the decodings that it supports; without PyTorch."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -7,19 +7,88 @@ from dataclasses import replace
 from functools import cached_property
 
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.names import GIVEN
-from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.names import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
+from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Sampled, Tolerant, check_block_size
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.engines.measurements import DraftOutcomes
+from specdec_cli.engines.native_costs import MeasuredModel, SharedBlockSizes, round_costs, stored_costs
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_description import BundleDescription
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
 from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 from specdec_cli.native.ngram_memory import NgramMemory
-from specdec_cli.pipeline.native_decoding import native_decoding
-from specdec_cli.tuning.draft_outcomes import DraftOutcomes
-from specdec_cli.tuning.native_block_size import SharedBlockSizes
-from specdec_cli.tuning.native_round_timing import MeasuredModel, round_costs, stored_costs
+
+_LANES, _MOST_BEAM, _MOST_CANDIDATES = (HEADER.constants[name] for name in ("LANES", "MOST_BEAM", "MOST_CANDIDATES"))
+_BLOCK = ("specdec", "specdec++")
+_EXACT = {"greedy": 0, "lookup": LONGEST_DRAFT, "ngram-memory": SHORT_DRAFT}
+"""Exact decodings without a network, and the block size of each if none is given."""
+
+
+class Unsupported(UsageError):
+    """An error for settings or a bundle that the native engine does not support but the reference engine does."""
+
+
+def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_rounds: bool) -> Decoding:
+    """Return `decoding` as the native engine runs it: the method is one of the library's, and has a block size; with `shows_rounds`,
+    each round must be reported.
+
+    If drafts may be skipped and the drafter is not supported, this is greedy decoding, which has the same output.
+    Raises Unsupported, with a message that names the option or property of the bundle that only the reference
+    engine supports, and UsageError for a block size that the drafter was not trained for.
+    """
+    if shows_rounds and isinstance(decoding.acceptance, Tolerant):  # it does not report what the verifier would have chosen
+        raise Unsupported("the native engine does not show rounds of tolerant decodings; the reference engine does")
+    _check_bundle(bundle)
+    method, rule, drafter = decoding.method, decoding.acceptance, bundle.drafter_config
+    plain = replace(decoding, adaptive=False, may_skip=False)
+    if isinstance(rule, Tolerant):
+        rule = replace(rule, top_beta=min(rule.top_beta, bundle.shape.vocabulary_size))
+    if method == "beam":
+        if decoding.search.beam_size > _MOST_BEAM:
+            raise Unsupported(f"the native engine has beams of at most {_MOST_BEAM} hypotheses; the reference engine has larger ones")
+        return plain
+    if method in _BLOCK and isinstance(rule, Exact | Tolerant | Sampled):
+        problem = _problem(drafter)
+        if problem is None:
+            assert isinstance(drafter, DrafterConfig)
+            check_block_size(decoding.block_size, drafter.max_block)
+            return replace(decoding, method="specdec", acceptance=rule, may_skip=decoding.adaptive and decoding.may_skip)
+        if not decoding.may_skip:
+            raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
+    if method in _EXACT and isinstance(rule, Exact | Sampled):
+        return replace(plain, block_size=decoding.block_size or _EXACT[method])
+    if method == "input-guided" and not isinstance(rule, FixedPoint):
+        return replace(plain, acceptance=rule)
+    if decoding.may_skip:
+        return replace(plain, method="greedy", block_size=0)  # the same output
+    raise Unsupported(f"the native engine does not do decoding {method} with these options; the reference engine does")
+
+
+def _check_bundle(bundle: BundleDescription) -> None:
+    order = bundle.shape.order
+    if order != "left-to-right":
+        raise Unsupported(f"the native engine does not write in the order {order}; the reference engine does")
+
+
+def _problem(drafter: AnyDrafterConfig | None) -> str | None:
+    """The property of a drafter that the engine does not support; None if it supports all."""
+    if not isinstance(drafter, DrafterConfig):
+        return "heads"
+    unsupported = {
+        f'attention "{drafter.attention}"': drafter.attention != "causal",
+        f'layout "{drafter.layout}"': drafter.layout != "shifted",
+        "source_copy": drafter.source_copy,
+        "an encoder of its own": drafter.encoder != "shared",
+        "embeddings of its own": drafter.embeddings != "shared",
+        f'positions "{drafter.positions}"': drafter.positions != "input",
+        f"feed_forward {drafter.feed_forward}, not a multiple of {_LANES}": drafter.feed_forward % _LANES,
+        f"chain {drafter.chain}, not a multiple of {_LANES}": drafter.chain % _LANES,
+        f"more than {_MOST_CANDIDATES} candidates": drafter.candidates > _MOST_CANDIDATES,
+    }
+    return next((name for name, applies in unsupported.items() if applies), None)
+
 
 LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
@@ -29,7 +98,7 @@ MOST_ROWS = 6
 """Most rows that a thread decodes together, as many as kernels multiply at once: one for each sentence, or each hypothesis of a beam."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
-_FLOAT, _LANES = 4, HEADER.constants["LANES"]  # the engine pads the width of a head to a multiple of _LANES
+_FLOAT = 4
 
 
 class NativeEngine:
@@ -246,7 +315,7 @@ class NativeEngine:
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._drafter.layers if isinstance(self._drafter, DrafterConfig) else 0)
-        head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES
+        head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES  # the engine pads heads
         positions = self._asked.search.beam_size * self._model.capacity(longest, self._asked.constraints.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)

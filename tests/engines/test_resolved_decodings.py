@@ -1,6 +1,6 @@
 """What options mean: the resolved decoding, and the options of the native engine, for many options and bundles, as stored.
 
-`UPDATE_GOLDEN=1 pytest tests/pipeline/test_resolved_decodings.py` stores them anew. Of a result only what is not usual is named; options
+`UPDATE_GOLDEN=1 pytest tests/engines/test_resolved_decodings.py` stores them anew. Of a result only what is not usual is named; options
 with the same result stand in one line.
 """
 
@@ -22,6 +22,8 @@ from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.names import DECODINGS, OPTIONS
 from specdec_cli.decoding.options import Decoding, DecodingOptions, own_options, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines import native as native_engine
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import TransformerConfig
@@ -29,8 +31,6 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.model.drafter_configs import AnyDrafterConfig
 from specdec_cli.model.heads_config import HeadsConfig
 from specdec_cli.native.model import Resources, options_of, queue_of
-from specdec_cli.pipeline import native_engine
-from specdec_cli.pipeline.native_engine import NativeEngine
 
 STORED = Path(__file__).parent.parent / "golden" / "decodings.txt"
 COSTS = Costs((2, 5), (1.0, 2.0), ((1.2, 1.5), (2.5, 4.0)), ((0.2, 0.5), (0.5, 1.0)))

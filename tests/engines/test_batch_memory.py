@@ -1,8 +1,8 @@
 """The memory for batches bounds the number of sentences that are decoded together."""
 
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.pipeline.engine import Engine
 
 
 def test_memory_limits_the_rows_of_a_batch(bundle: Bundle) -> None:

@@ -19,10 +19,10 @@ from specdec_cli.decoding.rounds import DraftAndVerify, RoundTrace
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.measurements import cached_costs
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafters import AnyDrafter
 from specdec_cli.model.network import fingerprint_of
-from specdec_cli.tuning.cached_costs import cached_costs
 
 SHORT, LONG = 3, 12
 """Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
