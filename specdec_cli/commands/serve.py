@@ -1,5 +1,6 @@
 """`specdec serve`: translation and correction over HTTP."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -21,15 +22,15 @@ from specdec_cli.decoding.names import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.opening.machine import MachineOptions
-from specdec_cli.opening.models import ModelChoice, bundle_order, bundle_task, served_bundles
+from specdec_cli.opening.models import ModelChoice, bundle_direction, bundle_order, bundle_task, served_bundles
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.engines.engine import SentenceDecoder
-    from specdec_cli.server.models import Words
-    from specdec_cli.server.service import Service
-    from specdec_cli.server.showing import Showing
+    from specdec_cli.server.page import Showing
+    from specdec_cli.server.service import Service, Words
+
 
 _server_option = partial(typer.Option, rich_help_panel="Server")
 _PORT = 5000
@@ -89,14 +90,11 @@ def serve(
     if missing:
         raise MissingLibraryError(f"serve needs {', '.join(missing)}", "server")
 
-    from specdec_cli.commands.server_words import read_words, words_of_models
     from specdec_cli.server.application import make_application
-    from specdec_cli.server.batching import Pool
-    from specdec_cli.server.keys import Keys, read_keys
-    from specdec_cli.server.limits import Limits
-    from specdec_cli.server.listening import is_loopback, listen_tcp, unix_socket
-    from specdec_cli.server.logs import Log
-    from specdec_cli.server.origins import read_origin
+    from specdec_cli.server.guard import Keys, Limits, is_loopback, read_keys, read_origin
+    from specdec_cli.server.monitoring import Log
+    from specdec_cli.server.queue import Pool
+    from specdec_cli.server.run import listen_tcp, unix_socket
     from specdec_cli.server.run import serve as run
     from specdec_cli.server.service import Service
 
@@ -133,8 +131,8 @@ def _load(
     from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
     from specdec_cli.opening.engines import open_engine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
-    from specdec_cli.server.models import add_alternatives, add_model
-    from specdec_cli.server.showing import Showing
+    from specdec_cli.server.page import Showing
+    from specdec_cli.server.service import add_alternatives, add_model
 
     threads = usable_processors() if options.threads is None else options.threads
     request = decoding.options(options, with_scores=bundle_task(choice) == "correct", trace=False, mode=DEFAULT_MODE)
@@ -162,3 +160,42 @@ def _load(
     info = opened.bundle.info
     languages = [info.source_language, info.target_language] if info.task == "translate" else [info.source_language]
     return {" ".join([info.task, *map(short_code, languages)]): Showing(opened.bundle, open_single, words)}
+
+
+def read_words(glossary: GlossaryOptions, ignoring: IgnoreOptions) -> "Words":
+    """Read what the options say. Raises InputError for a file that cannot be read, and UsageError for values that are not valid."""
+    from specdec_cli.server.service import Words
+    from specdec_cli.text.glossary import Glossary
+    from specdec_cli.text.spelling.word_list import WordList
+
+    terms = glossary.read(n_best=1)
+    listed = None if ignoring.words is None else WordList.of_file(ignoring.words, may_be_missing=True)
+    ignored = replace(ignoring, words=None).ignored()
+    return Words(None if terms is None else Glossary(terms), ignored, not glossary.no_labels, listed)
+
+
+def words_of_models(words: "Words", models: Sequence[ModelChoice]) -> list["Words"]:
+    """Check `words` against the descriptions of the models, before these are loaded, and return those of each model.
+
+    A glossary has the direction of the first model that translates; the model of the opposite direction gets it with its sides exchanged.
+    Raises UsageError for words that none of the models takes, for a glossary if models of other directions translate or if one cannot use
+    it, and ModelError as `bundle_task` does.
+    """
+    from specdec_cli.pipeline.corrector import NOTHING_IGNORED
+    from specdec_cli.text.glossary import check_order
+
+    exchanged: set[ModelChoice] = set()
+    if words.glossary is not None:
+        translators = [each for each in models if bundle_task(each) == "translate"]
+        directions = [bundle_direction(each) for each in translators]
+        if not directions or directions[1:] not in ([], [directions[0][::-1]]):
+            found = ", ".join(each.name for each in translators) or "none"
+            what = "one model that translates, or one for each direction"
+            raise UsageError(f"--glossary and --keep are for {what}; the models here that translate: {found}")
+        for each in translators:
+            check_order(bundle_order(each))
+        exchanged.update(translators[1:])
+    if (words.ignored != NOTHING_IGNORED or words.listed is not None) and not any(bundle_task(each) == "correct" for each in models):
+        raise UsageError("--words, --ignore, --ignore-file and --ignore-category need a model that corrects")
+    opposite = words if words.glossary is None else replace(words, glossary=words.glossary.exchanged())
+    return [opposite if each in exchanged else words for each in models]

@@ -12,16 +12,13 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from specdec_cli import __version__
-from specdec_cli.server.file_translation import FileTranslation
-from specdec_cli.server.gate import Gate
-from specdec_cli.server.languagetool import LanguageTool
+from specdec_cli.server.documents import FileTranslation
+from specdec_cli.server.guard import ClientLeft, Gate, RequestError, error_response
+from specdec_cli.server.languagetool import LanguageTool, ListedWords
 from specdec_cli.server.libretranslate import LibreTranslate
-from specdec_cli.server.metrics import CONTENT_TYPE
-from specdec_cli.server.page import Page
-from specdec_cli.server.request_error import ClientLeft, RequestError, error_response
+from specdec_cli.server.monitoring import CONTENT_TYPE
+from specdec_cli.server.page import Page, Showing
 from specdec_cli.server.service import Service
-from specdec_cli.server.showing import Showing
-from specdec_cli.server.words import ListedWords
 
 
 def make_application(
@@ -47,7 +44,7 @@ def make_application(
     )
     errors = {RequestError: _report, HTTPException: _report, ClientDisconnect: _left, Exception: _report}
     application = Starlette(routes=routes, middleware=[cors] if origins else [], exception_handlers=errors)
-    return Gate(application, service, {route.path for route in routes}, origins, checks_host=checks_host)
+    return Gate(application, service.log, service.metrics, {route.path for route in routes}, origins, checks_host=checks_host)
 
 
 class _Health:

@@ -1,6 +1,9 @@
-"""The interface of LanguageTool: /v2/check and /v2/languages."""
+"""The interface of LanguageTool: /v2/check, /v2/languages, and the list of words that clients change, /v2/words."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.requests import Request
@@ -8,16 +11,71 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from specdec_cli import __version__
+from specdec_cli.errors import InputError
 from specdec_cli.pipeline.corrector import Correction
-from specdec_cli.server.annotated_text import AnnotatedText, plain_text, read_annotations
-from specdec_cli.server.check_options import read_options
-from specdec_cli.server.fields import checked_text, read_fields, text_of
-from specdec_cli.server.languages import name_of, variants_of
-from specdec_cli.server.matches import match_of, without_last_stop, without_overlaps
-from specdec_cli.server.paragraphs import CheckedLine, checked_lines
-from specdec_cli.server.request_error import RequestError
-from specdec_cli.server.service import Service
+from specdec_cli.server.guard import RequestError
+from specdec_cli.server.matches import AnnotatedText, match_of, plain_text, read_annotations, without_last_stop, without_overlaps
+from specdec_cli.server.requests import checked_text, read_fields, text_of
+from specdec_cli.server.service import Service, name_of, variants_of
+from specdec_cli.server.texts import CheckedLine, checked_lines
 from specdec_cli.text.locale.languages import guess_language, short_code
+from specdec_cli.text.spelling.word_list import WordList
+
+_LEVELS = ("default", "picky")
+_TEXT_LEVEL = "textLevelOnly"
+_MODES = ("all", "allButTextLevelOnly", _TEXT_LEVEL)
+_BOOLEANS = {"": False, "false": False, "no": False, "true": True, "yes": True}
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """The rules and categories that a client turned off, and those to which it limits the matches (`only`, None without a limit).
+
+    With `is_text_level`, it asks only for matches of rules that compare several sentences, of which there are none: clients send a second
+    request for all other matches.
+    """
+
+    disabled: frozenset[str] = frozenset()
+    only: frozenset[str] | None = None
+    is_text_level: bool = False
+
+    def wants(self, match: Mapping[str, Any]) -> bool:
+        """Whether the client wants a match."""
+        names = {match["rule"]["id"], match["rule"]["category"]["id"]}
+        return not names & self.disabled and (self.only is None or bool(names & self.only))
+
+
+def read_options(fields: Mapping[str, Any]) -> CheckOptions:
+    """Read the options from the fields of a request. Raises RequestError for values that are not known, as LanguageTool does."""
+    _chosen(fields, "level", _LEVELS)
+    only = _names(fields, "enabledRules", "enabledCategories") if _is_true(fields, "enabledOnly") else None
+    if only is not None and not only:
+        raise RequestError(400, "Invalid request: enabledOnly needs enabledRules or enabledCategories")
+    disabled = _names(fields, "disabledRules", "disabledCategories")
+    return CheckOptions(disabled, only, _chosen(fields, "mode", _MODES) == _TEXT_LEVEL)
+
+
+def _chosen(fields: Mapping[str, Any], name: str, known: tuple[str, ...]) -> str:
+    """The value of a field, one of `known`; without one, their first."""
+    value = text_of(fields, name, "") or known[0]
+    if value not in known:
+        raise RequestError(400, f"Invalid request: {name} is '{value}'; known values are {', '.join(known)}")
+    return value
+
+
+def _is_true(fields: Mapping[str, Any], name: str) -> bool:
+    found = _BOOLEANS.get(str(fields.get(name, "")).lower())
+    if found is None:
+        raise RequestError(400, f"Invalid request: {name} is neither true nor false")
+    return found
+
+
+def _names(fields: Mapping[str, Any], *names: str) -> frozenset[str]:
+    """The values of the fields `names`, each a text with commas or a list of such texts."""
+    given = [fields.get(name, "") for name in names]
+    texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]
+    return frozenset(one.strip() for text in texts for one in text.split(",")) - {""}
+
 
 _SOFTWARE = {
     "name": "specdec",
@@ -82,7 +140,7 @@ class LanguageTool:
         size = len(text.checked)
         lines = await self._service.prepare(lambda: list(checked_lines(text.checked)), size)
         corrections = await self._service.correct(language, [line.text for line in lines])
-        return await self._service.prepare(lambda: list(_found(text, lines, corrections)), size)
+        return await self._service.prepare(lambda: list(_matches_in(text, lines, corrections)), size)
 
     def _language(self, asked: str, guessed: str | None) -> str:
         known = self._service.correctors
@@ -94,7 +152,7 @@ class LanguageTool:
         return short_code(asked)
 
 
-def _found(text: AnnotatedText, lines: Sequence[CheckedLine], corrections: Sequence[Correction]) -> Iterator[dict[str, Any]]:
+def _matches_in(text: AnnotatedText, lines: Sequence[CheckedLine], corrections: Sequence[Correction]) -> Iterator[dict[str, Any]]:
     """Yield the matches for the corrections of the lines of a text."""
     for line, correction in zip(lines, corrections, strict=True):
         edits = line.between(line.divided(correction.edits), text.breaks)
@@ -102,3 +160,68 @@ def _found(text: AnnotatedText, lines: Sequence[CheckedLine], corrections: Seque
             span = text.original_span(line.place(edit.start), line.place(edit.end - 1) + 1)
             if span is not None:
                 yield match_of(line.text, edit, span)
+
+
+_USUAL_LIMIT = 10
+"""The number of words that are listed unless a client asks for more, as with LanguageTool."""
+
+
+class ListedWords:
+    """The routes of the list of words. There is one list for all clients and languages."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def routes(self) -> list[Route]:
+        """The routes of this interface."""
+        return [
+            Route("/v2/words", self.words, methods=["GET"]),
+            Route("/v2/words/add", self.add, methods=["POST"]),
+            Route("/v2/words/delete", self.delete, methods=["POST"]),
+        ]
+
+    async def words(self, request: Request) -> JSONResponse:
+        """List `limit` words from number `offset` on, in the order in which they were added."""
+        fields = await self._fields(request)
+        start, limit = _number(fields, "offset", 0), _number(fields, "limit", _USUAL_LIMIT)
+        return JSONResponse({"words": self._list.words[start : start + limit]})
+
+    async def add(self, request: Request) -> JSONResponse:
+        """Add `word` to the list; "added" says whether it was not there."""
+        fields = await self._fields(request)
+        return JSONResponse({"added": await self._changed(partial(self._list.add, text_of(fields, "word").strip()))})
+
+    async def delete(self, request: Request) -> JSONResponse:
+        """Remove `word` from the list; "deleted" says whether it was there."""
+        fields = await self._fields(request)
+        return JSONResponse({"deleted": await self._changed(partial(self._list.delete, text_of(fields, "word").strip()))})
+
+    async def _fields(self, request: Request) -> dict[str, Any]:
+        """The fields of a request. Raises RequestError for one without a valid key, and if there is no list."""
+        fields = await read_fields(request, self._service.limits, self._service.keys)
+        if self._service.words is None:
+            raise RequestError(404, "this server has no list of words; start it with --words FILE")
+        return fields
+
+    @property
+    def _list(self) -> WordList:
+        assert self._service.words is not None
+        return self._service.words
+
+    async def _changed(self, change: Callable[[], bool]) -> bool:
+        """What a change of the list returns. Raises RequestError for a word that it cannot hold, and if its file cannot be changed."""
+        try:
+            return await asyncio.to_thread(change)
+        except ValueError as error:
+            raise RequestError(400, f"Invalid request: {error}") from error
+        except (InputError, OSError) as error:
+            self._service.log.write("words", "error", error=str(error))
+            raise RequestError(500, "the list of words cannot be changed; the log says why") from error
+
+
+def _number(fields: dict[str, Any], name: str, default: int) -> int:
+    """A number of a request, 0 or more. Raises RequestError for any other value."""
+    value = str(fields.get(name, default))
+    if not value.isascii() or not value.isdigit() or len(value) > 9:
+        raise RequestError(400, f"Invalid request: {name} is not a number")
+    return int(value)

@@ -7,14 +7,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from specdec_cli.server.fields import checked_text, read_fields, text_of
-from specdec_cli.server.html_text import split_html
-from specdec_cli.server.languages import name_of
-from specdec_cli.server.request_error import RequestError
-from specdec_cli.server.service import Pair, Service, together
-from specdec_cli.server.translated_pairs import codes_of, guessed, unsupported
-from specdec_cli.server.uploaded_files import ENDINGS
-from specdec_cli.server.variants import variants
+from specdec_cli.server.documents import ENDINGS
+from specdec_cli.server.guard import RequestError
+from specdec_cli.server.requests import checked_text, read_fields, text_of
+from specdec_cli.server.service import Pair, Service, codes_of, guessed, name_of, together, unsupported, variants
+from specdec_cli.server.texts import split_html
 from specdec_cli.text.locale.languages import short_code
 
 MOST_ALTERNATIVES = 5

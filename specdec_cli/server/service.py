@@ -1,26 +1,95 @@
-"""The models of the server, and the limits within which requests are decoded by them."""
+"""The models of the server and their languages, and the limits within which requests are decoded by them."""
 
 import asyncio
+import re
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache, lru_cache, partial
 from itertools import islice
 from math import ceil
 from typing import Any, NoReturn, Self, TypeVar
 
 from starlette.requests import Request
 
-from specdec_cli.pipeline.corrector import Correction
-from specdec_cli.pipeline.translator import Translation
-from specdec_cli.server.batching import BatchDecoder, Overloaded, Pool
-from specdec_cli.server.keys import Keys
-from specdec_cli.server.limits import Limits
-from specdec_cli.server.logs import Log
-from specdec_cli.server.metrics import Metrics
-from specdec_cli.server.pieces import Pieces, split_pieces
-from specdec_cli.server.request_error import ClientLeft, RequestError
-from specdec_cli.server.variants import variants
+from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_description import Described
+from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, Corrector
+from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.server.guard import ClientLeft, Keys, Limits, RequestError
+from specdec_cli.server.monitoring import Log, Metrics
+from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
+from specdec_cli.server.texts import Fragment, Pieces, split_pieces
+from specdec_cli.text.glossary import Glossary
+from specdec_cli.text.locale.languages import guess_language, short_code
 from specdec_cli.text.spelling.word_list import WordList
+
+NAMES = {
+    "ar": "Arabic",
+    "cs": "Czech",
+    "da": "Danish",
+    "de": "German",
+    "en": "English",
+    "es": "Spanish",
+    "fi": "Finnish",
+    "fr": "French",
+    "hu": "Hungarian",
+    "it": "Italian",
+    "ja": "Japanese",
+    "nl": "Dutch",
+    "no": "Norwegian",
+    "pl": "Polish",
+    "pt": "Portuguese",
+    "ro": "Romanian",
+    "ru": "Russian",
+    "sv": "Swedish",
+    "tr": "Turkish",
+    "uk": "Ukrainian",
+    "zh": "Chinese",
+}
+_VARIANTS = {
+    "de": {"de-DE": "German (Germany)", "de-AT": "German (Austria)", "de-CH": "German (Swiss)"},
+    "en": {"en-US": "English (US)", "en-GB": "English (GB)", "en-AU": "English (Australian)", "en-CA": "English (Canadian)"},
+    "pt": {"pt-PT": "Portuguese (Portugal)", "pt-BR": "Portuguese (Brazil)"},
+    "zh": {"zh-CN": "Chinese"},
+}
+
+
+def name_of(language: str) -> str:
+    """The English name of a language; its code if that is not known."""
+    return NAMES.get(language, language)
+
+
+def variants_of(language: str) -> dict[str, str]:
+    """The names of a language and of its regional variants, by their codes; the language itself comes first."""
+    return {language: name_of(language)} | _VARIANTS.get(language, {})
+
+
+_WORD = re.compile(r"\w+")
+
+
+def variants(join: Callable[[Sequence[str]], str], outputs: Sequence[Sequence[str]]) -> list[str]:
+    """The texts of different words that `join` makes of the n-th output of each part, or its last one, for n = 0, 1, ..
+
+    `outputs` has the outputs of each part, at least one and the best first.
+    """
+    distinct = [_different(each) for each in outputs]
+    ranks = range(max(map(len, distinct), default=1))
+    return list(dict.fromkeys(join([each[min(rank, len(each) - 1)] for each in distinct]) for rank in ranks))
+
+
+def _different(texts: Iterable[str]) -> list[str]:
+    """The first of all texts with the same words, whatever their punctuation is."""
+    found: dict[tuple[str, ...], str] = {}
+    for text in texts:
+        found.setdefault(tuple(_WORD.findall(text)) or (text,), text)
+    return list(found.values())
+
 
 T = TypeVar("T")
 D = TypeVar("D", Translation, Correction)
@@ -184,3 +253,139 @@ async def _disconnected(request: Request) -> None:
     with suppress(asyncio.CancelledError):
         while (await request.receive())["type"] != "http.disconnect":
             pass
+
+
+def codes_of(service: Service) -> list[str]:
+    """The codes of all languages from which or into which a service translates."""
+    return list(dict.fromkeys(code for pair in service.translators for code in pair))
+
+
+def guessed(service: Service, text: str, target: str = "") -> dict[str, Any]:
+    """The most likely language of a text among those of `codes_of`; without a sign of one, the first that has this target.
+
+    The result has the keys of LibreTranslate: `language`, and `confidence` in percent.
+    """
+    language, share = guess_language(text, codes_of(service))
+    if language is None:
+        language = next((one for one, other in service.translators if target in ("", other)), "en")
+    return {"confidence": round(100 * share, 1), "language": language}
+
+
+def unsupported(service: Service, source: str, target: str) -> str:
+    """The message for a pair of languages that no model translates."""
+    known = ", ".join(f"{one} to {other}" for one, other in service.translators) or "none"
+    return f"{source} to {target} is not supported; this server translates: {known}"
+
+
+@dataclass(frozen=True)
+class Words:
+    """What the user says about words: the `glossary` of translations, None without one, the edits that corrections do not make, whether
+    labels are translated by the lists of the bundles, and the list of words that are right, which clients change; None without one.
+    """
+
+    glossary: Glossary | None = None
+    ignored: IgnoredEdits = NOTHING_IGNORED
+    uses_labels: bool = True
+    listed: WordList | None = None
+
+
+NO_WORDS = Words()
+
+
+def add_model(service: Service, bundle: Described, engine: SentenceDecoder, threads: int = 1, words: Words = NO_WORDS) -> None:
+    """Add a decoder for the model of `bundle` to `service`, and measure its speed.
+
+    `engine` must allow calls by `threads` threads at the same time.
+
+    Raises UsageError for a model that neither translates nor corrects, and for a second one of the same languages.
+    """
+    info = bundle.info
+    pair = short_code(info.source_language), short_code(info.target_language)
+    place = bundle.path.parent if bundle.path is not None else "the bundle"
+    on_batch = partial(service.metrics.count_batch, info.task)
+    decode = make_decode(bundle, engine, words, types=True)
+    decoder: BatchDecoder[Any] = BatchDecoder(decode, service.pool, threads, on_batch)
+    if info.task == "translate":
+        if pair in service.translators:
+            raise UsageError(f"{place}: another model translates from {pair[0]} to {pair[1]} already")
+        service.translators[pair] = decoder
+    else:
+        if pair[0] in service.correctors:
+            raise UsageError(f"{place}: another model corrects {pair[0]} already")
+        service.correctors[pair[0]] = decoder
+    if isinstance(engine, NativeEngine):
+        engine.meanwhile = decoder.check
+    decoder.measure()
+
+
+def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[], SentenceDecoder], words: Words) -> None:
+    """Let `service` find several translations of a text with the model of `bundle`; `open_beam` loads an engine of beam search at
+    their first use.
+    """
+
+    opening = threading.Lock()
+
+    @cache
+    def decode() -> Callable[[Sequence[str]], Iterable[Any]]:
+        engine = open_beam()
+        if isinstance(engine, NativeEngine):
+            engine.meanwhile = decoder.check
+        return make_decode(bundle, engine, words)
+
+    def prepare() -> None:
+        with opening:
+            if not decode.cache_info().currsize:
+                decode()
+                decoder.measure()
+
+    info = bundle.info
+    on_batch = partial(service.metrics.count_batch, info.task)
+    decoder: BatchDecoder[Any] = BatchDecoder(lambda lines: decode()(lines), service.pool, 1, on_batch, prepare)
+    service.alternatives[short_code(info.source_language), short_code(info.target_language)] = decoder
+
+
+def make_decode(
+    bundle: Described, engine: SentenceDecoder, words: Words = NO_WORDS, *, types: bool = False
+) -> Callable[[Sequence[str]], Iterable[Any]]:
+    """Make the function that translates or corrects lines with the model of `bundle`, each on its own.
+
+    With `types`, edits have the types of their errors.
+
+    Raises UsageError for a model that neither translates nor corrects.
+    """
+    info = bundle.info
+    languages = info.source_language, info.target_language
+    if info.task == "translate":
+        translator = Translator(engine, bundle.tokenizer, languages=languages)
+        if words.glossary is not None:
+            translator.use_glossary(words.glossary)
+        if words.uses_labels:
+            translator.use_labels(bundle.labels)
+        return lambda lines: translator.translate(lines, separate=[isinstance(line, Fragment) for line in lines])
+    if info.task == "correct":
+        edit_filter = EditFilter.of(info)
+        corrector = Corrector(
+            engine,
+            bundle.tokenizer,
+            edit_filter,
+            languages=languages,
+            ignored=words.ignored,
+            types=types,
+            ngrams=bundle.ngrams,
+            lexicon=bundle.lexicon,
+        )
+        return partial(_correct_apart, corrector, words)
+    place = bundle.path.parent if bundle.path is not None else "the bundle"
+    raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
+
+
+@lru_cache(maxsize=2)
+def _with_words(ignored: IgnoredEdits, words: tuple[str, ...]) -> IgnoredEdits:
+    return ignored.with_words(words)
+
+
+def _correct_apart(corrector: Corrector, words: Words, lines: Sequence[str]) -> Iterator[Correction]:
+    """Correct lines of which none continues in the next one: they belong to different texts or paragraphs."""
+    if words.listed is not None:
+        corrector.ignore(_with_words(words.ignored, words.listed.words))
+    return islice(corrector.correct([each for line in lines for each in (line, "")]), 0, None, 2)

@@ -20,12 +20,10 @@ import pytest
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.application import make_application
-from specdec_cli.server.batching import BatchDecoder, Pool
-from specdec_cli.server.keys import Keys
-from specdec_cli.server.limits import Limits
-from specdec_cli.server.listening import listen_tcp
-from specdec_cli.server.logs import Log
-from specdec_cli.server.run import make_server
+from specdec_cli.server.guard import Keys, Limits
+from specdec_cli.server.monitoring import Log
+from specdec_cli.server.queue import BatchDecoder, Pool
+from specdec_cli.server.run import listen_tcp, make_server
 from specdec_cli.server.service import Pair, Service
 from specdec_cli.text.edits import apply_edits, find_edits
 

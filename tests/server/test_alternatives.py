@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.pipeline.translator import Translation
-from specdec_cli.server.batching import BatchDecoder
-from specdec_cli.server.variants import variants
+from specdec_cli.server.queue import BatchDecoder
+from specdec_cli.server.service import variants
 from tests.server.conftest import Running, running
 
 OUTPUTS = st.lists(st.lists(st.text(st.sampled_from("ab"), max_size=2), min_size=1, max_size=4), max_size=4)

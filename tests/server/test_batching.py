@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.server import batching
-from specdec_cli.server.batching import BatchDecoder, Overloaded, Pool, work_of
+from specdec_cli.server import queue
+from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool, work_of
 
 TEXTS = st.lists(st.lists(st.text("abc", max_size=12), max_size=6), min_size=1, max_size=6)
 
@@ -224,7 +224,7 @@ def test_the_speed_is_measured_in_all_threads(longest: float, samples: int, monk
         calls.append(len(lines))
         return list(lines)
 
-    monkeypatch.setattr(batching, "_LONG_SAMPLE", longest)
+    monkeypatch.setattr(queue, "_LONG_SAMPLE", longest)
     decoder = BatchDecoder(decode, Pool(3))
     before = decoder.rate
     decoder.measure()

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from specdec_cli.server.annotated_text import read_annotations
-from specdec_cli.server.paragraphs import checked_lines
+from specdec_cli.server.matches import read_annotations
+from specdec_cli.server.texts import checked_lines
 from specdec_cli.text.edits import apply_edits, find_edits
 
 

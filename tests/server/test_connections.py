@@ -10,7 +10,7 @@ import pytest
 
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.connections import Connection, most_connections
-from specdec_cli.server.limits import Limits
+from specdec_cli.server.guard import Limits
 from tests.server.conftest import Running, leave, running
 
 BROKEN = [

@@ -23,13 +23,11 @@ from specdec_cli.documents.document import Document, Source
 from specdec_cli.documents.formats import READERS
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.translator import Translation
-from specdec_cli.server import document_process, file_translation, uploaded_files
+from specdec_cli.server import document_process, documents
 from specdec_cli.server.document_process import Order
-from specdec_cli.server.form_data import read_form_data
-from specdec_cli.server.kept_files import KeptFiles
-from specdec_cli.server.keys import Keys
-from specdec_cli.server.limits import Limits
-from specdec_cli.server.uploaded_files import ENDINGS, DocumentLimits, base_name
+from specdec_cli.server.documents import ENDINGS, DocumentLimits, KeptFiles, base_name
+from specdec_cli.server.guard import Keys, Limits
+from specdec_cli.server.requests import read_form_data
 from tests.faults.process_tree import descendants
 from tests.server.conftest import Answer, Running, running, shout, wait_until
 
@@ -131,7 +129,7 @@ def test_requests_without_a_file_are_refused(server: Running) -> None:
 
 
 def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(file_translation, "LARGEST", 10_000)
+    monkeypatch.setattr(documents, "LARGEST", 10_000)
     with running(limits=Limits(characters=100)) as (server, _):
         assert fetch(server, send(server, "a.md", b"    " + b"x" * 1000 + b"\n\na\n")).body.endswith(b"\nA\n")
         for data, said in ((b"a " * 50 + b"a", "101 characters"), (b"    " + b"x" * 1200, "a.md has more than 1200 bytes")):
@@ -249,8 +247,8 @@ def test_documents_whose_process_ends_early(number: int, status: int, said: str,
 
 
 def test_documents_that_need_too_much_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploaded_files, "_MEMORY", 2**26)
-    monkeypatch.setattr(uploaded_files, "_MEMORY_PER_CHARACTER", 0)
+    monkeypatch.setattr(documents, "_MEMORY", 2**26)
+    monkeypatch.setattr(documents, "_MEMORY_PER_CHARACTER", 0)
     written = BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", f"<w:document xmlns:w='x'>{'<a/>' * 200_000}</w:document>")

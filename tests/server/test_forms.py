@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.server.form_data import read_form_data
-from specdec_cli.server.keys import Keys
-from specdec_cli.server.request_error import RequestError
+from specdec_cli.server.guard import Keys, RequestError
+from specdec_cli.server.requests import read_form_data
 from tests.server.conftest import Running, leave, running
 
 KIND = "multipart/form-data; boundary=x"

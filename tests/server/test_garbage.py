@@ -10,7 +10,7 @@ from urllib.parse import quote_from_bytes
 
 import pytest
 
-from specdec_cli.server.limits import Limits
+from specdec_cli.server.guard import Limits
 from tests.server.conftest import Answer, Running, running
 
 PATHS = (

@@ -13,9 +13,7 @@ import pytest
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server import languagetool, libretranslate
-from specdec_cli.server.keys import Keys, read_keys
-from specdec_cli.server.limits import Limits
-from specdec_cli.server.request_error import RequestError
+from specdec_cli.server.guard import Keys, Limits, RequestError, read_keys
 from specdec_cli.server.service import together
 from tests.server.conftest import leave, running, shout, wait_until
 

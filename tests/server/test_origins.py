@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.errors import UsageError
-from specdec_cli.server.origins import read_origin
+from specdec_cli.server.guard import read_origin
 from tests.server.conftest import Running, running
 
 FORM = "q=a&source=en&target=de"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.server.limits import Limits
-from specdec_cli.server.showing import Emit, Stopped
+from specdec_cli.server.guard import Limits
+from specdec_cli.server.page import Emit, Stopped
 from tests.server.browser import CHROMIUM, Browser
 from tests.server.conftest import Running, leave, running, wait_until
 

@@ -18,11 +18,11 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.server import run
 from specdec_cli.server.application import make_application
-from specdec_cli.server.batching import Pool
-from specdec_cli.server.limits import Limits
-from specdec_cli.server.listening import listen_tcp
+from specdec_cli.server.documents import DocumentLimits
+from specdec_cli.server.guard import Limits
+from specdec_cli.server.queue import Pool
+from specdec_cli.server.run import listen_tcp
 from specdec_cli.server.service import Service
-from specdec_cli.server.uploaded_files import DocumentLimits
 from tests.server.conftest import Running
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, cast
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.server.models import Words
-from specdec_cli.server.showing import Showing
+from specdec_cli.server.page import Showing
+from specdec_cli.server.service import Words
 from specdec_cli.text.glossary import Glossary, Term
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.text.tokenize.tokenizer import Tokenizer

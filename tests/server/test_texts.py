@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.server.annotated_text import plain_text, read_annotations
-from specdec_cli.server.html_text import split_html
-from specdec_cli.server.paragraphs import checked_lines
-from specdec_cli.server.pieces import LONGEST_PIECE, split_pieces
-from specdec_cli.server.request_error import RequestError
-from specdec_cli.server.utf16 import utf16_length
+from specdec_cli.server.guard import RequestError
+from specdec_cli.server.matches import plain_text, read_annotations, utf16_length
+from specdec_cli.server.texts import LONGEST_PIECE, checked_lines, split_html, split_pieces
 
 TEXT = st.text(st.sampled_from("ab. ?\n\r😀ü<&;"), max_size=60)
 PARTS = ["The old man walks. ", "He is here", "\n", "- ", "> ", "\r\n", " and the river", "😀 ", "    "]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.server.keys import Keys
+from specdec_cli.server.guard import Keys
 from specdec_cli.text.spelling.word_list import WordList
 from tests.server.conftest import Running, running, serving
 

@@ -1,12 +1,54 @@
-"""Metrics of the server, in the format of Prometheus."""
+"""What those who run the server see: a log of JSON lines, and metrics in the format of Prometheus."""
 
+import json
+import logging
+import sys
+import traceback
 from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import cache
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from specdec_cli.server.batching import Backlog
+from specdec_cli.server.queue import Backlog
+
+_LEVELS = ("info", "warning", "error")
+
+
+class Log:
+    """Writes events as JSON lines on stderr; with `quiet`, only warnings and errors. Texts of requests are not logged."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._least = _LEVELS.index("warning" if quiet else "info")
+
+    def write(self, event: str, level: str = "info", **values: Any) -> None:
+        """Write an event with a time, a level ("info", "warning" or "error") and `values`."""
+        if _LEVELS.index(level) < self._least:
+            return
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        record = {"time": time, "level": level, "event": event} | values
+        print(json.dumps(record, ensure_ascii=False, default=str), file=sys.stderr, flush=True)
+
+    def error(self, error: BaseException) -> None:
+        """Write an unexpected exception with its traceback."""
+        self.write("error", "error", error=repr(error), traceback=traceback.format_exception(error))
+
+
+class LogHandler(logging.Handler):
+    """Passes the warnings and errors of libraries to `log`."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__(logging.WARNING)
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a record of a library's log."""
+        level = "error" if record.levelno >= logging.ERROR else "warning"
+        cause = {"error": repr(record.exc_info[1])} if record.exc_info else {}
+        self._log.write("library", level, logger=record.name, message=record.getMessage(), **cause)
+
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
