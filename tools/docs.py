@@ -15,14 +15,10 @@ from tools.pages import Generator, pages, regenerate
 
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
-    from tools import earlier, glossary, layers, round_trips, scale_tables, settings, tables
-    from tools.busy.tables import busy
-    from tools.cold.tables import cold
-    from tools.floors.tables import floors
+    from tools import settings, tables
     from tools.papers.ends import paper_ends
     from tools.papers.tables import minutes, paper
     from tools.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
-    from tools.serving.tables import serving, soak
 
     return {
         "summary": tables.summary,
@@ -30,12 +26,6 @@ def generators() -> dict[str, Generator]:
         "without-vnni": tables.without_vnni,
         "table": tables.table,
         "corpus": tables.corpus,
-        "layers": layers.layers,
-        "serving": serving,
-        "soak": soak,
-        "busy": busy,
-        "floors": floors,
-        "cold": cold,
         "paper": paper,
         "paper-minutes": minutes,
         "paper-analysis": paper_analysis,
@@ -47,17 +37,6 @@ def generators() -> dict[str, Generator]:
         "kinds-of-errors": settings.kinds_of_errors,
         "presets": settings.presets,
         "recipes": settings.recipes,
-        "glossary-terms": glossary.terms_table,
-        "glossary-scores": glossary.scores_table,
-        "memory-previous": earlier.previous_table,
-        "memory-large": earlier.memory_table,
-        "memory-size": earlier.size_table,
-        "round-trips": round_trips.table,
-        "scale-runs": scale_tables.runs,
-        "scale-figures": scale_tables.figures,
-        "scale-check": scale_tables.check,
-        "scale-cost": scale_tables.cost,
-        "scale-workers": scale_tables.workers,
     }
 
 

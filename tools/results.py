@@ -20,9 +20,7 @@ from specdec_cli.files import write_json
 from tools.pages import DOCS
 
 FOLDER = DOCS / "results"
-_PROGRAMS = ("serving", "serving.soak", "busy", "floors", "cold")
-"""Commands that are modules of this package."""
-_OUTPUT = {"bench": ("--json", "--quiet"), **dict.fromkeys(_PROGRAMS, ("--json",))}
+_OUTPUT = {"bench": ("--json", "--quiet")}
 """The option of a command for the file that it writes, and its other options."""
 _KEPT = ("label", "command", "needs", "notes")
 
@@ -42,9 +40,7 @@ class Stored:
     @property
     def command(self) -> str:
         """The command line that measured the result."""
-        command, *arguments = self.record["command"]
-        program = ["python", "-m", f"tools.{command}"] if command in _PROGRAMS else ["specdec", command]
-        return shlex.join([*program, *arguments])
+        return shlex.join(["specdec", *self.record["command"]])
 
     @property
     def rows(self) -> list[dict[str, Any]]:
@@ -97,13 +93,9 @@ def _measure(stored: Stored, data: Path) -> dict[str, Any]:
         path, places = Path(folder) / "result.json", {"DATA": data, "OUT": Path(folder)}
         command, *arguments = [placed(part, places) for part in stored.record["command"]]
         output = _OUTPUT.get(command, ("--output",))
-        module = [f"tools.{command}"] if command in _PROGRAMS else ["specdec_cli", command]
-        subprocess.run(
-            [sys.executable, "-m", *module, *arguments, *output[1:], output[0], str(path)], check=True, stdout=subprocess.DEVNULL
-        )
+        program = [sys.executable, "-m", "specdec_cli", command, *arguments]
+        subprocess.run([*program, *output[1:], output[0], str(path)], check=True, stdout=subprocess.DEVNULL)
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if command in _PROGRAMS:
-        return record
     if command == "bench":
         # The path of the data folder differs between machines.
         return record | {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}

@@ -18,7 +18,6 @@ TRIALS: Sequence[tuple[str, str, str]] = (
     ("make", "", " -n"),
     ("pip install", "", " --help"),
     ("specdec serve", "", " --help"),
-    ("python -m tools.scale_measure", "", " --help"),
     (".venv/bin/pytest", "", " --collect-only"),
     ("specdec train-verifier", "--init en-gec", _set(FEW_UPDATES)),
     ("specdec train-verifier", "--init work", _set(RUN)),

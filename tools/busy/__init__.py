@@ -1,1 +1,0 @@
-"""Measurement of the native engine beside busy processes, and the table of its results."""

@@ -1,1 +1,0 @@
-"""Measurements of `specdec serve` on this machine: requests per second, latencies, and a soak test."""

@@ -1,0 +1,289 @@
+"""`python -m tools.soak`: random clients use a server for some minutes; wrong answers, leaks and processes that stay are problems.
+
+Clients translate, correct, send documents and use the page; some leave in the middle of a request, others send garbage. Every answer to
+a valid request is compared with the first one for the same text. All requests go to a Unix socket of this machine.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlencode, urlsplit
+
+from specdec_cli.benchmark.examples import read_sample
+
+CLIENTS = 12
+MOST_GROWTH = 1.1
+"""The resident memory at the end may be this many times that after a fifth of the time."""
+MOST_MORE = 12
+"""The server may have this many more open files and threads."""
+BUSY = (429, 503)
+"""Statuses of a server that has too much to do; all others from 500 on are problems, also in answers to broken requests."""
+_PATIENCE = 60.0
+_FORM = "application/x-www-form-urlencoded"
+_GARBAGE = (
+    b"\0" * 100,
+    b"GET\r\n\r\n",
+    b"POST /translate HTTP/1.1\r\nhost: x\r\ncontent-length: 50\r\n\r\nq=",
+    b"\xff" * 70_000,
+    b"PRI * HTTP/2.0\r\n\r\n",
+)
+_BROKEN = (b"{", b"q=%zz%ff", b'{"q": 1, "source": "en", "target": "de"}', b"data=[]", b"\xff\xfe", b"[" * 50_000, b"x" * 900_000)
+_PAIR = {"source": "en", "target": "de"}
+_PATHS = ("/translate", "/v2/check", "/detect", "/show", "/translate_file")
+
+
+@dataclass(frozen=True)
+class State:
+    """The resident memory of the server in MB, and its open files and threads."""
+
+    megabytes: float
+    files: int
+    threads: int
+
+
+@dataclass
+class Report:
+    """How often each action had which status, what should not have happened, and states of the server in the order of time."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    problems: list[str] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+
+    def check_states(self) -> None:
+        """Add a problem if memory, open files or threads have grown too much since a fifth of the time."""
+        warm, last = self.states[len(self.states) // 5], self.states[-1]
+        more = max(last.files - warm.files, last.threads - warm.threads)
+        if last.megabytes > MOST_GROWTH * warm.megabytes or more > MOST_MORE:
+            self.problems.append(f"the server has grown from {warm} to {last}")
+
+
+class _Connection(http.client.HTTPConnection):
+    """A connection to the Unix socket `path`."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__("localhost", timeout=_PATIENCE)
+        self._path = path
+
+    def connect(self) -> None:
+        """Connect to the socket."""
+        self.sock = _connected(self._path)
+
+
+def _connected(path: Path) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(_PATIENCE)
+    connection.connect(str(path))
+    return connection
+
+
+class Client:
+    """A client of the server on the Unix socket `path`, whose actions are drawn with the seed `number`; it writes into `report`.
+
+    `known` has the first answers by action and text, for all clients.
+    """
+
+    def __init__(self, path: Path, texts: Sequence[str], number: int, report: Report, known: dict[tuple[str, str], bytes]) -> None:
+        self._path, self._texts, self._report, self._known = path, texts, report, known
+        self._random, self._connection = random.Random(number), _Connection(path)
+
+    def run(self, until: float) -> None:
+        """Do one action after another until the time `until` of the monotonic clock."""
+        common: list[Callable[[], None]] = [self.translate, self.translate, self.check, self.texts, self.document, self.show]
+        while time.monotonic() < until:
+            action = self._random.choice([*common, self.leave, self.garbage, self.broken])
+            try:
+                action()
+            except (OSError, http.client.HTTPException) as error:
+                self._report.problems.append(f"{action.__name__}: {error!r}")
+                self.close()
+            time.sleep(self._random.expovariate(10))
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _ask(self, name: str, path: str, body: str | bytes, kind: str = _FORM, method: str = "POST") -> tuple[int, bytes]:
+        try:
+            response = self._send(method, path, body, kind)
+        except ConnectionError:  # a server may close a connection that was kept after an error
+            self._report.counts["closed"] += 1
+            self.close()
+            response = self._send(method, path, body, kind)
+        answer = response.read()
+        self._report.counts[f"{name} {response.status}"] += 1
+        if response.status >= 500 and response.status not in BUSY:
+            self._report.problems.append(f"{name}: status {response.status}: {answer!r}")
+        return response.status, answer
+
+    def _send(self, method: str, path: str, body: str | bytes, kind: str) -> http.client.HTTPResponse:
+        self._connection.request(method, path, body, {"Content-Type": kind})
+        return self._connection.getresponse()
+
+    def _expect(self, name: str, path: str, body: str | bytes, kind: str = _FORM, method: str = "POST") -> bytes | None:
+        """The answer to a valid request; None if the server is busy."""
+        status, answer = self._ask(name, path, body, kind, method)
+        if status not in (200, *BUSY):
+            self._report.problems.append(f"{name}: status {status}: {answer!r}")
+        return answer if status == 200 else None
+
+    def _compare(self, name: str, text: str, answer: bytes | None) -> None:
+        if answer is not None and self._known.setdefault((name, text), answer) != answer:
+            self._report.problems.append(f"{name}: another answer to {text!r}: {answer!r}")
+
+    def translate(self) -> None:
+        """Translate a sentence."""
+        text = self._random.choice(self._texts)
+        self._compare("translate", text, self._expect("translate", "/translate", urlencode({"q": text, **_PAIR})))
+
+    def check(self) -> None:
+        """Check a text of two paragraphs."""
+        text = "\n\n".join(self._random.sample(self._texts, 2))
+        self._compare("check", text, self._expect("check", "/v2/check", urlencode({"text": text, "language": "en-US"})))
+
+    def texts(self) -> None:
+        """Translate a list of texts, plain or HTML."""
+        texts = self._random.sample(self._texts, self._random.randint(1, 20))
+        body = {"q": texts, "source": "auto", "target": "de", "format": self._random.choice(["text", "html"])}
+        answer = self._expect("texts", "/translate", json.dumps(body), "application/json")
+        if answer is not None and len(json.loads(answer)["translatedText"]) != len(texts):
+            self._report.problems.append(f"texts: {len(texts)} texts, {answer!r}")
+
+    def document(self) -> None:
+        """Translate a Markdown file, and fetch the result."""
+        text = "\n".join(f"- {text}" for text in self._random.sample(self._texts, 2))
+        parts = [f'name="{name}"\r\n\r\n{value}' for name, value in _PAIR.items()] + [f'name="file"; filename="a.md"\r\n\r\n{text}']
+        body = "".join(f"--x\r\nContent-Disposition: form-data; {part}\r\n" for part in parts) + "--x--"
+        answer = self._expect("document", "/translate_file", body.encode(), "multipart/form-data; boundary=x")
+        if answer is not None:
+            address = urlsplit(json.loads(answer)["translatedFileUrl"]).path
+            self._compare("fetched document", text, self._expect("fetched document", address, b"", method="GET"))
+
+    def show(self) -> None:
+        """Let the page show the rounds of a text."""
+        fields = {"text": self._random.choice(self._texts), "task": "translate", **_PAIR}
+        answer = self._expect("show", "/show", urlencode(fields))
+        if answer is not None and b"event: result" not in answer:
+            self._report.problems.append(f"show: {answer!r}")
+
+    def leave(self) -> None:
+        """Send a request, and leave before the answer."""
+        text = " ".join(self._random.choices(self._texts, k=self._random.randint(1, 40)))
+        body = urlencode({"q": text, "text": text[:1500], **_PAIR, "language": "en", "task": "translate"})
+        path = self._random.choice(_PATHS)
+        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {_FORM}\r\ncontent-length: {len(body)}\r\n\r\n"
+        with _connected(self._path) as connection, suppress(OSError):
+            connection.sendall((head + body).encode())
+            time.sleep(self._random.choice([0, 0.002, 0.02, 0.1]))
+        self._report.counts["leave"] += 1
+
+    def garbage(self) -> None:
+        """Send what is not HTTP."""
+        with _connected(self._path) as connection, suppress(OSError):
+            connection.settimeout(self._random.choice([0.01, 0.1]))
+            connection.sendall(self._random.choice(_GARBAGE))
+            connection.recv(100)
+        self._report.counts["garbage"] += 1
+
+    def broken(self) -> None:
+        """Send a request with other content than its path takes; the server may close the connection before it has read all."""
+        try:
+            self._ask("broken", self._random.choice(_PATHS), self._random.choice(_BROKEN))
+        except ConnectionError:
+            self.close()
+
+
+@contextmanager
+def _serving(path: Path, report: Report) -> Iterator[int]:
+    """Run `specdec serve` on the Unix socket `path` inside the block, and yield its process id.
+
+    What is wrong at its end is a problem: an exit code, or processes that are left.
+    """
+    command = [sys.executable, "-m", "specdec_cli", "serve", "--unix", str(path), "--quiet"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, env=os.environ | {"SPECDEC_SOAK": str(path)})
+    started = time.monotonic()
+    try:
+        while not path.exists():
+            if process.poll() is not None or time.monotonic() - started > _PATIENCE:
+                raise RuntimeError("the server did not start")
+            time.sleep(0.1)
+        yield process.pid
+    finally:
+        process.terminate()
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            report.problems.append("the server did not stop")
+            process.kill()
+            process.wait()
+    if process.returncode:
+        report.problems.append(f"the exit code of the server is {process.returncode}")
+    report.problems += [f"process {left} is left" for left in _started_with(f"SPECDEC_SOAK={path}")]
+
+
+def _started_with(variable: str) -> Iterator[str]:
+    """The ids of the processes that were started with this variable in their environment."""
+    for file in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):  # it has ended, or is another user's
+            if variable.encode() in file.read_bytes().split(b"\0"):
+                yield file.parent.name
+
+
+def _state(pid: int) -> State:
+    folder = Path("/proc", str(pid))
+    values = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
+    return State(int(values["VmRSS"].split()[0]) / 1024, len(list((folder / "fd").iterdir())), int(values["Threads"]))
+
+
+def soak(seconds: float, clients: int = CLIENTS) -> Report:
+    """Let `clients` clients use a server of all shipped models for some seconds."""
+    report, texts, known = Report(), read_sample().sources, dict[tuple[str, str], bytes]()
+    with tempfile.TemporaryDirectory(prefix="specdec-") as name:
+        path = Path(name) / "socket"
+        with _serving(path, report) as pid:
+            until = time.monotonic() + seconds
+            threads = [threading.Thread(target=Client(path, texts, number, report, known).run, args=(until,)) for number in range(clients)]
+            for thread in threads:
+                thread.start()
+            while time.monotonic() < until:
+                time.sleep(min(1.0, seconds / 10))
+                report.states.append(_state(pid))
+            for thread in threads:
+                thread.join()
+            time.sleep(2.0)
+            last = Client(path, texts, clients, report, known)
+            last.translate()
+            last.close()
+            report.states.append(_state(pid))
+            report.check_states()
+    return report
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the program with command-line `arguments` (default: those of the process); the exit code is 1 if there was a problem."""
+    parser = argparse.ArgumentParser(prog="python -m tools.soak", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    asked = parser.parse_args(arguments)
+    report = soak(60 * asked.minutes)
+    for action, count in sorted(report.counts.items()):
+        print(f"{action}: {count}")
+    print(f"after a fifth of the time: {report.states[len(report.states) // 5]}\nat the end: {report.states[-1]}")
+    print("\n".join(report.problems[:20]) or "no problems")
+    sys.exit(bool(report.problems))
+
+
+if __name__ == "__main__":
+    main()
