@@ -191,11 +191,12 @@ _specdec() {
                 --held-out) compopt -o default; return ;;
                 --vary) return ;;
                 --number-copies) return ;;
+                --name-copies) return ;;
                 --temperature) return ;;
                 --source-language) return ;;
                 --target-language) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --same-numbers --repair-numbers --held-out --vary --number-copies --temperature --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
+                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --same-numbers --repair-numbers --held-out --vary --number-copies --name-copies --temperature --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
             esac
             ;;
         train-verifier)

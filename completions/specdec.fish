@@ -215,6 +215,7 @@ complete -c specdec -n '__fish_seen_subcommand_from prepare' -l repair-numbers -
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l held-out -r -F -d 'Drop pairs with a sentence of this dev or test set, in TSV, M2 (*.m2) or plain text'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l vary -x -d 'Replace the numbers and times of this share of pairs by random ones, and the names by rare ones of the text'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l number-copies -x -d 'Add up to N copies of each pair with the same numbers or times on both sides, with other ones'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l name-copies -x -d 'Add up to N copies of each pair with the same names of people on both sides, with other ones'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l temperature -x -d 'Repeat the pairs of small domains, so that the share of a domain is proportional to its number of pairs to the power 1/T'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l normalize-punctuation -d 'Normalise punctuation as Moses does'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l detokenize -d 'Join tokenised text as Moses does'

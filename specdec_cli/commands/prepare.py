@@ -16,6 +16,7 @@ from specdec_cli.commands.options.cleaning import (
     MaxCharactersOption,
     MaxRatioOption,
     MinCharactersOption,
+    NameCopiesOption,
     NormalizeOption,
     NumberCopiesOption,
     RepairNumbersOption,
@@ -29,6 +30,7 @@ from specdec_cli.commands.options.text import QuietOption
 from specdec_cli.errors import InputError, UsageError
 
 if TYPE_CHECKING:
+    from specdec_cli.commands.training_pairs import Changes
     from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules
 
 FORMAT = 1
@@ -62,6 +64,7 @@ def prepare(
     held_out: HeldOutOption = None,
     vary: VaryOption = 0.0,
     number_copies: NumberCopiesOption = 0,
+    name_copies: NameCopiesOption = 0,
     temperature: TemperatureOption = 1.0,
     normalize_punctuation: NormalizeOption = False,
     detokenize: DetokenizeOption = False,
@@ -75,6 +78,7 @@ def prepare(
     OUTPUT/train.tsv has the pairs that are kept (with domains, if the input has them), OUTPUT/tokenizer.model the vocabulary,
     and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
     """
+    from specdec_cli.commands.training_pairs import Changes
     from specdec_cli.files import make_folder
     from specdec_cli.text.corpus.cleaning import CleaningRules
 
@@ -99,7 +103,8 @@ def prepare(
     made = not output.exists()
     make_folder(output)
     try:
-        inputs = _Inputs(tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, vary, number_copies, temperature)
+        changes = Changes(vary, number_copies, name_copies, temperature)
+        inputs = _Inputs(tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, changes)
         report, pieces = _prepare(output, inputs, quiet)
     finally:
         if made:
@@ -113,20 +118,14 @@ def prepare(
 
 @dataclass(frozen=True)
 class _Inputs:
-    """The files that are prepared, and how.
-
-    `vocabulary` is a file, a size, or None for the default size. `share` is that of pairs with other numbers and names, `copies` the
-    number of copies of a pair with other numbers and times, `temperature` that by which domains are mixed.
-    """
+    """The files that are prepared, and how. `vocabulary` is a file, a size, or None for the default size."""
 
     tsv: list[Path]
     aligned: list[tuple[Path, Path]]
     rules: "CleaningRules"
     held_out: list[Path]
     vocabulary: Path | int | None
-    share: float
-    copies: int
-    temperature: float
+    changes: "Changes"
 
 
 def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple["CleaningReport", int]:
@@ -151,7 +150,7 @@ def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple["CleaningRepor
             pairs = clean(read_pairs(inputs.tsv, inputs.aligned), inputs.rules, report, HeldOut(inputs.held_out))
             with naming(output / train.name, train):
                 write_pairs(pairs, train, report)
-                vary_and_mix(train, report, inputs.share, inputs.copies, inputs.temperature, inputs.rules.languages)
+                vary_and_mix(train, report, inputs.changes, inputs.rules.languages)
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
@@ -195,10 +194,11 @@ def _manifest(inputs: _Inputs, report: "CleaningReport", pieces: int) -> dict[st
         "held_out": [str(path) for path in inputs.held_out],
         "tokenizer": str(inputs.vocabulary) if isinstance(inputs.vocabulary, Path) else None,
         "vocabulary_size": pieces,
-        "temperature": inputs.temperature,
+        "temperature": inputs.changes.temperature,
         "repaired": report.repaired,
-        "copied": {"copies": inputs.copies, "pairs": report.copied},
-        "varied": {"share": inputs.share, "pairs": report.varied},
+        "copied": {"copies": inputs.changes.number_copies, "pairs": report.copied},
+        "names_copied": {"copies": inputs.changes.name_copies, "pairs": report.names_copied},
+        "varied": {"share": inputs.changes.share, "pairs": report.varied},
         "pairs": {"read": report.read, "kept": report.kept, "written": report.written, "dropped": dict(report.dropped.most_common())},
     }
 
@@ -227,7 +227,9 @@ def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
         table.add_row("of those, varied", f"{report.varied:,}")
     if report.copied:
         table.add_row("copies with other numbers", f"{report.copied:,}")
-    if report.written != report.kept + report.copied:
+    if report.names_copied:
+        table.add_row("copies with other names", f"{report.names_copied:,}")
+    if report.written != report.kept + report.copied + report.names_copied:
         table.add_row("written, with repetitions", f"{report.written:,}")
     console = Console(stderr=True)
     console.print(str(output / "train.tsv"), markup=False, highlight=False, soft_wrap=True)

@@ -1,13 +1,17 @@
 """The file of training pairs that `specdec prepare` writes."""
 
+import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import write_atomically
-from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies
+from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies, with_other_quantities
 from specdec_cli.text.corpus.cleaning import CleaningReport
+from specdec_cli.text.corpus.names import with_other_names
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 
 
@@ -19,23 +23,44 @@ def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> N
     write_atomically(train, lambda partial: _write(pairs, partial, report))
 
 
-def vary_and_mix(train: Path, report: CleaningReport, share: float, copies: int, temperature: float, languages: tuple[str, str]) -> None:
-    """Give other numbers and names to a share of the pairs of a file, add copies with other numbers and times, and mix its domains by a
-    temperature, in place.
+@dataclass(frozen=True)
+class Changes:
+    """How pairs are changed; the defaults change nothing.
 
-    A share of 0, 0 copies and a temperature of 1 change nothing. Counts the pairs changed and added in `report.varied` and
-    `report.copied`. Raises UsageError for a temperature above 1 without domains; OSError.
+    `share` is that of pairs with other numbers and names, `number_copies` and `name_copies` the numbers of copies of a pair with other
+    numbers and times, and with other names, and `temperature` that by which domains are mixed.
     """
-    if share:
-        vary = Variation(read_tsv(train), share, languages=languages)
+
+    share: float = 0.0
+    number_copies: int = 0
+    name_copies: int = 0
+    temperature: float = 1.0
+
+
+def vary_and_mix(train: Path, report: CleaningReport, changes: Changes, languages: tuple[str, str]) -> None:
+    """Change the pairs of a file in place: vary a share of them, add copies with other numbers, then of all these with other names, and mix
+    the domains by a temperature.
+
+    Counts the pairs changed and added in `report`. Raises UsageError for a temperature above 1 without domains; OSError.
+    """
+    if changes.share:
+        vary = Variation(read_tsv(train), changes.share, languages=languages)
         write_pairs(map(vary, read_tsv(train)), train, report)
         report.varied = vary.varied
-    if copies:
-        pairs = report.written
-        write_pairs(with_copies(read_tsv(train), copies, languages), train, report)
-        report.copied = report.written - pairs
-    if temperature > 1:
-        write_pairs(repeated(read_tsv(train), _repetitions(train, temperature)), train, report)
+    if changes.number_copies:
+        change = partial(with_other_quantities, languages=languages)
+        report.copied = _add_copies(train, report, changes.number_copies, change)
+    if changes.name_copies:
+        report.names_copied = _add_copies(train, report, changes.name_copies, with_other_names)
+    if changes.temperature > 1:
+        write_pairs(repeated(read_tsv(train), _repetitions(train, changes.temperature)), train, report)
+
+
+def _add_copies(train: Path, report: CleaningReport, count: int, change: Callable[[Pair, random.Random], Pair]) -> int:
+    """Add up to `count` copies of each pair of a file; return how many were added."""
+    pairs = report.written
+    write_pairs(with_copies(read_tsv(train), count, change), train, report)
+    return report.written - pairs
 
 
 def _write(pairs: Iterable[Pair], path: Path, report: CleaningReport) -> None:

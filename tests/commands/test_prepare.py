@@ -61,6 +61,21 @@ def test_numbers_vary_on_request(tmp_path: Path, tsv: Path) -> None:
     assert manifest["rules"]["same_numbers"]
 
 
+def test_copies_with_other_names_are_added_on_request(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    plain = [" ".join(line.split()[:3]) for line in LINES]
+    path.write_text("Tom saw 25 birds.\tTom sah 25 Vögel.\n" + "".join(f"{line}\t{line}\n" for line in plain), encoding="utf-8")
+    result = run(tmp_path / "out", path, "--vocabulary-size", 300, "--number-copies", 1, "--name-copies", 2)
+    assert result.exit_code == 0, result.output
+    copies = [(pair.source.split(), pair.target.split()) for pair in read_tsv(tmp_path / "out" / "train.tsv") if "birds" in pair.source]
+    assert len(copies) == 6 and copies[0] == (["Tom", "saw", "25", "birds."], ["Tom", "sah", "25", "Vögel."])
+    assert all((source[0], target[1], target[3]) == (target[0], "sah", "Vögel.") for source, target in copies)
+    assert len({source[0] for source, _ in copies}) > 2 and len({source[2] for source, _ in copies}) == 2
+    manifest = json.loads((tmp_path / "out" / "prepare.json").read_text())
+    assert manifest["copied"] == {"copies": 1, "pairs": 1} and manifest["names_copied"] == {"copies": 2, "pairs": 4}
+    assert "copies with other names" in result.stderr
+
+
 def test_dropped_pairs_are_counted(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     rows = ["a\tb", "a\tb", "\tb", "x" * 41 + "\ty", "x" * 30 + "\ty", "n\0\tn", *(f"{line}\t{line}" for line in LINES)]

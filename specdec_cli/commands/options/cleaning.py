@@ -52,6 +52,17 @@ NumberCopiesOption = Annotated[
         show_default="0",
     ),
 ]
+NameCopiesOption = Annotated[
+    int,
+    typer.Option(
+        "--name-copies",
+        metavar="N",
+        min=0,
+        max=100,
+        help="Add up to N copies of each pair with the same names of people on both sides, with other ones.",
+        show_default="0",
+    ),
+]
 VaryOption = Annotated[
     float,
     typer.Option(

@@ -116,14 +116,19 @@ def _other_number(quantity: Quantity, draw: random.Random) -> Quantity:
     return replace(quantity, digits=digits, fraction=fraction[:-1] + draw.choice("123456789") if fraction else "")
 
 
-def with_copies(pairs: Iterable[Pair], count: int, languages: Languages, seed: int = 0) -> Iterator[Pair]:
-    """Yield each pair, and up to `count` different copies of it with other times and numbers, if both sides have the same ones."""
+def with_other_quantities(pair: Pair, draw: random.Random, languages: Languages = ("en", "de")) -> Pair:
+    """Replace the times and numbers of a pair by random ones, where both sides have the same ones."""
+    return with_other_numbers(with_other_times(pair, draw, languages, halves=True), draw, languages)
+
+
+def with_copies(pairs: Iterable[Pair], count: int, change: Callable[[Pair, random.Random], Pair], seed: int = 0) -> Iterator[Pair]:
+    """Yield each pair, and up to `count` different copies of it that `change` makes; none if it returns the pair itself."""
     draw = random.Random(seed)
     for pair in pairs:
         yield pair
         seen = {pair}
         for _ in range(count):
-            copy = with_other_numbers(with_other_times(pair, draw, languages, halves=True), draw, languages)
+            copy = change(pair, draw)
             if copy not in seen:
                 seen.add(copy)
                 yield copy

@@ -97,9 +97,11 @@ class CleaningRules:
 
 @dataclass
 class CleaningReport:
-    """The numbers of pairs that `clean` has read, kept, and dropped; `dropped` has the number for each reason, a
-    short text. `repaired` and `varied` are the numbers of those kept that `prepare --repair-numbers` and `--vary` have changed, `copied`
-    that of the copies of `--number-copies`, `written` that of the lines that `prepare` has written: `prepare --temperature` repeats pairs.
+    """The numbers of pairs that `clean` has read, kept, and dropped; `dropped` has the number for each reason, a short text.
+
+    `repaired` and `varied` are the numbers of those kept that `prepare --repair-numbers` and `--vary` have changed, `copied` and
+    `names_copied` those of the copies of `--number-copies` and `--name-copies`, `written` that of the lines that `prepare` has written:
+    `prepare --temperature` repeats pairs.
     """
 
     read: int = 0
@@ -107,6 +109,7 @@ class CleaningReport:
     repaired: int = 0
     varied: int = 0
     copied: int = 0
+    names_copied: int = 0
     written: int = 0
     dropped: Counter[str] = field(default_factory=Counter)
 

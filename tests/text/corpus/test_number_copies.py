@@ -2,10 +2,11 @@
 
 import random
 import re
+from functools import partial
 
 import pytest
 
-from specdec_cli.text.corpus.augmentation import times, with_copies, with_other_numbers
+from specdec_cli.text.corpus.augmentation import times, with_copies, with_other_numbers, with_other_quantities
 from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules, clean
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.locale.quantities import find_quantities
@@ -59,7 +60,7 @@ def test_copies_have_the_same_other_numbers_on_both_sides(pair: Pair, languages:
 @pytest.mark.parametrize("languages", [("en", "de"), ("de", "en")])
 def test_copies_have_the_same_other_times(pair: Pair, languages: tuple[str, str]) -> None:
     pair = pair if languages[0] == "en" else turned(pair)
-    copies = list(with_copies([pair], 60, languages))
+    copies = list(with_copies([pair], 60, partial(with_other_quantities, languages=languages)))
     assert copies[0] == pair and len(set(copies)) == len(copies) > 40
     for copy in copies[1:]:
         english, german = (copy.source, copy.target) if languages[0] == "en" else (copy.target, copy.source)
@@ -69,7 +70,7 @@ def test_copies_have_the_same_other_times(pair: Pair, languages: tuple[str, str]
 
 @pytest.mark.parametrize("pair", SAME)
 def test_pairs_whose_numbers_cannot_change_have_no_copies(pair: Pair) -> None:
-    assert list(with_copies([pair], 5, ("en", "de"))) == [pair]
+    assert list(with_copies([pair], 5, with_other_quantities)) == [pair]
 
 
 def test_years_stay_years() -> None:
@@ -81,7 +82,7 @@ def test_years_stay_years() -> None:
 
 def test_copies_are_the_same_for_a_seed() -> None:
     pairs = [*PAIRS, *TIMES]
-    assert list(with_copies(pairs, 3, ("en", "de"))) == list(with_copies(pairs, 3, ("en", "de")))
+    assert list(with_copies(pairs, 3, with_other_quantities)) == list(with_copies(pairs, 3, with_other_quantities))
 
 
 def test_repaired_pairs_are_counted() -> None:
