@@ -90,15 +90,11 @@ def visualize(
     machine = resolve_machine(device, "float32", threads)
     bundle = open_bundle(chosen_translator(model, source_language, target_language, offline=offline), machine, same_drafts=True)
     if file is not None:
-        from specdec_cli.visualization.corpus_html import to_corpus_html
-        from specdec_cli.visualization.corpus_svg import to_corpus_svg
-        from specdec_cli.visualization.corpus_tables import print_corpus
+        from specdec_cli.visualization.corpus_views import print_corpus, to_corpus_html, to_corpus_svg
 
         _show(_corpus(bundle, file, limit), output, to_corpus_html, to_corpus_svg, print_corpus)
     elif sentence is not None:
-        from specdec_cli.visualization.html import to_html
-        from specdec_cli.visualization.svg import to_svg
-        from specdec_cli.visualization.terminal import print_picture
+        from specdec_cli.visualization.render import print_picture, to_html, to_svg
 
         picture = _picture(bundle, sentence.strip(), decoding, number_or_auto(block_size))
         _show(picture, output, to_html, to_svg, print_picture)
@@ -158,7 +154,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
     from specdec_cli.distillation.sources import read_sources
     from specdec_cli.opening.machine import LARGEST_BATCH
     from specdec_cli.text.io.lines import STDIO
-    from specdec_cli.visualization.corpus_run import decode_corpus, in_words
+    from specdec_cli.visualization.corpus import decode_corpus, in_words
 
     console = Console(stderr=True)
 
@@ -177,10 +173,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, blo
     from specdec_cli.decoding.options import DecodingOptions, resolve
     from specdec_cli.decoding.sentence import Sentence
     from specdec_cli.engines.reference import Engine
-    from specdec_cli.visualization.jacobi_graph import jacobi_graph
-    from specdec_cli.visualization.mask_predict_passes import mask_predict_passes
-    from specdec_cli.visualization.rounds import Recorder
-    from specdec_cli.visualization.search_steps import search_steps
+    from specdec_cli.visualization.recording import Recorder, jacobi_graph, mask_predict_passes, search_steps
 
     tokenizer, left_to_right = bundle.tokenizer, bundle.verifier.config.order == "left-to-right"
     if decoding in SEARCHES and left_to_right:

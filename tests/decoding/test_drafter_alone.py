@@ -23,7 +23,7 @@ from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
-from specdec_cli.visualization.rounds import Recorder
+from specdec_cli.visualization.recording import Recorder
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 

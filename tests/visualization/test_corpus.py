@@ -17,15 +17,11 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import InputError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
-from specdec_cli.visualization import corpus_run
-from specdec_cli.visualization.axes import Axes
-from specdec_cli.visualization.corpus import Corpus, Group, Kind, Step, kinds_by_id, tokens_of
-from specdec_cli.visualization.corpus_html import to_corpus_html
-from specdec_cli.visualization.corpus_run import UNLIKE, decode_corpus
-from specdec_cli.visualization.corpus_svg import charts, drawn, to_corpus_svg
-from specdec_cli.visualization.corpus_tables import print_corpus, tables
-from specdec_cli.visualization.jacobi_graph import jacobi_graph
+from specdec_cli.visualization import corpus as corpus_run
+from specdec_cli.visualization.corpus import UNLIKE, Corpus, Group, Kind, Step, decode_corpus, kinds_by_id, tokens_of
+from specdec_cli.visualization.corpus_views import Axes, charts, drawn, print_corpus, tables, to_corpus_html, to_corpus_svg
 from specdec_cli.visualization.picture import Cell, Picture
+from specdec_cli.visualization.recording import jacobi_graph
 from tests.visualization.browser import drawn_page, needs_browser
 
 END: Kind = "end of sentence"

@@ -16,11 +16,9 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.visualization.html import to_html
-from specdec_cli.visualization.jacobi_graph import jacobi_graph
 from specdec_cli.visualization.picture import Cell, Picture
-from specdec_cli.visualization.svg import to_svg
-from specdec_cli.visualization.terminal import print_picture
+from specdec_cli.visualization.recording import jacobi_graph
+from specdec_cli.visualization.render import print_picture, to_html, to_svg
 from tests.visualization.browser import drawn_page, needs_browser
 
 

@@ -23,8 +23,8 @@ from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.text.folding import ORDERS, Order, folded_positions, tokens_per_step
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.visualization.picture import Cell, Picture
-from specdec_cli.visualization.search_steps import search_steps
-from specdec_cli.visualization.terminal import print_picture
+from specdec_cli.visualization.recording import search_steps
+from specdec_cli.visualization.render import print_picture
 from tests.fakes import tiny_heads
 
 
