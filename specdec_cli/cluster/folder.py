@@ -1,21 +1,46 @@
-"""The folder of a run: a manifest of its settings, and the output of each finished shard."""
+"""The folder of a run: a manifest of its settings, and the output and the failed lines of each finished shard."""
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.cluster.dead_letters import merge_failed, write_failed
-from specdec_cli.cluster.jobs import Output
-from specdec_cli.cluster.run import FailedLine
-from specdec_cli.cluster.shards import Shard
+from specdec_cli.cluster.jobs import FailedLine, Output, Shard
 from specdec_cli.errors import InputError
-from specdec_cli.files import read_json, write_atomically, write_json
+from specdec_cli.files import json_text, read_json, write_atomically, write_json
 from specdec_cli.manifest import check_manifest
 from specdec_cli.text.io.lines import STDIO
 from specdec_cli.text.io.writing import compressed
+
+DEAD_LETTERS = "failed.jsonl"
+"""The name of the file in the folder of a run: an object with file, line (from 1), text and error for each failed line."""
+
+
+def write_failed(path: Path, failed: Sequence[FailedLine]) -> None:
+    """Write the failed lines of a shard to `path`, or remove that file if there are none."""
+    if not failed:
+        path.unlink(missing_ok=True)
+        return
+    text = "".join(json_text(_record(each)) + "\n" for each in failed)
+    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+
+
+def merge_failed(parts: Iterable[Path], path: Path) -> int:
+    """Concatenate files of failed lines to `path`, which does not exist afterwards if there are no such lines; return their number."""
+    texts = [part.read_text(encoding="utf-8") for part in parts if part.exists()]
+    if texts:
+        write_atomically(path, lambda partial: partial.write_text("".join(texts), encoding="utf-8"))
+    else:
+        path.unlink(missing_ok=True)
+    return sum(text.count("\n") for text in texts)
+
+
+def _record(failed: FailedLine) -> dict[str, object]:
+    line = failed.line
+    return {"file": None if line.file is None else str(line.file), "line": line.number, "text": line.text, "error": failed.error}
+
 
 FORMAT = 1
 

@@ -6,11 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from specdec_cli.cluster.jobs import Failure, LineFunction, Output
+from specdec_cli.cluster.jobs import FailedLine, Failure, LineFunction, Output, Shard, cut_shards
 from specdec_cli.cluster.pool import Pool, WorkerShape
-from specdec_cli.cluster.run import FailedLine, Run
+from specdec_cli.cluster.run import Run
 from specdec_cli.cluster.session import Session
-from specdec_cli.cluster.shards import Shard, cut_shards
 from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.text.io.lines import Line
 

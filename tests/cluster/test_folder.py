@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.cluster.folder import ShardFolder
-from specdec_cli.cluster.jobs import Output
-from specdec_cli.cluster.run import FailedLine
-from specdec_cli.cluster.shards import Shard
+from specdec_cli.cluster.jobs import FailedLine, Output, Shard
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.text.io.lines import Line
 

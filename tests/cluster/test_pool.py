@@ -5,9 +5,8 @@ from typing import Any, cast
 import pytest
 import ray
 
-from specdec_cli.cluster.backoff import Backoff
 from specdec_cli.cluster.jobs import Failure, Job
-from specdec_cli.cluster.pool import Pool, WorkerShape
+from specdec_cli.cluster.pool import Backoff, Pool, WorkerShape
 
 
 class Clock:

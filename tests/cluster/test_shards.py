@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.cluster.shards import cut_shards
+from specdec_cli.cluster.jobs import cut_shards
 from specdec_cli.text.io.lines import Line
 
 

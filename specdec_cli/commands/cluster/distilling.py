@@ -7,10 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from specdec_cli.cluster.dead_letters import DEAD_LETTERS, merge_failed, write_failed
-from specdec_cli.cluster.jobs import TOKENS, LineFunction, Output
-from specdec_cli.cluster.run import FailedLine
-from specdec_cli.cluster.shards import Shard
+from specdec_cli.cluster.folder import DEAD_LETTERS, merge_failed, write_failed
+from specdec_cli.cluster.jobs import TOKENS, FailedLine, LineFunction, Output, Shard
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.cluster.run import Share, run_on_cluster
 from specdec_cli.commands.cluster.view import print_summary

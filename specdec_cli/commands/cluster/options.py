@@ -9,9 +9,9 @@ from typing import Annotated
 
 import typer
 
+from specdec_cli.cluster.jobs import SHARD_LINES
 from specdec_cli.cluster.run import RETRIES
 from specdec_cli.cluster.session import LOCAL
-from specdec_cli.cluster.shards import SHARD_LINES
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.errors import UsageError
 

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.cluster.dead_letters import DEAD_LETTERS
-from specdec_cli.cluster.folder import ShardFolder
+from specdec_cli.cluster.folder import DEAD_LETTERS, ShardFolder
 from specdec_cli.cluster.inputs import Inputs
-from specdec_cli.cluster.jobs import Job
+from specdec_cli.cluster.jobs import Job, cut_shards
 from specdec_cli.cluster.session import require_ray
-from specdec_cli.cluster.shards import cut_shards
 from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.cluster.run import Share, run_on_cluster
 from specdec_cli.commands.cluster.view import print_summary

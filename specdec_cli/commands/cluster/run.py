@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from specdec_cli.cluster.jobs import Job
+from specdec_cli.cluster.jobs import Job, Shard
 from specdec_cli.cluster.pool import Pool, WorkerShape
-from specdec_cli.cluster.progress import Progress
-from specdec_cli.cluster.run import Run, Store
+from specdec_cli.cluster.run import Progress, Run, Store
 from specdec_cli.cluster.session import LOCAL, Session, ray_session
-from specdec_cli.cluster.shards import Shard
 from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.cluster.view import ClusterView
 from specdec_cli.errors import UsageError

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from specdec_cli.cluster.progress import Progress
+from specdec_cli.cluster.run import Progress
 from specdec_cli.commands.durations import duration
 
 _LINE_EVERY = 60.0
