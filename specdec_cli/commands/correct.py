@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
+from specdec_cli.commands.options.cluster import ShardOptions
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
 from specdec_cli.commands.options.groups import with_groups
@@ -168,7 +168,7 @@ def correct(
     if cluster.ray is not None:
         if in_place:
             raise UsageError("--in-place does not go with --ray; give --output or --output-dir")
-        from specdec_cli.commands.cluster.decoding import decode_on_cluster
+        from specdec_cli.commands.cluster import decode_on_cluster
 
         check_lines(files or [], text.format)
         counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, _goes_on)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.cluster.options import ShardOptions
+from specdec_cli.commands.options.cluster import ShardOptions
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import SeedOption
 from specdec_cli.commands.options.text import OutputOption, QuietOption
@@ -66,9 +66,8 @@ def corrupt(
     """
     import lemminflect  # noqa: F401  # without it, errors of grammar would be left out
 
-    from specdec_cli.commands.cluster.corrupting import corrupt_on_cluster, text_column
     from specdec_cli.corruption.recipe import CorruptionRecipe
-    from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
+    from specdec_cli.corruption.run import Plan, Tally, corrupt_lines, text_column
     from specdec_cli.files import check_target
     from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.text.io.lines import STDIO, read_lines
@@ -78,6 +77,8 @@ def corrupt(
     if cluster.ray is not None:
         if processes is not None:
             raise UsageError("--processes is for runs without --ray; --workers is the number of workers of a cluster")
+        from specdec_cli.commands.cluster import corrupt_on_cluster
+
         tally = corrupt_on_cluster(plan, column, files or [], output, cluster, quiet=quiet)
         if not quiet:
             _print_tally(tally)

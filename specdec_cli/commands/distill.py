@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.distillation_run import SHARD_LINES, distill_files, plan_distillation
 from specdec_cli.commands.durations import duration
+from specdec_cli.commands.options.cluster import ClusterOptions
 from specdec_cli.commands.options.decoding import option
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption

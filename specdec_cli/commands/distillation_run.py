@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
-from specdec_cli.commands.cluster.options import ClusterOptions
 from specdec_cli.commands.durations import duration
 from specdec_cli.commands.messages import say, teller
+from specdec_cli.commands.options.cluster import ClusterOptions
 from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, drawing_options, open_teacher
 from specdec_cli.decoding.names import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve
@@ -136,7 +136,7 @@ def _distill(
     targets: Targets | None,
 ) -> Summary:
     if cluster.ray is not None:
-        from specdec_cli.commands.cluster.distilling import distill_on_cluster
+        from specdec_cli.commands.cluster import distill_on_cluster
 
         return distill_on_cluster(plan, sources, shards, shard_lines, shards.converted.resolve(), cluster, quiet=quiet)
     with open_teacher(plan.models, shards.converted, plan.search, plan.resources, plan.sampling) as teacher, _progress_bar(quiet) as report:

@@ -146,8 +146,8 @@ def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[s
 
 def _decode(model: Path, source: Sequence[Path], output: Path, device: str, threads: int | None, quiet: bool) -> Path:
     """Make the greedy output of the verifier in the folder `model` for text, in the folder `output`; return the TSV file with it."""
-    from specdec_cli.commands.cluster.options import ClusterOptions
     from specdec_cli.commands.distillation_run import distill_files, plan_distillation
+    from specdec_cli.commands.options.cluster import ClusterOptions
     from specdec_cli.distillation.teacher import Resources
 
     resources = Resources(device, threads or usable_processors())

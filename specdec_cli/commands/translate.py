@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from specdec_cli.commands.cluster.options import ShardOptions
 from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
+from specdec_cli.commands.options.cluster import ShardOptions
 from specdec_cli.commands.options.decoding import DecodingFlags
 from specdec_cli.commands.options.drafts import DraftOptions
 from specdec_cli.commands.options.glossary import GlossaryOptions
@@ -160,7 +160,7 @@ def translate(
         raise UsageError("--tm and --previous do not go with --ray, which gives parts of the text to several machines")
     translating = Translating(chosen, decoding, machine, text, n_best, earlier, (), terms, not glossary.no_labels)
     if cluster.ray is not None:
-        from specdec_cli.commands.cluster.decoding import decode_on_cluster
+        from specdec_cli.commands.cluster import decode_on_cluster
 
         check_lines(files or [], text.format)
         decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster, is_beside_code)

@@ -14,10 +14,21 @@ from threading import Thread
 from specdec_cli.corruption.corrupter import Corrupter
 from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.recipe import CorruptionRecipe
-from specdec_cli.errors import ModelError, SpecdecError
+from specdec_cli.errors import InputError, ModelError, SpecdecError
+from specdec_cli.text.io.lines import Line
 
 _CHUNK_LINES = 500
 _CHUNKS_AHEAD = 2
+
+
+def text_column(line: Line, column: int | None) -> str:
+    """Column `column` (from 1; None: the last one) of a line with tabs. Raises InputError if the line has fewer."""
+    if column is None:
+        return line.text.rpartition("\t")[2]
+    fields = line.text.split("\t")
+    if len(fields) < column:
+        raise InputError(f"{line.location}: {len(fields)} tab-separated fields, so no column {column}")
+    return fields[column - 1]
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.cluster.inputs import find_inputs
 from specdec_cli.cluster.jobs import Job
-from specdec_cli.commands.cluster import output
-from specdec_cli.commands.cluster.options import ShardOptions
-from specdec_cli.commands.cluster.output import Destination
-from specdec_cli.commands.cluster.run import Share
+from specdec_cli.commands import cluster
+from specdec_cli.commands.cluster import Destination, Share
+from specdec_cli.commands.options.cluster import ShardOptions
 from specdec_cli.errors import UsageError
 
 
@@ -57,11 +56,11 @@ def test_an_interruption_before_the_first_shard_leaves_no_folder(
     def make_job(_: Share) -> Job:
         raise NotImplementedError
 
-    monkeypatch.setattr(output, "run_on_cluster", interrupt)
+    monkeypatch.setattr(cluster, "run_on_cluster", interrupt)
     (tmp_path / "a.txt").write_text("a\n")
     inputs = find_inputs([tmp_path / "a.txt"])
     with pytest.raises(KeyboardInterrupt):
-        output.write_shards(inputs, inputs.read(), make_job, {}, Destination(tmp_path / "out"), ShardOptions(ray="local"))
+        cluster.write_shards(inputs, inputs.read(), make_job, {}, Destination(tmp_path / "out"), ShardOptions(ray="local"))
     assert "interrupted before a shard was finished" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 

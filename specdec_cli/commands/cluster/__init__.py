@@ -1,1 +1,0 @@
-"""`--ray` of the commands that process lines: options, what the workers do, the run, and its progress."""
