@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 from weakref import WeakSet
 
-from specdec_cli.decoding.names import DEFAULT_MODE
+from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.names import DOCUMENTS, FORMATS, Format
 from specdec_cli.errors import SpecdecError, UsageError

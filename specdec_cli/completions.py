@@ -11,7 +11,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
 from specdec_cli.benchmark.rows import CTRANSLATE2
-from specdec_cli.decoding.names import DECODINGS
+from specdec_cli.decoding.methods import DECODINGS
 from specdec_cli.opening.models import shipped_bundles
 from specdec_cli.recipe import RECIPES
 

@@ -13,8 +13,9 @@ from specdec_cli.benchmark.profile import Stopwatch, add_timers
 from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.row_decoding import Decode, describe_settings, line_decoder, options_of
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.decoding.drafters.lengths import Lengths, known
-from specdec_cli.decoding.names import OPTIONS
+from specdec_cli.decoding.drafters import Lengths
+from specdec_cli.decoding.drafters.jacobi import known
+from specdec_cli.decoding.methods import OPTIONS
 from specdec_cli.decoding.options import resolve
 from specdec_cli.engines.reference import Engine, bundle_verifier
 from specdec_cli.model.bundle import Bundle

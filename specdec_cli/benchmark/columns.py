@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from specdec_cli.benchmark.comparison import Comparison, quantile
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.decoding.names import methods_of
+from specdec_cli.decoding.methods import methods_of
 from specdec_cli.metrics.repetition import repetition_rate
 
 NOTHING = "—"

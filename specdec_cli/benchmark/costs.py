@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from specdec_cli.decoding.names import DRAFTS_OF
+from specdec_cli.decoding.methods import DRAFTS_OF
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Sentence

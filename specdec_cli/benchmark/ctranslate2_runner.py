@@ -11,7 +11,7 @@ from ctranslate2 import Translator  # type: ignore[attr-defined]
 from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.decoding.names import BEAM_SIZE
+from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.errors import ModelError
 from specdec_cli.text.segment.sentences import segment
 from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer

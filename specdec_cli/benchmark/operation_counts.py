@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specdec_cli.decoding.names import SEARCHES, methods_of
+from specdec_cli.decoding.methods import SEARCHES, methods_of
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence

@@ -6,7 +6,7 @@ from typing import Any
 
 from specdec_cli.benchmark.records import Output
 from specdec_cli.benchmark.rows import Row, variant_option
-from specdec_cli.decoding.names import DEFAULT_MODE, LONGEST_DRAFT, METHODS, REWRITING, SEARCHES, TOLERANT
+from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.model.bundle_description import Described

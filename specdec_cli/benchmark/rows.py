@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
-from specdec_cli.decoding.names import (
+from specdec_cli.decoding.methods import (
     BEAM_SIZE,
     DRAFTING,
     METHODS,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import product
 
 from specdec_cli.benchmark.rows import SWEEP_ROWS, Row, variant_option
-from specdec_cli.decoding.names import DRAFTING, MODES, OPTIONS, SEARCHES, TOLERANT, having, parts
+from specdec_cli.decoding.methods import DRAFTING, MODES, OPTIONS, SEARCHES, TOLERANT, having, parts
 from specdec_cli.decoding.options import ranges, words
 from specdec_cli.errors import UsageError
 

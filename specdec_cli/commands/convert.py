@@ -202,7 +202,7 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
 
 def _count_ngrams(bundle: "Bundle", paths: Sequence[Path]) -> None:
     """Give `bundle` the counts of the n-grams in text files. Raises UsageError for a bundle that does not rewrite text, and InputError."""
-    from specdec_cli.decoding.names import REWRITING
+    from specdec_cli.decoding.methods import REWRITING
     from specdec_cli.text.io.lines import read_text_lines
     from specdec_cli.text.spelling.ngram_counting import count_ngrams
 

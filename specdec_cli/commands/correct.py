@@ -19,7 +19,7 @@ from specdec_cli.commands.options.machine import MachineFlags
 from specdec_cli.commands.options.model import ModelOption
 from specdec_cli.commands.options.text import FilesArgument, TextOptions
 from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
-from specdec_cli.decoding.names import DEFAULT_MODE
+from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import CORRECTOR, ModelChoice

@@ -11,7 +11,7 @@ from specdec_cli.commands.durations import duration
 from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options.cluster import ClusterOptions
 from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, drawing_options, open_teacher
-from specdec_cli.decoding.names import BEAM_SIZE
+from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve
 from specdec_cli.distillation.filters import Filters
 from specdec_cli.distillation.models import TeacherModel, find_teacher

@@ -18,7 +18,7 @@ from specdec_cli.commands.options.ignoring import IgnoreOptions
 from specdec_cli.commands.options.machine import MachineFlags
 from specdec_cli.commands.options.model import MODEL_HELP
 from specdec_cli.commands.options.values import decoding_option
-from specdec_cli.decoding.names import DEFAULT_MODE
+from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.opening.machine import MachineOptions

@@ -200,7 +200,7 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     """
     from dataclasses import replace
 
-    from specdec_cli.decoding.names import DRAFTS_OF, methods_of
+    from specdec_cli.decoding.methods import DRAFTS_OF, methods_of
     from specdec_cli.model.drafter import BlockDrafter
     from specdec_cli.model.drafter_config import DrafterConfig
     from specdec_cli.model.drafters import make_drafter

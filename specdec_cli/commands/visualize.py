@@ -12,7 +12,7 @@ from specdec_cli.commands.options.decoding import DecodingName, option
 from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption
 from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption, TranslatorOption
 from specdec_cli.commands.options.values import decoding_option, number_or_auto, output_option
-from specdec_cli.decoding.names import REWRITING, SEARCHES
+from specdec_cli.decoding.methods import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
 from specdec_cli.files import check_target
 

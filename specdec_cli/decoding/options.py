@@ -10,7 +10,7 @@ from math import inf
 from types import UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from specdec_cli.decoding.names import (
+from specdec_cli.decoding.methods import (
     BEAM_SIZE,
     CHAINABLE,
     DECODINGS,

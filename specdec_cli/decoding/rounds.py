@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.accept import accept, cut_at_end
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.options import Decoding, Sampled
 from specdec_cli.decoding.sampling import perturbed
 from specdec_cli.decoding.sentence import Hypothesis, Sentence

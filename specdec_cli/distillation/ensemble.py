@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.options import BeamSearch, Decoding
-from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.distillation.teacher import Search, Translation
 from specdec_cli.engines.reference import bundle_verifier

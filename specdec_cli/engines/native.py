@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.names import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
+from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
 from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Sampled, Tolerant, check_block_size
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.measurements import DraftOutcomes

@@ -4,19 +4,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.given import GivenDrafts, make_given
-from specdec_cli.decoding.drafters.inputs import DrafterInputs
-from specdec_cli.decoding.drafters.lengths import Lengths
-from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.drafters.registry import make_drafter
+from specdec_cli.decoding.beam import beam_search
+from specdec_cli.decoding.drafters import Drafter, DrafterInputs, Lengths, NoDrafter
+from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
+from specdec_cli.decoding.drafters.fallback import make_drafter
 from specdec_cli.decoding.loop import OWN_SIZE, decode_alone, decode_with
-from specdec_cli.decoding.names import GIVEN, LONGEST_DRAFT, METHODS
+from specdec_cli.decoding.mask_predict import mask_predict
+from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, METHODS
 from specdec_cli.decoding.options import Constraints, Decoding, constraints_of, own_options
 from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.rounds import Onlooker
-from specdec_cli.decoding.searches.beam import beam_search
-from specdec_cli.decoding.searches.mask_predict import mask_predict
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference_costs import round_costs

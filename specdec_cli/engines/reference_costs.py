@@ -8,8 +8,7 @@ from typing import Any
 import torch
 
 from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding

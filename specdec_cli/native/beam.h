@@ -1,4 +1,4 @@
-// Beam search: the hypotheses of a sentence. See specdec_cli/decoding/searches/beam.py, which finds the same.
+// Beam search: the hypotheses of a sentence. See specdec_cli/decoding/beam.py, which finds the same.
 
 #pragma once
 

@@ -10,7 +10,7 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.options import Decoding, Sampled
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.model.config import TransformerConfig

@@ -1,4 +1,4 @@
-// What followed the same tokens in any output decoded so far: see specdec_cli/decoding/drafters/ngram_memory.py.
+// What followed the same tokens in any output decoded so far: see specdec_cli/decoding/drafters/suffix.py.
 
 #pragma once
 

@@ -9,7 +9,7 @@ class NgramMemory:
     """Continuations of the tokens and pairs of tokens in all outputs decoded so far, for `workers` threads that decode
     a batch each; each thread has its own.
 
-    The memory and its drafts are those of `decoding.drafters.ngram_memory`. One decoding at a time may use it.
+    The memory and its drafts are those of `decoding.drafters.suffix.NgramMemory`. One decoding at a time may use it.
     `address` is the pointer of the C structure, for `Request.memory`. Raises NativeError for values out of range.
     """
 

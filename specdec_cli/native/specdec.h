@@ -68,7 +68,7 @@ enum specdec_method {
     SPECDEC_METHOD_NGRAM_MEMORY
 };
 enum specdec_match { SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_UNIQUE_3, SPECDEC_MATCH_NEAREST };
-// When beam search ends for a sentence that has as many finished hypotheses as the beam: see searches/beam.py.
+// When beam search ends for a sentence that has as many finished hypotheses as the beam: see decoding/beam.py.
 enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEVER, SPECDEC_STOP_FAIRSEQ };
 
 // The sizes of a model. `source_vocabulary` is that of the encoder. Flags are 0 or 1. A block drafter has `drafter_layers` > 0; these

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
-from specdec_cli.decoding.names import methods_of
+from specdec_cli.decoding.methods import methods_of
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.digests import folder_digest
 from specdec_cli.engines.engine import SentenceDecoder

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.costs import made_up_sources
-from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
+from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence

@@ -90,7 +90,7 @@ def bundle_direction(model: str | ModelChoice) -> tuple[str, str]:
 
 def beam_defaults(model: str | ModelChoice) -> tuple[int, float]:
     """The default beam size and length penalty of a bundle, read without loading the weights. Raises ModelError as `bundle_task` does."""
-    from specdec_cli.decoding.names import BEAM_SIZE
+    from specdec_cli.decoding.methods import BEAM_SIZE
     from specdec_cli.model.bundle_info import read_info
 
     info = read_info(find_bundle(model))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Self
 
-from specdec_cli.decoding.names import COPIED, GIVEN
+from specdec_cli.decoding.methods import COPIED, GIVEN
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.drafts import DraftUse

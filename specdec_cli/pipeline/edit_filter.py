@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Self
 
-from specdec_cli.decoding.names import DEFAULT_MODE
+from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.text.edits import Edit, count_words

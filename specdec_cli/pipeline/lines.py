@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.found import FoundDraft

@@ -13,7 +13,7 @@ An output is not taken if it has a new fault, or if the words around the terms a
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from specdec_cli.decoding.names import GLOSSARY
+from specdec_cli.decoding.methods import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.decoded_text import DecodedText

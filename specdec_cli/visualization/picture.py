@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from specdec_cli.decoding.names import SEARCHES
+from specdec_cli.decoding.methods import SEARCHES
 
 Mark = Literal["right", "wrong", "accepted", "rejected", "verified", "known"]
 MEANINGS: dict[Mark, str] = {

@@ -6,8 +6,8 @@ from math import exp
 
 import torch
 
+from specdec_cli.decoding.mask_predict import passes
 from specdec_cli.decoding.rounds import RoundTrace
-from specdec_cli.decoding.searches.mask_predict import passes
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up

@@ -4,7 +4,7 @@ import pytest
 
 from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row
 from specdec_cli.benchmark.sweeps import check_sweep, parse_sweep, sweep_defaults, sweep_rows, swept_label
-from specdec_cli.decoding.names import having
+from specdec_cli.decoding.methods import having
 from specdec_cli.errors import UsageError
 
 DECODINGS = ("greedy", "beam", "mask-predict", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from specdec_cli.benchmark.profile import PARTS, Stopwatch, add_timers
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.pace import FixedPace
 from specdec_cli.decoding.sentence import Sentence

@@ -5,14 +5,14 @@ from math import exp, log
 import pytest
 import torch
 
+from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.options import BeamSearch, Decoding
-from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Alternative
 from specdec_cli.decoding.state import Draft, Scores, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS as EOD
-from tests.decoding.test_pairs import following
+from tests.decoding.test_beam_candidates import following
 from tests.fakes import VOCABULARY, make_sentences, tiny_transformer
 
 Beam = list[tuple[float, list[int]]]

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 import torch
 
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.beam import beam_search
+from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import BeamSearch, Decoding
-from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding
-from specdec_cli.decoding.searches.beam import beam_search
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.suppression import SUPPRESSED

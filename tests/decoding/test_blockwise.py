@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.drafters.blockwise import Blockwise
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
+from specdec_cli.decoding.drafters.networks import Blockwise
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Exact, Tolerant, resolve
 from specdec_cli.decoding.rounds import RoundTrace

@@ -9,14 +9,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.blockwise import Blockwise
-from specdec_cli.decoding.drafters.jacobi import Jacobi
-from specdec_cli.decoding.drafters.lengths import by_source
-from specdec_cli.decoding.drafters.lookup import Lookup
-from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
+from specdec_cli.decoding.drafters.copying import SourceCopy
+from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source
+from specdec_cli.decoding.drafters.networks import Block, Blockwise
+from specdec_cli.decoding.drafters.suffix import Lookup
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, FixedPoint, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from specdec_cli.commands.trace import Tracer
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.loop import decode_alone
 from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.rounds import RoundTrace

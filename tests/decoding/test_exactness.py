@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import RoundTrace

@@ -7,8 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.drafters.given import GivenDrafts
-from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.drafters.copying import GivenDrafts, SourceCopy
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, words
 from specdec_cli.decoding.rounds import Onlooker

@@ -10,17 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from specdec_cli.decoding import graph_player, graphs
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.blockwise import Blockwise
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
+from specdec_cli.decoding.drafters.copying import GivenDrafts, SourceCopy
 from specdec_cli.decoding.drafters.fallback import Fallback
-from specdec_cli.decoding.drafters.given import GivenDrafts
-from specdec_cli.decoding.drafters.jacobi import Jacobi
-from specdec_cli.decoding.drafters.lengths import by_source
-from specdec_cli.decoding.drafters.lookup import Lookup
-from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
-from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source
+from specdec_cli.decoding.drafters.networks import Block, Blockwise
+from specdec_cli.decoding.drafters.suffix import Lookup, NgramMemory
 from specdec_cli.decoding.graph_player import padded_size
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions, Exact, Margin, Rule, Sampled, Tolerant, resolve

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from specdec_cli.decoding.drafters.jacobi import Jacobi
-from specdec_cli.decoding.drafters.lengths import by_source, fixed, known
-from specdec_cli.decoding.names import having
+from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source, fixed, known
+from specdec_cli.decoding.methods import having
 from specdec_cli.decoding.options import DecodingOptions, resolve, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier

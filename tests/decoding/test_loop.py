@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from specdec_cli.decoding import loop
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
+from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import RoundTrace

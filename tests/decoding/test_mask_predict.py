@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.decoding.mask_predict import least_sure, mask_predict
 from specdec_cli.decoding.options import Decoding
-from specdec_cli.decoding.searches.mask_predict import least_sure, mask_predict
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer

@@ -2,7 +2,7 @@
 
 import torch
 
-from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
+from specdec_cli.decoding.drafters.suffix import NgramMemory
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from tests.fake_drafters import drafts
 from tests.fakes import VOCABULARY

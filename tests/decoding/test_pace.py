@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.pace import AdaptivePace, Tallies

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from specdec_cli.decoding.drafters.fallback import Fallback
-from specdec_cli.decoding.drafters.inputs import DrafterInputs
-from specdec_cli.decoding.drafters.registry import make_drafter
-from specdec_cli.decoding.names import DRAFTS_OF, METHODS, OPTIONS
+from specdec_cli.decoding.drafters import DrafterInputs
+from specdec_cli.decoding.drafters.fallback import Fallback, make_drafter
+from specdec_cli.decoding.methods import DRAFTS_OF, METHODS, OPTIONS
 from specdec_cli.decoding.options import Decoding, ranges, words
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle

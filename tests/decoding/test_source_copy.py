@@ -8,9 +8,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.none import NoDrafter
-from specdec_cli.decoding.drafters.source_copy import SourceCopy
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
+from specdec_cli.decoding.drafters.copying import SourceCopy
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence

@@ -7,13 +7,10 @@ import pytest
 import torch
 
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.drafters import Drafter
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
-from specdec_cli.decoding.drafters.jacobi import Jacobi
-from specdec_cli.decoding.drafters.lengths import by_source
-from specdec_cli.decoding.drafters.lookup import Lookup
-from specdec_cli.decoding.drafters.ngram_memory import NgramMemory
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source
+from specdec_cli.decoding.drafters.suffix import Lookup, NgramMemory
 from specdec_cli.decoding.loop import OWN_SIZE, decode_with
 from specdec_cli.decoding.options import Decoding, Exact
 from specdec_cli.decoding.pace import AdaptivePace, Pace

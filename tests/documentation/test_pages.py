@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.decoding.names import DECODINGS
+from specdec_cli.decoding.methods import DECODINGS
 from tools.docs import generated, generators
 from tools.pages import ROOT, handwritten, pages, regenerate
 

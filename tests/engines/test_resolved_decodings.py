@@ -19,7 +19,7 @@ import pytest
 from specdec_cli.benchmark.row_decoding import options_of as options_of_row
 from specdec_cli.benchmark.rows import Row, parse_row
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.names import DECODINGS, OPTIONS
+from specdec_cli.decoding.methods import DECODINGS, OPTIONS
 from specdec_cli.decoding.options import Decoding, DecodingOptions, own_options, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines import native as native_engine

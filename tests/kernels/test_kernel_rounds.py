@@ -8,10 +8,9 @@ import torch
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
 from specdec_cli.decoding.constraints import forms_tensor, repeats
-from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.lookup import Lookup
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import Drafter, NoDrafter
+from specdec_cli.decoding.drafters.networks import Block
+from specdec_cli.decoding.drafters.suffix import Lookup
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, Exact
 from specdec_cli.decoding.rounds import DraftAndVerify

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, Exact
 from specdec_cli.decoding.sentence import Sentence

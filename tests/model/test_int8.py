@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from specdec_cli.decoding.drafters.block import Block
+from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.int8 import quantize

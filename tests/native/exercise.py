@@ -19,7 +19,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.options import Sampled
 from specdec_cli.engines.native_costs import NativeBlockSize
 from specdec_cli.model.bundle_description import BundleDescription, describe_bundle

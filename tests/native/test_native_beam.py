@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.decoding.searches.beam import beam_search
+from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle

@@ -169,8 +169,8 @@ def test_any_constraints_give_the_outputs_of_the_reference(
 
 @pytest.mark.parametrize("stop", ["heuristic", "first", "never", "fairseq"])
 def test_beam_search_with_a_forced_token_and_constraints(made: tuple[Bundle, Path], stop: Any, expected: Expectations) -> None:
+    from specdec_cli.decoding.beam import beam_search
     from specdec_cli.decoding.options import Constraints
-    from specdec_cli.decoding.searches.beam import beam_search
     from specdec_cli.decoding.verifier import Verifier
 
     bundle, sources = made[0], sources_of(5, 12)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.decoding.names import GIVEN
+from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.native import NativeEngine

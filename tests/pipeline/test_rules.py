@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.decoding.names import DECODINGS, OPTIONS
+from specdec_cli.decoding.methods import DECODINGS, OPTIONS
 from specdec_cli.decoding.options import DecodingOptions, check_known, check_options
 from specdec_cli.errors import UsageError
 

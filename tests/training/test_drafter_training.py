@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from specdec_cli.decoding.drafters.block import Block
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
+from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence

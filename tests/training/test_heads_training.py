@@ -10,8 +10,8 @@ import numpy
 import pytest
 import torch
 
-from specdec_cli.decoding.drafters.blockwise import Blockwise
-from specdec_cli.decoding.drafters.none import NoDrafter
+from specdec_cli.decoding.drafters import NoDrafter
+from specdec_cli.decoding.drafters.networks import Blockwise
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lightning_fabric import Fabric
 from torch.nn import functional as F
 
+from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.options import Decoding
-from specdec_cli.decoding.searches.mask_predict import mask_predict
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError, UsageError

@@ -14,9 +14,9 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.decoding.beam import beam_search
+from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.options import BeamSearch, Decoding
-from specdec_cli.decoding.searches.beam import beam_search
-from specdec_cli.decoding.searches.mask_predict import mask_predict
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle

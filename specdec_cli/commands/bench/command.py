@@ -19,7 +19,7 @@ from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options.groups import with_groups
 from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption
 from specdec_cli.commands.options.values import number_or_auto
-from specdec_cli.decoding.names import BEAM_SIZE
+from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.models import CORRECTOR, chosen_translator, find_bundle
 

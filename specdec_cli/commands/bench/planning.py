@@ -13,7 +13,7 @@ from specdec_cli.commands.bench.row_choice import choose_rows, parse_sweeps
 from specdec_cli.commands.bench.run import Plan
 from specdec_cli.commands.bench.tune import check_tunable
 from specdec_cli.commands.options.values import number_or_auto
-from specdec_cli.decoding.names import REWRITING
+from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task

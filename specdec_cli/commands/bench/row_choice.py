@@ -14,7 +14,7 @@ from specdec_cli.benchmark.rows import (
     parse_row,
 )
 from specdec_cli.benchmark.sweeps import Sweep, parse_sweep, sweep_defaults
-from specdec_cli.decoding.names import DECODINGS, OPTIONS, having, order_problem, parts, search_of
+from specdec_cli.decoding.methods import DECODINGS, OPTIONS, having, order_problem, parts, search_of
 from specdec_cli.decoding.options import words
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order

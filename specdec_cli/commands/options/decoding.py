@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_
 
 from specdec_cli.commands.options.groups import OptionGroup
 from specdec_cli.commands.options.values import checks_number_or, decoding_option, number_or
-from specdec_cli.decoding.names import DECODINGS, OPTIONS, SEARCHES
+from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
 from specdec_cli.opening.machine import MachineOptions
 

@@ -1,10 +1,17 @@
-"""Drafters: protocols that every drafter implements."""
+"""Drafters: the protocol that every drafter implements, the arguments of what makes one, and the drafter without drafts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol
 
+import torch
+from torch import Tensor
+
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.model.bundle import Bundle
 
 
 class Drafter(Protocol):
@@ -43,3 +50,65 @@ class Drafter(Protocol):
 def bounded(limit: int, size: int) -> int:
     """The smaller one of two bounds of a draft, of which 0 is none."""
     return min(limit, size) if limit and size else limit or size
+
+
+Lengths = Callable[[State], Tensor]
+"""Returns for a state the expected number of tokens of each row's output (B,), EOS included."""
+
+
+@dataclass(frozen=True)
+class DrafterInputs:
+    """Arguments of a function that makes a drafter: a loaded bundle, and the decoding.
+
+    `lengths` are the expected lengths of outputs if they are known beforehand.
+    """
+
+    bundle: Bundle
+    decoding: Decoding
+    lengths: Lengths | None = None
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the verifier."""
+        return next(self.bundle.verifier.parameters()).device
+
+
+@dataclass(frozen=True)
+class NoDrafter:
+    """Proposes empty drafts, so that each round yields one token."""
+
+    @property
+    def limit(self) -> int:
+        """No limit, and no drafts."""
+        return 0
+
+    @property
+    def capturable(self) -> bool:
+        """Whether rounds can be captured: always."""
+        return True
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether `begin` reads the sentences: never."""
+        return False
+
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> None:  # noqa: ARG002
+        return None
+
+    def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
+        return Draft(state.tokens[:, :0], state.lengths * 0)
+
+    def observe(self, state: State, memory: None, verdict: Verdict) -> None:
+        pass
+
+
+Maker = Callable[[DrafterInputs], Drafter]
+
+
+def find_maker(place: str) -> Maker:
+    """Return the function that `place` names, as "module:function" in this package, such as "suffix:make_lookup"; import
+    its module.
+    """
+    module, _, function = place.partition(":")
+    found: Maker = getattr(import_module(f"{__package__}.{module}"), function)
+    return found

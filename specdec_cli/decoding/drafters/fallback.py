@@ -8,7 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from specdec_cli.decoding.drafters import Drafter, bounded
+from specdec_cli.decoding.drafters import Drafter, DrafterInputs, bounded, find_maker
+from specdec_cli.decoding.methods import LONGEST_DRAFT, methods_of
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.transformer import ROW_MULTIPLE
@@ -73,3 +74,16 @@ class Fallback:
 
 def _widened(ids: Tensor, width: int) -> Tensor:
     return F.pad(ids, (0, width - ids.shape[1]))
+
+
+def make_drafter(inputs: DrafterInputs) -> Drafter | None:
+    """Make the drafter of `inputs.decoding`; for a chain of decodings, a Fallback over their drafters in order. None for a
+    decoding without drafts.
+
+    Raises UsageError if the bundle has no drafter of the kind that the decoding needs, or if the block size is out
+    of its range.
+    """
+    drafters = [find_maker(method.drafter)(inputs) for method in methods_of(inputs.decoding.method) if method.drafter]
+    if len(drafters) > 1:
+        return Fallback(drafters, inputs.decoding.block_size or LONGEST_DRAFT)
+    return drafters[0] if drafters else None

@@ -1,15 +1,13 @@
 """Jacobi decoding: the verifier's own predictions for later positions are the next draft (Santilli et al. 2023)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters import bounded
+from specdec_cli.decoding.drafters import DrafterInputs, Lengths, bounded
 from specdec_cli.decoding.drafters.fallback import SHORTEST
-from specdec_cli.decoding.drafters.inputs import DrafterInputs
-from specdec_cli.decoding.drafters.lengths import Lengths, by_source, fixed
 from specdec_cli.decoding.options import FixedPoint
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -106,3 +104,37 @@ class Jacobi:
         places = (state.lengths[:, None] + slots).clamp_max(memory.guesses.shape[1] - 1)
         predicted = slots < (accepted.drafted + (not self._whole_blocks))[:, None]
         memory.guesses.scatter_(1, places, torch.where(predicted, accepted.predictions, memory.guesses.gather(1, places)))
+
+
+def by_source(ratio: float, padding: int) -> Lengths:
+    """Estimate the length of an output as `ratio` times the number of source tokens, plus a tenth of the number of
+    source tokens, each rounded up; EOS is counted in both.
+
+    The tenth is added because about half of all outputs are longer than the mean `ratio` of target to source tokens.
+    `padding` is the padding id. The ratio of a model for which none was measured is 1.0.
+    """
+
+    def lengths(state: State) -> Tensor:
+        tokens = (state.source != padding).sum(1)
+        return (tokens * ratio).ceil().long() + (tokens + 9) // 10
+
+    return lengths
+
+
+def fixed(tokens: int) -> Lengths:
+    """Estimate the length of every output as `tokens`, EOS included."""
+    return lambda state: torch.full_like(state.lengths, tokens)
+
+
+def known(outputs: Mapping[tuple[int, ...], int], padding: int) -> Lengths:
+    """Return the true length of each output, EOS included, looked up in `outputs` by its source ids (with EOS,
+    without padding); the source's length for any other source.
+
+    `padding` is the padding id. Santilli et al. 2023, Section 4.1, assume known lengths.
+    """
+
+    def lengths(state: State) -> Tensor:
+        sources = [tuple(token for token in row if token != padding) for row in state.source.tolist()]
+        return state.lengths.new_tensor([outputs.get(source, len(source)) for source in sources])
+
+    return lengths

@@ -1,4 +1,4 @@
-"""Input-guided drafting: the draft is copied from the source, for outputs that repeat most of their input."""
+"""Drafters that copy a text: the source (input-guided drafting), or a text that comes with the sentence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from specdec_cli.decoding.drafters import bounded
-from specdec_cli.decoding.drafters.inputs import DrafterInputs
+from specdec_cli.decoding.drafters import DrafterInputs, bounded
+from specdec_cli.decoding.drafters.fallback import SHORTEST
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.model.cache import steps
@@ -38,7 +38,7 @@ class CopyState:
     text: Tensor
 
 
-def make(inputs: DrafterInputs) -> "SourceCopy":
+def make_source_copy(inputs: DrafterInputs) -> "SourceCopy":
     """Make the drafter that copies by the rule of the option `match`."""
     bundle = inputs.bundle
     word_starts = torch.tensor(bundle.tokenizer.word_starts(), device=inputs.device)
@@ -166,3 +166,76 @@ def _with(state: State, accepted: Accepted) -> tuple[Tensor, Tensor]:
     slots = steps(accepted.ids.shape[1], accepted.ids.device)
     places = (state.lengths[:, None] + slots).clamp_max(state.tokens.shape[1] - 1)
     return state.tokens.scatter(1, places, accepted.ids), state.lengths + accepted.counts
+
+
+def make_given(inputs: DrafterInputs) -> "GivenDrafts":
+    """Make the drafter that copies given texts; it continues after a change by the rule of the option `match`."""
+    return GivenDrafts(make_source_copy(inputs))
+
+
+@dataclass
+class GivenState:
+    """The drafter's data: where in its text each row copies (`copy`), the longest draft in tokens (B,) that is allowed
+    in the next round, and the number of tokens (B,) at the start of the text that begin the output.
+    """
+
+    copy: CopyState
+    longest: Tensor
+    prefix: Tensor
+
+
+class GivenDrafts:
+    """Copies the field `draft` of each sentence by the rule of `copier`, as input-guided drafting copies the source.
+
+    The first draft has at most as many tokens as the sentence's field `first`, or those of its `prefix` if they are
+    more. If all tokens of a draft are accepted, the longest draft of the row is doubled and increased by 1; after any
+    other round it is the number of tokens that were accepted, at least SHORTEST (3). With the rule "nearest", a row has
+    no draft after a round that accepted none of its tokens, until the last token of the output is found in the text. So
+    a text that does not resemble the output costs little. A sentence without a text has empty drafts.
+    """
+
+    def __init__(self, copier: SourceCopy) -> None:
+        self._copier, self.capturable, self.reads_sentences = copier, True, True
+
+    @property
+    def limit(self) -> int:
+        """The largest number of tokens in a draft (0: no limit)."""
+        return self._copier.limit
+
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> GivenState:
+        """Return data for new rows, whose first copy begins at the start of their texts.
+
+        A text is cut to the room of its row (the cache's positions) with an EOS at the end.
+        """
+        width = state.tokens.shape[1]
+        copy = self._copier.begin_with(state, [sentence.draft for sentence in sentences])
+        longest = copy.ends.new_tensor([min(max(sentence.first or width, sentence.prefix), width) for sentence in sentences])
+        prefix = copy.ends.new_tensor([sentence.prefix for sentence in sentences]).minimum(copy.ends)
+        return GivenState(copy, longest, prefix)
+
+    def propose(self, state: State, memory: GivenState, size: int) -> Draft:
+        """Return the rest of each row's text (B, k) from the place where the copy continues, cut to the row's
+        longest draft; without the EOS and a token for the row's last place, which only the verifier predicts.
+        """
+        written = state.lengths - 1
+        memory.copy.start.copy_(torch.where(written < memory.prefix, written, memory.copy.start))
+        draft = self._copier.propose(state, memory.copy, size)
+        room = (state.limits - state.lengths - 1).clamp_min(0)
+        counts = draft.counts.minimum(memory.longest).minimum(room)
+        return Draft(draft.ids, counts, (memory.prefix - written).clamp_min(0).minimum(counts))
+
+    def observe(self, state: State, memory: GivenState, verdict: Verdict) -> None:
+        """Find for each row where its next copy begins, and set its longest draft."""
+        self._copier.observe(state, memory.copy, verdict)
+        accepted = verdict.accepted
+        whole = (accepted.drafted > 0) & (accepted.bifurcation == accepted.drafted)
+        shorter = accepted.bifurcation.clamp_min(SHORTEST)
+        longest = torch.where(whole, 2 * memory.longest + 1, shorter).clamp_max(state.tokens.shape[1])
+        memory.longest.copy_(longest.masked_fill((memory.copy.misses > 0) & ~_is_found(memory.copy, accepted), 0))
+
+
+def _is_found(copy: CopyState, accepted: Accepted) -> Tensor:
+    """Whether the next copy of each row (B,) begins after a token that equals the last accepted one."""
+    last = accepted.ids.gather(1, (accepted.counts - 1).clamp_min(0)[:, None])
+    before = copy.text.gather(1, (copy.start - 1).clamp_min(0)[:, None])
+    return ((last == before)[:, 0]) & (copy.start > 0)

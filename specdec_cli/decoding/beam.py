@@ -6,8 +6,8 @@ from math import inf, log
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.beam_candidates import best_pairs, best_tokens
 from specdec_cli.decoding.options import Decoding
-from specdec_cli.decoding.searches.pairs import best_pairs, best_tokens
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier

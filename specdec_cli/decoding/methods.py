@@ -55,18 +55,25 @@ METHODS: Mapping[str, Method] = {
         Method("beam", search=True),
         Method("bidirectional", search=True, order="bidirectional"),
         Method("mask-predict", unverified=True, order="masked", options=("iterations", "length_beam")),
-        Method("specdec", "block:make", trained="block", exact=True, chainable=True),
-        Method("specdec++", "block:make", trained="block", tolerant=True),
-        Method("drafter", "block:make", trained="block", unverified=True),
-        Method("blockwise", "blockwise:make", trained="heads", exact=True, tolerant=True, chainable=True),
+        Method("specdec", "networks:make_block", trained="block", exact=True, chainable=True),
+        Method("specdec++", "networks:make_block", trained="block", tolerant=True),
+        Method("drafter", "networks:make_block", trained="block", unverified=True),
+        Method("blockwise", "networks:make_heads", trained="heads", exact=True, tolerant=True, chainable=True),
         Method(
-            "input-guided", "source_copy:make", exact=True, tolerant=True, chainable=True, unbounded=True, options=("match",), longest=48
+            "input-guided",
+            "copying:make_source_copy",
+            exact=True,
+            tolerant=True,
+            chainable=True,
+            unbounded=True,
+            options=("match",),
+            longest=48,
         ),
         Method("jacobi", "jacobi:make_jacobi", exact=True, chainable=True, unbounded=True, options=("stop", "jacobi_length")),
         Method("gs-jacobi", "jacobi:make_gauss_seidel", exact=True, chainable=True, unbounded=True, options=("stop",)),
         Method("hybrid-jacobi", "jacobi:make_hybrid", exact=True, chainable=True, unbounded=True, options=("stop", "jacobi_length")),
-        Method("lookup", "lookup:make", exact=True, chainable=True),
-        Method("ngram-memory", "ngram_memory:make", exact=True, chainable=True),
+        Method("lookup", "suffix:make_lookup", exact=True, chainable=True),
+        Method("ngram-memory", "suffix:make_ngram_memory", exact=True, chainable=True),
     )
 }
 """All decodings by name, in the order in which the help lists them."""

@@ -1,1 +1,0 @@
-"""Decodings that do not use the loop: beam search and Mask-Predict."""
