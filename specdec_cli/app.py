@@ -43,7 +43,7 @@ class _Command(TyperCommand):
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
         """Parse `arguments`. `--ray` without an address gets its default value; messages lose typer's prefix "Value error"."""
         if "--ray" in arguments:
-            from specdec_cli.commands.options.cluster import with_ray_address
+            from specdec_cli.commands.options import with_ray_address
 
             arguments = with_ray_address(arguments)
         try:

@@ -22,12 +22,10 @@ from specdec_cli.cluster.jobs import LINES, TOKENS, FailedLine, Job, LineFunctio
 from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import Progress, Run, Store
 from specdec_cli.cluster.session import LOCAL, Session, ray_session, require_ray
-from specdec_cli.commands.durations import duration
-from specdec_cli.commands.line_decoding import LineDecoding, OpenedDecoding
+from specdec_cli.commands.lines import LineDecoding, OpenedDecoding
 from specdec_cli.commands.messages import teller
-from specdec_cli.commands.options.cluster import ClusterOptions, ShardOptions
-from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.text import TextOptions
+from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
+from specdec_cli.commands.statistics import duration
 from specdec_cli.commands.teachers import DistillationPlan, open_teacher
 from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column

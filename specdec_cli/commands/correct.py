@@ -10,15 +10,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
-from specdec_cli.commands.options.cluster import ShardOptions
-from specdec_cli.commands.options.decoding import DecodingFlags
-from specdec_cli.commands.options.edits import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
-from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.machine import MachineFlags
-from specdec_cli.commands.options.model import ModelOption
-from specdec_cli.commands.options.text import FilesArgument, TextOptions
-from specdec_cli.commands.reports.names import JSON_DOCUMENTS, ReportFormat
+from specdec_cli.commands.edit_options import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
+from specdec_cli.commands.inputs import check_lines, check_stdin, group_files
+from specdec_cli.commands.options import DecodingFlags, FilesArgument, MachineFlags, ModelOption, ShardOptions, TextOptions, with_groups
+from specdec_cli.commands.reports import JSON_DOCUMENTS, ReportFormat
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.machine import MachineOptions
@@ -28,9 +23,9 @@ from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import is_unfinished
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.line_decoding import OpenedDecoding
+    from specdec_cli.commands.lines import OpenedDecoding
     from specdec_cli.commands.outputs import Outputs
-    from specdec_cli.commands.reports.report import Report
+    from specdec_cli.commands.reports import Report
     from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.pipeline.corrector import Correction
@@ -57,7 +52,7 @@ class Correcting:
     @cached_property
     def report(self) -> "Report":
         """The report of --check."""
-        from specdec_cli.commands.reports.report import open_report
+        from specdec_cli.commands.reports import open_report
 
         return open_report(self.report_format)
 
@@ -65,7 +60,7 @@ class Correcting:
         """Write what is before and after the findings of a report, around those that are written in the block."""
         if not self.edits.check:
             return nullcontext()
-        from specdec_cli.commands.reports.report import written_around
+        from specdec_cli.commands.reports import written_around
 
         return written_around(self.report, writer)
 
@@ -75,8 +70,7 @@ class Correcting:
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "OpenedDecoding[Correction]":
         from specdec_cli.commands.correction_view import fitted
-        from specdec_cli.commands.line_decoding import OpenedDecoding
-        from specdec_cli.commands.stream import Stream
+        from specdec_cli.commands.lines import OpenedDecoding, Stream
         from specdec_cli.pipeline.corrector import Corrector
         from specdec_cli.pipeline.edit_filter import EditFilter
 
@@ -154,7 +148,7 @@ def correct(
     started = time.perf_counter()
 
     from specdec_cli.commands.correction_view import marked_edits
-    from specdec_cli.commands.group_decoding import decode_input, read_inputs
+    from specdec_cli.commands.lines import decode_input, read_inputs
 
     input_format, report_format = split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)

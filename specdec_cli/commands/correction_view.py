@@ -5,8 +5,8 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.commands.file_groups import SegmentLine
-from specdec_cli.commands.stream import record
+from specdec_cli.commands.inputs import SegmentLine
+from specdec_cli.commands.lines import record
 from specdec_cli.documents.wrapped import edited_lines, fitted_edits
 from specdec_cli.files import json_text
 from specdec_cli.pipeline.corrector import Correction
@@ -15,7 +15,7 @@ from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.paragraphs import Paragraph
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.reports.report import Report
+    from specdec_cli.commands.reports import Report
 
 Written = Iterator[tuple[str, str]]
 """An iterator of texts to write, each with its line ending."""
@@ -35,7 +35,7 @@ def view(
     if m2:
         return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
     if report is not None:
-        from specdec_cli.commands.reports.finding import Finding
+        from specdec_cli.commands.reports import Finding
 
         return lambda line, correction: (each for edit in correction.edits for each in report.finding(Finding.of(line, edit)))
     if as_json:

@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.options.cluster import ShardOptions
-from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.machine import SeedOption
-from specdec_cli.commands.options.text import OutputOption, QuietOption
-from specdec_cli.commands.options.values import machine_option, output_option
+from specdec_cli.commands.options import OutputOption, QuietOption, SeedOption, ShardOptions, machine_option, output_option, with_groups
 from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 

@@ -1,26 +1,195 @@
-"""`specdec distill`: translation of source text by a teacher."""
+"""`specdec distill`: translation of training text by a teacher, in shards that a stopped run keeps."""
 
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
-from specdec_cli.commands.distillation_run import SHARD_LINES, distill_files, plan_distillation
-from specdec_cli.commands.durations import duration
-from specdec_cli.commands.options.cluster import ClusterOptions
-from specdec_cli.commands.options.decoding import option
-from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
-from specdec_cli.commands.options.text import QuietOption
-from specdec_cli.commands.options.values import decoding_option, machine_option, output_option
+from specdec_cli.commands.messages import say, teller
+from specdec_cli.commands.options import (
+    ClusterOptions,
+    DeviceOption,
+    QuietOption,
+    ThreadsOption,
+    decoding_option,
+    machine_option,
+    option,
+    output_option,
+    with_groups,
+)
+from specdec_cli.commands.statistics import duration
+from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, drawing_options, open_teacher
 from specdec_cli.commands.training_run import check_text
-from specdec_cli.decoding.options import Sampled
-from specdec_cli.distillation.run import Summary
-from specdec_cli.distillation.shards import DISTILLED
-from specdec_cli.distillation.teacher import Resources
-from specdec_cli.errors import UsageError
+from specdec_cli.decoding.methods import BEAM_SIZE
+from specdec_cli.decoding.options import Sampled, resolve
+from specdec_cli.distillation.filters import Filters
+from specdec_cli.distillation.models import TeacherModel, find_teacher
+from specdec_cli.distillation.run import Progress, Summary, settings_of
+from specdec_cli.distillation.run import distill as distill_shards
+from specdec_cli.distillation.shards import DISTILLED, Shards
+from specdec_cli.distillation.sources import distinct_lines, read_sources, source_column
+from specdec_cli.distillation.targets import Targets
+from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.folder_lock import locked, rank
+from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.opening.machine import Precision
+from specdec_cli.opening.models import find_bundle
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.io.lines import STDIO
+
+SHARD_LINES = 10_000
+"""The number of sources in a shard unless another is given."""
+_USUAL_LENGTH = 256
+
+
+def plan_distillation(
+    teachers: Sequence[str],
+    *,
+    resources: Resources,
+    beam_size: int | None = None,
+    length_penalty: float | None = None,
+    max_length: int | None = None,
+    max_source_length: int | None = None,
+    quantization: str = "float32",
+    keep_copies: bool = False,
+    nearest: float | None = None,
+    sampling: Sampled | None = None,
+) -> DistillationPlan:
+    """Make the plan for teachers that are given as paths or names; None stands for the first teacher's own setting.
+
+    Raises ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have, for a number
+    format of an ensemble, and for `sampling` with what is not a bundle, or with options of a search.
+    """
+    models = tuple(find_teacher(_folder(name)) for name in teachers)
+    check_ensemble(models)
+    if len(models) > 1 and quantization != "float32":
+        raise UsageError(f"--quantization {quantization}: an ensemble computes in float32")
+    longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
+    longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
+    first = models[0]
+    penalty = first.length_penalty if length_penalty is None else length_penalty
+    beam = beam_size or first.beam_size or BEAM_SIZE
+    search = Search(beam, penalty, longest, longest_source, quantization, n_best=1 if nearest is None else beam)
+    if sampling is not None:
+        others = {"--with": len(models) > 1, "--beam-size": beam_size, "--length-penalty": length_penalty is not None}
+        others["--nearest"] = nearest is not None
+        _check_sampling(first, search, sampling, [name for name, is_given in others.items() if is_given])
+    return DistillationPlan(models, search, resources, Filters(keep_copies=keep_copies or first.task != "translate"), nearest, sampling)
+
+
+def _check_sampling(model: TeacherModel, search: Search, sampling: Sampled, others: Sequence[str]) -> None:
+    """Raise UsageError for other options that exclude sampling, and for a teacher that cannot sample."""
+    if others:
+        raise UsageError(f"--sample draws one output, and does not go with {others[0]}")
+    if not model.is_bundle:
+        raise UsageError(f"--sample: {model.folder} is a CTranslate2 folder; only bundles are sampled from")
+    if search.compute_type not in get_args(Precision):
+        raise UsageError(f"--sample: --quantization {search.compute_type} is not offered; {', '.join(get_args(Precision))} are")
+    resolve(drawing_options(search, sampling), describe_bundle(model.folder))
+
+
+def distill_files(
+    plan: DistillationPlan, output: Path, files: Sequence[Path], shard_lines: int = SHARD_LINES, *, quiet: bool, cluster: ClusterOptions
+) -> Summary:
+    """Distil the lines of `files` into the folder `output`, and return the totals; a stopped run is resumed.
+
+    Raises InputError without a source line, UsageError for targets on a cluster or from stdin, and what `distill` raises.
+    """
+    targets = None if plan.nearest is None else _targets(files, plan.nearest, cluster)
+    skipped: Counter[str] = Counter()
+    sources = distinct_lines(_read_lines(files, output, cluster), skipped)
+    if not sources:
+        raise InputError("the input has no source line")
+    settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines, targets, plan.sampling)
+    # Processes that train together distil one after the other; all but the first find complete shards.
+    with locked(output, wait=rank() is not None):
+        shards = Shards(output, settings)
+        tell, count = teller(quiet), -(-len(sources) // shard_lines)
+        if done := shards.complete(count):
+            tell(f"{output}: resuming after {done:,} of {count:,} shards")
+        try:
+            summary = _distill(plan, sources, shards, shard_lines, quiet, cluster, targets)
+        except (KeyboardInterrupt, SystemExit):
+            tell(f"interrupted after {shards.complete(count):,} of {count:,} shards; the same command resumes there")
+            raise
+    summary.dropped += skipped
+    return summary
+
+
+def _read_lines(files: Sequence[Path], output: Path, cluster: ClusterOptions) -> Iterator[str]:
+    if cluster.ray is None:
+        return read_sources(files)
+    from specdec_cli.cluster.inputs import find_inputs
+    from specdec_cli.cluster.session import require_ray
+
+    require_ray(cluster.address)
+    inputs = find_inputs(files)
+    inputs.check_output(output)
+    return (source for lines in inputs.files() for source in source_column(lines))
+
+
+def _targets(files: Sequence[Path], minimum: float, cluster: ClusterOptions) -> Targets:
+    if cluster.ray is not None:
+        raise UsageError("--nearest does not go with --ray: the workers have no targets")
+    if not files or STDIO in files:
+        raise UsageError("--nearest compares with targets: give files of lines of source TAB target")
+    return Targets.read(files, minimum)
+
+
+def _distill(
+    plan: DistillationPlan,
+    sources: Sequence[str],
+    shards: Shards,
+    shard_lines: int,
+    quiet: bool,
+    cluster: ClusterOptions,
+    targets: Targets | None,
+) -> Summary:
+    if cluster.ray is not None:
+        from specdec_cli.commands.cluster import distill_on_cluster
+
+        return distill_on_cluster(plan, sources, shards, shard_lines, shards.converted.resolve(), cluster, quiet=quiet)
+    with open_teacher(plan.models, shards.converted, plan.search, plan.resources, plan.sampling) as teacher, _progress_bar(quiet) as report:
+        return distill_shards(sources, teacher, shards, plan.filters, shard_lines, report, targets)
+
+
+def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
+    """The requested length, or the teacher's longest. Raises UsageError for one that is too long."""
+    if chosen is not None and model.max_positions is not None and chosen > model.max_positions:
+        raise UsageError(f"{option} {chosen}: {model.folder} has positions for {model.max_positions} tokens")
+    return chosen or model.max_positions or _USUAL_LENGTH
+
+
+def _folder(name: str) -> Path:
+    """The path of a CTranslate2 folder, or the folder of a bundle."""
+    return Path(name) if Path(name, "model.bin").exists() else find_bundle(name, say)
+
+
+@contextmanager
+def _progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
+    from rich import progress
+    from rich.console import Console
+
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TextColumn("lines  {task.fields[speed]}"))
+    with progress.Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
+        task = bar.add_task("distill", total=None, speed="")
+
+        def report(state: Progress) -> None:
+            bar.update(task, completed=state.lines, total=state.total, speed=_speed(state))
+
+        yield report
+
+
+def _speed(state: Progress) -> str:
+    left = "" if state.seconds_left is None else f"  {duration(state.seconds_left)} left"
+    return f"{state.tokens_per_second:,.0f} tokens/s{left}"
+
 
 MaxSourceLengthOption = Annotated[
     int | None,

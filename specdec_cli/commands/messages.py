@@ -1,8 +1,13 @@
-"""Messages of a command on stderr."""
+"""Messages to the user on stderr, and the warning about text in another language."""
+
+from collections.abc import Callable
+from pathlib import Path
 
 import typer
 
-from specdec_cli.opening.models import Tell, silent
+from specdec_cli.opening.models import Tell, shipped_directions, silent
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.locale.languages import foreign_language
 
 
 def say(message: str) -> None:
@@ -13,3 +18,36 @@ def say(message: str) -> None:
 def teller(quiet: bool) -> Tell:
     """The function that prints a message on stderr; with `quiet`, it prints nothing."""
     return silent if quiet else say
+
+
+SAMPLE = 200
+"""The number of characters of a file from which on its language is checked."""
+
+
+class LanguageCheck:
+    """Calls `warn` with the last of the lines from which the beginning of a file is seen to be in another language than `source`.
+
+    A file of fewer characters than SAMPLE is not checked.
+    """
+
+    def __init__(self, source: str, warn: Callable[[Line, str], None]) -> None:
+        self._source, self._warn = source, warn
+        self._file: Path | None = None
+        self._begun = ""
+        self._done = not source
+
+    def read(self, line: Line) -> None:
+        """Look at the next line of the input."""
+        if line.file != self._file:
+            self._file, self._begun, self._done = line.file, "", not self._source
+        if self._done or line.is_code:
+            return
+        self._begun += f"{line.text}\n"
+        if len(self._begun) < SAMPLE:
+            return
+        self._done = True
+        found = foreign_language(self._begun, self._source)
+        if not found:
+            return
+        fits = next((f"; --source-language {found} chooses {name}" for name, pair in shipped_directions().items() if pair[0] == found), "")
+        self._warn(line, f"the text looks like {found}, and the model translates from {self._source}{fits}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from specdec_cli.commands.file_groups import Group
+from specdec_cli.commands.inputs import Group
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically

@@ -10,14 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specdec_cli.commands.edit_options import IgnoreOptions
 from specdec_cli.commands.messages import say
-from specdec_cli.commands.options.decoding import DecodingFlags
-from specdec_cli.commands.options.glossary import GlossaryOptions
-from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.ignoring import IgnoreOptions
-from specdec_cli.commands.options.machine import MachineFlags
-from specdec_cli.commands.options.model import MODEL_HELP
-from specdec_cli.commands.options.values import decoding_option
+from specdec_cli.commands.options import MODEL_HELP, DecodingFlags, GlossaryOptions, MachineFlags, decoding_option, with_groups
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.dev_sets import DEV_LINES, held_out_sets, tell_left_out
 from specdec_cli.commands.messages import say, teller
-from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
-from specdec_cli.commands.options.text import QuietOption
+from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
 from specdec_cli.commands.training_run import check_output, check_text, require_training, train, writing_alone
 from specdec_cli.errors import ModelError, UsageError
@@ -18,9 +16,12 @@ from specdec_cli.processors import usable_processors
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.drafters import AnyDrafter
+    from specdec_cli.training.batches import SentencePair
     from specdec_cli.training.recipe import DrafterRecipe
 
 
+DEV_LINES = 400
+"""The number of lines of a dev set that are used."""
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -146,8 +147,8 @@ def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[s
 
 def _decode(model: Path, source: Sequence[Path], output: Path, device: str, threads: int | None, quiet: bool) -> Path:
     """Make the greedy output of the verifier in the folder `model` for text, in the folder `output`; return the TSV file with it."""
-    from specdec_cli.commands.distillation_run import distill_files, plan_distillation
-    from specdec_cli.commands.options.cluster import ClusterOptions
+    from specdec_cli.commands.distill import distill_files, plan_distillation
+    from specdec_cli.commands.options import ClusterOptions
     from specdec_cli.distillation.teacher import Resources
 
     resources = Resources(device, threads or usable_processors())
@@ -179,7 +180,7 @@ def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | Non
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
-    from specdec_cli.commands.simulation_view import print_simulation
+    from specdec_cli.commands.training_view import print_simulation
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.machine import move_to, resolve_machine
     from specdec_cli.opening.models import find_bundle, open_bundle
@@ -229,3 +230,54 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     if any(method.trained not in (None, config.kind) for method in methods_of(info.decoding)):
         info = replace(info, decoding=DRAFTS_OF[config.kind])
     return replace(bundle, info=info, drafter=drafter)
+
+
+def held_out_sets(bundle: "Bundle", files: Sequence[Path], tell: Callable[[str], None]) -> "dict[str, list[SentencePair]]":
+    """Pairs of a source and the verifier's greedy output for the sources of each file (see `dev_sources`), by name of the dev set."""
+    from specdec_cli.training.greedy_outputs import greedy_outputs
+
+    return {name: greedy_outputs(bundle, dev_sources(bundle, path, tell)) for name, path in zip(dev_names(files), files, strict=True)}
+
+
+def tell_left_out(held_out: "Mapping[str, Sequence[SentencePair]]", shortlist: int, tell: Callable[[str], None]) -> None:
+    """Call `tell` with the share of the tokens in each dev set's targets that are not among the first `shortlist` of the vocabulary.
+
+    A drafter with this shortlist never drafts them. Without a shortlist (0), `tell` is not called.
+    """
+    if not shortlist:
+        return
+    shares = []
+    for name, pairs in held_out.items():
+        tokens = [token for pair in pairs for token in pair.target]
+        shares.append(f"{sum(token >= shortlist for token in tokens) / max(len(tokens), 1):.1%} in {name}")
+    tell(f"tokens that a shortlist of {shortlist:,} cannot draft: {', '.join(shares)}")
+
+
+def dev_names(files: Sequence[Path]) -> list[str]:
+    """A name for each dev set, from that of its file; one that occurred before gets the number of its place, from 1."""
+    names: list[str] = []
+    for path in files:
+        name = path.stem.removeprefix("dev.")
+        while name in names:
+            name = f"{name}_{len(names) + 1}"
+        names.append(name)
+    return names
+
+
+def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = DEV_LINES) -> list[list[int]]:
+    """The ids of the first `limit` non-blank sources of a file (TSV, or plain text), without those too long for the verifier.
+
+    `tell` is called with a message if some are too long. Raises InputError if all are too long.
+    """
+    from itertools import islice
+
+    from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.engines.reference import bundle_verifier
+    from specdec_cli.training.data import check_left, longer_than
+
+    longest = bundle_verifier(bundle).longest_source
+    texts = islice(filter(str.strip, read_sources([path])), limit)
+    sources = [bundle.tokenizer.add_special_tokens(ids) for ids in bundle.tokenizer.encode_batch(list(texts))]
+    fitting = [source for source in sources if len(source) <= longest]
+    check_left(path, "lines", len(fitting), len(sources), longer_than(longest), tell)
+    return fitting

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specdec_cli.commands.messages import teller
-from specdec_cli.commands.options.machine import DeviceOption, ThreadsOption
-from specdec_cli.commands.options.text import QuietOption
+from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
 from specdec_cli.commands.training_run import check_output, check_text, require_training, train, writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task

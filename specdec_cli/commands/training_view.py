@@ -1,18 +1,27 @@
-"""Progress of a training run: a progress bar on a terminal, a line for each evaluation, and a CSV file."""
+"""What train-verifier and train-drafter show: progress on the terminal, metrics.csv, and the table of --simulate."""
 
 import csv
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
+from specdec_cli.benchmark.costs import measure_round_costs
+from specdec_cli.errors import UsageError
 from specdec_cli.files import naming, write_atomically
+from specdec_cli.model.bundle import Bundle
+from specdec_cli.opening.machine import Machine
+from specdec_cli.training.batches import SentencePair
 from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import RunSettings
+from specdec_cli.training.simulation import simulate
 
 EVERY = 100
 """The number of updates between two rows of the CSV file."""
@@ -112,3 +121,42 @@ def _trim(path: Path, done: int) -> None:
 def _write_rows(path: Path, rows: Sequence[Sequence[str]]) -> None:
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream, lineterminator="\n").writerows(rows)
+
+
+COLUMNS = ("block size", "tokens per round", "break even", "margin", "ms a round", "ms a line", "speedup")
+MARGIN = 1.15
+"""A block size is printed in bold if its tokens per round are at least this many times those at which drafting breaks even."""
+
+
+def print_simulation(
+    console: Console, bundle: Bundle, timed: Bundle, held_out: Mapping[str, Sequence[SentencePair]], machine: Machine
+) -> None:
+    """Print tokens per round, break-even tokens per round and milliseconds per line for every block size and each dev set.
+
+    `held_out` has pairs of a source and its greedy output, by name of the dev set. Tokens are counted with `bundle`, whose weights
+    are in floating point; rounds are timed with `timed`, the same bundle in the precision of `machine`. Raises UsageError for a
+    bundle without a drafter.
+    """
+    if bundle.drafter is None:
+        raise UsageError("--simulate: this bundle has no drafter")
+    sizes = range(1, bundle.drafter.config.max_block + 1)
+    sources = [pair.source for pairs in held_out.values() for pair in pairs[:10]]
+    costs = measure_round_costs(timed, sources, sizes)
+    for name, pairs in held_out.items():
+        tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
+        greedy = costs.encode + tokens * costs.greedy
+        title = f"{name}: {len(pairs)} lines of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
+        table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+        for column in COLUMNS:
+            table.add_column(column, justify="right")
+        for size in sizes:
+            result = simulate(bundle.drafter, pairs, size)
+            line = costs.encode + tokens / result.tokens_per_round * costs.rounds[size]
+            margin = result.tokens_per_round / costs.break_even(size)
+            cells = (result.tokens_per_round, costs.break_even(size), margin, costs.rounds[size], line, greedy / line)
+            table.add_row(str(size), *(f"{cell:.2f}" for cell in cells), style="bold" if margin >= MARGIN else None)
+        console.print(table)
+    settings = ", ".join(f"{key} {value}" for key, value in asdict(machine).items())
+    console.print(
+        f"{settings}; encoding {costs.encode:.2f} ms, a greedy round {costs.greedy:.2f} ms; bold: {MARGIN - 1:.0%} above break-even"
+    )

@@ -7,16 +7,21 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from specdec_cli.commands.file_groups import check_lines, check_stdin, group_files
-from specdec_cli.commands.options.cluster import ShardOptions
-from specdec_cli.commands.options.decoding import DecodingFlags
-from specdec_cli.commands.options.drafts import DraftOptions
-from specdec_cli.commands.options.glossary import GlossaryOptions
-from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.machine import MachineFlags
-from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption, TranslatorOption
-from specdec_cli.commands.options.text import FilesArgument, TextOptions
-from specdec_cli.commands.options.values import output_option
+from specdec_cli.commands.inputs import check_lines, check_stdin, group_files
+from specdec_cli.commands.options import (
+    DecodingFlags,
+    DraftOptions,
+    FilesArgument,
+    GlossaryOptions,
+    MachineFlags,
+    ShardOptions,
+    SourceLanguageOption,
+    TargetLanguageOption,
+    TextOptions,
+    TranslatorOption,
+    output_option,
+    with_groups,
+)
 from specdec_cli.errors import UsageError
 from specdec_cli.files import json_text
 from specdec_cli.opening.machine import MachineOptions
@@ -26,7 +31,7 @@ from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.line_decoding import OpenedDecoding
+    from specdec_cli.commands.lines import OpenedDecoding
     from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.documents.document import Document
     from specdec_cli.pipeline.translator import Translation
@@ -57,11 +62,9 @@ class Translating:
         return self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "OpenedDecoding[Translation]":
-        from specdec_cli.commands.earlier_translations import DraftTotals, draft_fields, open_drafts
-        from specdec_cli.commands.glossary_terms import TermTotals, term_fields, term_warnings
-        from specdec_cli.commands.language_check import LanguageCheck
-        from specdec_cli.commands.line_decoding import OpenedDecoding
-        from specdec_cli.commands.stream import Stream, record
+        from specdec_cli.commands.lines import OpenedDecoding, Stream, record
+        from specdec_cli.commands.messages import LanguageCheck
+        from specdec_cli.commands.statistics import DraftTotals, TermTotals, draft_fields, open_drafts, term_fields, term_warnings
         from specdec_cli.documents.drafts import drafts_of_document
         from specdec_cli.pipeline.translator import Translator
         from specdec_cli.text.glossary import open_glossary
@@ -112,7 +115,7 @@ class Translating:
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """Empty output for a line that could not be translated, so that the output has as many lines as the input."""
-        from specdec_cli.commands.stream import record
+        from specdec_cli.commands.lines import record
         from specdec_cli.pipeline.translator import Translation
 
         if not self.text.as_json:
@@ -145,7 +148,7 @@ def translate(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.group_decoding import decode_input, read_inputs, read_whole
+    from specdec_cli.commands.lines import decode_input, read_inputs, read_whole
 
     chosen = chosen_translator(model, source_language, target_language, offline=machine.offline)
     if n_best > 1 and not text.as_json:

@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import typer
 
-from specdec_cli.commands.options.decoding import DecodingName, option
-from specdec_cli.commands.options.machine import DeviceOption, OfflineOption, ThreadsOption
-from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption, TranslatorOption
-from specdec_cli.commands.options.values import decoding_option, number_or_auto, output_option
+from specdec_cli.commands.options import (
+    DecodingName,
+    DeviceOption,
+    OfflineOption,
+    SourceLanguageOption,
+    TargetLanguageOption,
+    ThreadsOption,
+    TranslatorOption,
+    decoding_option,
+    number_or_auto,
+    option,
+    output_option,
+)
 from specdec_cli.decoding.methods import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
 from specdec_cli.files import check_target

@@ -10,7 +10,7 @@ from specdec_cli.cluster.inputs import find_inputs
 from specdec_cli.cluster.jobs import Job
 from specdec_cli.commands import cluster
 from specdec_cli.commands.cluster import Destination, Share
-from specdec_cli.commands.options.cluster import ShardOptions
+from specdec_cli.commands.options import ShardOptions
 from specdec_cli.errors import UsageError
 
 

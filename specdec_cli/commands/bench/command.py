@@ -16,9 +16,7 @@ from specdec_cli.commands.bench.options import (
     SettingOptions,
 )
 from specdec_cli.commands.messages import teller
-from specdec_cli.commands.options.groups import with_groups
-from specdec_cli.commands.options.model import SourceLanguageOption, TargetLanguageOption
-from specdec_cli.commands.options.values import number_or_auto
+from specdec_cli.commands.options import SourceLanguageOption, TargetLanguageOption, number_or_auto, with_groups
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.models import CORRECTOR, chosen_translator, find_bundle

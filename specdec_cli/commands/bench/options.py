@@ -8,12 +8,22 @@ from typing import Annotated, Any, Literal
 import typer
 
 from specdec_cli.benchmark.sweeps import SWEEP_KEYS
-from specdec_cli.commands.options.decoding import option, parsed
-from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.machine import BatchSizeOption, DeviceOption, EngineOption, OfflineOption, PrecisionOption, ThreadsOption
-from specdec_cli.commands.options.model import MODEL_HELP
-from specdec_cli.commands.options.text import NoSplitOption, QuietOption
-from specdec_cli.commands.options.values import decoding_option, output_option
+from specdec_cli.commands.options import (
+    MODEL_HELP,
+    BatchSizeOption,
+    DeviceOption,
+    EngineOption,
+    NoSplitOption,
+    OfflineOption,
+    OptionGroup,
+    PrecisionOption,
+    QuietOption,
+    ThreadsOption,
+    decoding_option,
+    option,
+    output_option,
+    parsed,
+)
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.models import CORRECTOR, TRANSLATOR
 

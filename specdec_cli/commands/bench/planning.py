@@ -12,7 +12,7 @@ from specdec_cli.commands.bench.options import ComparedOptions, ComputingOptions
 from specdec_cli.commands.bench.row_choice import choose_rows, parse_sweeps
 from specdec_cli.commands.bench.run import Plan
 from specdec_cli.commands.bench.tune import check_tunable
-from specdec_cli.commands.options.values import number_or_auto
+from specdec_cli.commands.options import number_or_auto
 from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError

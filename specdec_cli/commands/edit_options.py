@@ -1,19 +1,22 @@
-"""Command-line options of `correct` about edits: how they are written, and which are accepted."""
+"""The command-line options of `correct` that choose edits, and show them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from specdec_cli.commands.options.groups import OptionGroup
-from specdec_cli.commands.options.ignoring import IgnoreOptions
-from specdec_cli.commands.options.values import not_nan, output_option
-from specdec_cli.commands.reports.names import REPORTS, ReportFormat
+from specdec_cli.commands.options import OptionGroup, not_nan, output_option
+from specdec_cli.commands.reports import REPORTS, ReportFormat
 from specdec_cli.documents.names import FORMATS, Format
 from specdec_cli.errors import UsageError
+
+if TYPE_CHECKING:
+    from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+
 
 _edits_option = partial(typer.Option, rich_help_panel="Edits")
 
@@ -100,6 +103,55 @@ def split_formats(names: Sequence[FormatName], *, check: bool) -> tuple[Format |
     if reports and not check:
         raise UsageError(f"--format {reports[0]} is the format of a report; add --check")
     return inputs[0] if inputs else None, reports[0] if reports else "text"
+
+
+IgnoreOption = Annotated[
+    list[str] | None,
+    _edits_option("--ignore", metavar="WORD", help="Leave this word as it is; in lower case, also with capitals. Repeatable."),
+]
+IgnoreFileOption = Annotated[
+    list[Path] | None,
+    _edits_option(
+        "--ignore-file",
+        metavar="FILE",
+        help="File of words to leave as they are, one a line; lines that begin with # are comments. Repeatable.",
+    ),
+]
+WordsOption = Annotated[
+    Path | None,
+    _edits_option(
+        "--words",
+        metavar="FILE",
+        help="Your list of words to leave as they are, one a line; a server's /v2/words adds words to it and removes them.",
+        show_default=False,
+    ),
+]
+IgnoreCategoryOption = Annotated[
+    list[str] | None,
+    _edits_option(
+        "--ignore-category",
+        metavar="NAME",
+        help="Make no edits whose errors are all of this type of ERRANT, such as PUNCT, VERB or R:VERB:SVA. Repeatable.",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class IgnoreOptions(OptionGroup):
+    """The options that name edits which `correct` does not make."""
+
+    ignore: IgnoreOption = None
+    ignore_file: IgnoreFileOption = None
+    ignore_category: IgnoreCategoryOption = None
+    words: WordsOption = None
+
+    def ignored(self) -> "IgnoredEdits":
+        """The edits that are not made. Raises what `IgnoredEdits.of` and `WordList.of_file` raise."""
+        from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+        from specdec_cli.text.spelling.word_list import WordList
+
+        listed = () if self.words is None else WordList.of_file(self.words).words
+        return IgnoredEdits.of((*(self.ignore or ()), *listed), self.ignore_file or (), self.ignore_category or ())
 
 
 @dataclass(frozen=True, kw_only=True)

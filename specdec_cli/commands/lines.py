@@ -1,26 +1,32 @@
-"""Decoding of a stream of lines, for the commands translate and correct."""
+"""Decoding of lines, and of the segments of documents, with one opened model, for translate and correct."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
+from specdec_cli.commands.inputs import Group
 from specdec_cli.commands.messages import teller
+from specdec_cli.commands.options import TextOptions
+from specdec_cli.commands.outputs import Outputs
 from specdec_cli.commands.statistics import Totals, print_statistics
 from specdec_cli.decoding.options import Decoding, DecodingOptions
+from specdec_cli.documents.document import Document, Purpose
+from specdec_cli.documents.languages import check_languages
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import InputError
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
-from specdec_cli.text.io.lines import Line, LineTooLong
+from specdec_cli.text.io.lines import Line, LineTooLong, name_of
 from specdec_cli.text.io.windows import windows
 from specdec_cli.text.io.writing import Writer
 
 if TYPE_CHECKING:
     from specdec_cli.commands.trace import Tracer
     from specdec_cli.model.bundle_description import Described
+
 
 WINDOW = 16
 """The number of batches in a window, the lines that are read and sorted by length together."""
@@ -182,3 +188,111 @@ class Stream:
         self.totals.sentences += len(decoded.sentences)
         self.totals.tokens += decoded.tokens
         self.totals.rounds += decoded.rounds
+
+
+OutputLines = Iterator[tuple[str, str]]
+"""The output lines for an input line, each with its line ending."""
+
+
+@dataclass(frozen=True)
+class OpenedDecoding(Generic[R]):
+    """A loaded model with its `stream`, the function that decodes texts, and the one that formats a decoded line.
+
+    `goes_on` says whether a text may continue in the next line; both are then decoded together. `decode_parts` decodes the segments
+    of documents, of which none continues (None: as lines). `begin` is called with a document before it is decoded. `fitted` returns
+    what of a decoded line can be written to its file (None: all of it).
+    """
+
+    stream: Stream
+    decode: DecodeTexts[R]
+    written: Callable[[Line, R], OutputLines]
+    goes_on: Callable[[str], bool] = never
+    decode_parts: DecodeTexts[R] | None = None
+    begin: Callable[[Document], None] | None = None
+    fitted: Callable[[Line, R], R] | None = None
+
+    def run(self, lines: Iterator[Line], *, parts: bool = False) -> Iterator[tuple[Line, R, OutputLines]]:
+        """Yield each line in order, with its decoded line and its output lines. With `parts`, lines are segments of a document."""
+        decode, goes_on = (self.decode_parts or self.decode, never) if parts else (self.decode, self.goes_on)
+        for line, decoded in self.stream.run(lines, decode, goes_on):
+            made = self.fitted(line, decoded) if self.fitted else decoded
+            yield line, made, self.written(line, made)
+
+
+class LineDecoding(Protocol):
+    """What a command does with lines, before the model is loaded. It can be pickled."""
+
+    @property
+    def model(self) -> ModelChoice:
+        """The model to load."""
+
+    @property
+    def machine(self) -> MachineOptions:
+        """The options of the machine that computes."""
+
+    def request(self, machine: MachineOptions) -> DecodingOptions:
+        """The options of the decoding, with those of `machine`."""
+
+    def open(self, machine: MachineOptions, decoding: Decoding | None = None) -> OpenedDecoding[Any]:
+        """Load the model on `machine`. Without `decoding`, the options of the request are resolved for the model."""
+
+    def failed(self, line: Line) -> OutputLines:
+        """The output lines for a line that could not be decoded."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """The lines of a group of files, or the segments of its document as lines."""
+
+    group: Group
+    document: Document | None
+    lines: Iterable[Line]
+
+
+def read_whole(inputs: Iterable[Input]) -> tuple[list[Input], list[str]]:
+    """Read all lines; return the inputs, and the texts of their lines.
+
+    A line that cannot be read ends the inputs: its error is raised after the lines before it.
+    """
+    whole: list[Input] = []
+    texts: list[str] = []
+    for each in inputs:
+        lines: list[Line] = []
+        whole.append(replace(each, lines=lines))
+        try:
+            for line in each.lines:
+                lines.append(line)
+                texts.append(line.text)
+        except InputError as error:
+            whole[-1] = replace(each, lines=_lines_before(lines, error))
+            break
+    return whole, texts
+
+
+def _lines_before(lines: Sequence[Line], error: InputError) -> Iterator[Line]:
+    yield from lines
+    raise error
+
+
+def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *, redo: bool = False) -> Iterator[Input]:
+    """Yield the input of each group; a document is parsed when it is its turn. Raises what `Group.open_document` raises."""
+    for group in groups:
+        document = group.open_document(purpose, redo=redo) if group.is_document else None
+        yield Input(group, document, text.read(group) if document is None else group.segment_lines(document, text.max_line_bytes))
+
+
+def decode_input(opened: OpenedDecoding[R], source: Input, writer: Outputs, *, as_lines: bool) -> Iterator[R]:
+    """Yield each decoded line or segment of an input; with `as_lines`, write its output lines, too.
+
+    Raises InputError for a document in other languages than those of the model.
+    """
+    if source.document is not None:
+        info = opened.stream.bundle.info
+        check_languages(source.document, name_of(source.group.files[0]), info.source_language, info.target_language)
+        if opened.begin is not None:
+            opened.begin(source.document)
+    for line, decoded, outputs in opened.run(iter(source.lines), parts=source.document is not None):
+        if as_lines:
+            for output, ending in outputs:
+                writer.write(output, ending, line.file)
+        yield decoded

@@ -1,0 +1,595 @@
+"""Command-line options that mean the same in every command: one type and one help text each, and groups of them that one parameter of a
+command stands for.
+
+A default of None leaves a value to the bundle; `auto` chooses one for the model and the machine.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial, wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args, get_type_hints
+
+import typer
+
+from specdec_cli.cluster.jobs import SHARD_LINES
+from specdec_cli.cluster.run import RETRIES
+from specdec_cli.cluster.session import LOCAL
+from specdec_cli.commands.inputs import Group
+from specdec_cli.commands.outputs import Outputs, open_outputs
+from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
+from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
+from specdec_cli.documents.names import FORMATS, LINES, TEXT, Format, format_of
+from specdec_cli.errors import UsageError
+from specdec_cli.memories import SIMILARITY
+from specdec_cli.opening.machine import MOST_THREADS, Device, EngineName, MachineOptions, Precision
+from specdec_cli.opening.models import TRANSLATOR
+from specdec_cli.text.io.lines import STDIO, Line, read_lines
+from specdec_cli.text.segment.code import marked
+from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
+
+if TYPE_CHECKING:
+    from specdec_cli.decoding.options import Decoding
+    from specdec_cli.text.glossary import Term
+
+    DecodingName: TypeAlias = str
+else:
+    DecodingName = Literal[DECODINGS]
+
+
+class OptionGroup:
+    """Base of dataclasses whose fields are command-line options (`Annotated` with `typer.Option`) or further groups of options."""
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        """A keyword-only parameter for each option of the group, in the order of the fields, as typer reads it."""
+        found: list[Parameter] = []
+        for name, kind, default in cls._fields():
+            found += kind.parameters() if _is_group(kind) else [Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)]
+        return found
+
+    @classmethod
+    def build(cls, values: dict[str, Any]) -> Self:
+        """Make the group from the values of its options in `values`, by name, and remove them from `values` in place."""
+        return cls(**{name: kind.build(values) if _is_group(kind) else values.pop(name) for name, kind, _ in cls._fields()})
+
+    @classmethod
+    def _fields(cls) -> list[tuple[str, Any, Any]]:
+        """Name, type and default of each field."""
+        hints = get_type_hints(cls, include_extras=True)
+        return [(each.name, hints[each.name], each.default) for each in fields(cls)]  # type: ignore[arg-type]
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Wrap `command` for typer: in the signature of the wrapper, the options of a group replace each parameter that is a group.
+
+    A parameter of the command itself takes the place of an option of the same name, which then has its default in the group.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: hints[name] for name in signature(command).parameters if _is_group(hints[name])}
+    own = signature(command).parameters.keys() - groups.keys()
+    replaced = {each.name: each.default for group in groups.values() for each in group.parameters() if each.name in own}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        if name in groups:
+            parameters += [each for each in groups[name].parameters() if each.name not in own]
+        else:
+            parameters.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+
+    @wraps(command)
+    def expanded(**values: Any) -> None:
+        given = {name: values.pop(name) for name in own}
+        values |= replaced
+        command(**{name: group.build(values) for name, group in groups.items()}, **given)
+
+    expanded.__signature__ = signature(command).replace(parameters=parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters} | {"return": None}
+    return expanded
+
+
+def _is_group(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, OptionGroup)
+
+
+decoding_option = partial(typer.Option, rich_help_panel="Model and decoding")
+machine_option = partial(typer.Option, rich_help_panel="Machine")
+output_option = partial(typer.Option, rich_help_panel="Input and output")
+
+
+def number_or(value: str | None, *words: str) -> int | str | None:
+    """Parse the value of an option that takes a whole number from 1 or one of `words`; None stays None.
+
+    Raises typer.BadParameter (exit code 2) for anything else.
+    """
+    if value is None or value in words:
+        return value
+    if not (value.isascii() and value.isdigit() and int(value) > 0):
+        wrong = "is not a number from 1" if not words else f"is neither a number from 1 nor {' nor '.join(map(repr, words))}"
+        raise typer.BadParameter(f"{value!r} {wrong}")
+    return int(value)
+
+
+def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
+    """Parse the value of an option that takes a whole number from 1 or `auto`; None stays None.
+
+    Raises typer.BadParameter (exit code 2) for anything else.
+    """
+    found = number_or(value, "auto")
+    return "auto" if isinstance(found, str) else found
+
+
+def checks_number_or(*words: str) -> Callable[[str | None], str | None]:
+    """Make the callback that checks the value of an option which takes a whole number from 1 or one of `words`, and returns it as text."""
+
+    def check(value: str | None) -> str | None:
+        number_or(value, *words)
+        return value
+
+    return check
+
+
+def not_nan(value: float | None) -> float | None:
+    """Return `value`, the value of an option. Raises typer.BadParameter (exit code 2) for NaN, which no range of typer excludes."""
+    if value != value:
+        raise typer.BadParameter("nan is not a number")
+    return value
+
+
+MODEL_HELP = "A bundle (folder or name), or another toolkit's model (folder, file or hub name)."
+
+ModelOption = Annotated[str, decoding_option("--model", "-m", metavar="MODEL", help=MODEL_HELP)]
+TranslatorOption = Annotated[
+    str | None,
+    decoding_option(
+        "--model", "-m", metavar="MODEL", help=MODEL_HELP, show_default=f"{TRANSLATOR}, or the shipped bundle of the languages"
+    ),
+]
+SourceLanguageOption = Annotated[
+    str,
+    decoding_option(
+        "--source-language",
+        metavar="CODE",
+        help="Source language: without -m chooses a shipped bundle; else for a model of many languages.",
+        show_default="the bundle's",
+    ),
+]
+TargetLanguageOption = Annotated[
+    str,
+    decoding_option("--target-language", metavar="CODE", help="Target language, likewise.", show_default="the bundle's"),
+]
+
+
+BatchSizeOption = Annotated[
+    str,
+    machine_option(
+        "--batch-size", metavar="N|auto", callback=checks_number_or("auto"), help="Largest number of sentences decoded together."
+    ),
+]
+MemoryOption = Annotated[
+    int | None,
+    machine_option(
+        "--memory",
+        metavar="MB",
+        min=1,
+        help="Memory for batches and for lines that are read but not yet written, besides the model.",
+        show_default="half of what is free",
+    ),
+]
+DeviceOption = Annotated[Device, machine_option("--device", help="Device to compute on.")]
+PrecisionOption = Annotated[
+    Precision,
+    machine_option(
+        "--precision",
+        help="Number format of the arithmetic; auto takes the fastest in which the output is still greedy's at that precision.",
+    ),
+]
+EngineOption = Annotated[
+    EngineName,
+    machine_option(
+        "--engine",
+        help="What computes: native (int8 on a CPU; without PyTorch for greedy, specdec, specdec++, lookup, ngram-memory, input-guided, "
+        "beam) or reference (PyTorch). auto is native where model and machine allow it.",
+    ),
+]
+ThreadsOption = Annotated[
+    int | None, machine_option("--threads", metavar="N", min=1, max=MOST_THREADS, help="Threads to compute with.", show_default="all cores")
+]
+SeedOption = Annotated[int, machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers.")]
+OfflineOption = Annotated[bool, machine_option("--offline", help="Never use the network.")]
+
+
+_FLAGS = {
+    "batch_size": BatchSizeOption,
+    "memory": MemoryOption,
+    "device": DeviceOption,
+    "precision": PrecisionOption,
+    "engine": EngineOption,
+    "threads": ThreadsOption,
+    "seed": SeedOption,
+    "offline": OfflineOption,
+}
+"""The option of each field of MachineOptions, in the order of the help."""
+
+
+class MachineFlags(MachineOptions, OptionGroup):
+    """The options of the machine, of the commands that decode text."""
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        defaults = cls()
+        return [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=option) for name, option in _FLAGS.items()
+        ]
+
+    @classmethod
+    def build(cls, values: dict[str, Any]) -> Self:
+        read = {name: values.pop(name) for name in _FLAGS}
+        return cls(**(read | {"batch_size": number_or_auto(read["batch_size"])}))
+
+
+FilesArgument = Annotated[
+    list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")
+]
+FormatOption = Annotated[
+    Format | None,
+    output_option(
+        "--format",
+        metavar="FORMAT",
+        help=f"Format of the input: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
+        show_default="by the ending of each FILE; lines otherwise",
+    ),
+]
+NoSplitOption = Annotated[bool, output_option("--no-split", help="Take each line as one sentence instead of splitting it.")]
+UnwrapOption = Annotated[
+    bool,
+    output_option(
+        "--unwrap",
+        help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
+    ),
+]
+MaxLineBytesOption = Annotated[int, output_option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines.")]
+OutputOption = Annotated[
+    Path | None,
+    output_option("--output", "-o", metavar="FILE", help="File to write to; .gz and .xz are compressed.", show_default="stdout"),
+]
+OutputDirOption = Annotated[
+    Path | None,
+    output_option(
+        "--output-dir",
+        metavar="FOLDER",
+        help="Folder to write a file of the same name to for each FILE; compressed input becomes plain output.",
+        show_default=False,
+    ),
+]
+JsonOption = Annotated[bool, output_option("--json", help="Write a JSON object for each line instead of text.")]
+StatsOption = Annotated[bool, output_option("--stats", help="At the end, print tokens per round, time and memory to stderr.")]
+TraceOption = Annotated[
+    bool,
+    output_option(
+        "--trace",
+        help="Print each round to stderr: draft, accepted tokens, first disagreement. Always drafts, even where greedy decoding is faster.",
+    ),
+]
+QuietOption = Annotated[bool, output_option("--quiet", "-q", help="Print only errors to stderr.")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextOptions(OptionGroup):
+    """The options of input and output, of the commands that decode text line by line."""
+
+    format: FormatOption = None
+    no_split: NoSplitOption = False
+    unwrap: UnwrapOption = False
+    max_line_bytes: MaxLineBytesOption = 2**20
+    output: OutputOption = None
+    output_dir: OutputDirOption = None
+    as_json: JsonOption = False
+    stats: StatsOption = False
+    trace: TraceOption = False
+    quiet: QuietOption = False
+
+    def read(self, group: Group) -> Iterator[Line]:
+        """The lines of a group of files, with the code of programs marked, joined as `join` says."""
+        return self.join(marked(read_lines(() if group.files == (STDIO,) else group.files, self.max_line_bytes)))
+
+    def join(self, lines: Iterator[Line]) -> Iterator[Line]:
+        """Join the lines of wrapped paragraphs to one line: those of text files, or of all files with --unwrap."""
+        return join_paragraphs(lines) if self.unwrap else join_wrapped(lines, self._is_text)
+
+    def _is_text(self, line: Line) -> bool:
+        return (self.format or (LINES if line.file is None else format_of(line.file))) == TEXT
+
+    def open_outputs(self, groups: Sequence[Group], *, one_stream: bool, in_place: bool = False) -> Outputs:
+        """Open the output: a file, stdout, a folder with a file for each input, or with `in_place` the inputs themselves.
+
+        With `one_stream`, what is written is a line for each line or segment. Raises UsageError if both --output and
+        --output-dir are given, for an output that would overwrite an input, and for a document among several files that have one
+        output.
+        """
+        if self.output_dir is not None and self.output is not None:
+            raise UsageError("--output and --output-dir are alternatives; give one")
+        if in_place and (self.output_dir is not None or self.output is not None):
+            raise UsageError("--in-place and --output are alternatives; give one")
+        return open_outputs(groups, self.output, self.output_dir, one_stream=one_stream, in_place=in_place)
+
+
+def option(name: str, help_text: str = "", default: str = "") -> Any:
+    """The option of the command line for a field of DecodingOptions; with another help, or another default in it.
+
+    The words of a number stand beside it, as in N|auto.
+    """
+    flag = flags()[name][1]
+    values: dict[str, Any] = {"metavar": flag.metavar or None, "help": help_text or flag.help}
+    if shown := default or flag.default:
+        values["show_default"] = shown
+    if takes_text(name):
+        values["callback"] = checks_number_or(*words(name))
+    elif name in ranges() and ranges()[name].low >= 0:  # resolve() checks all ranges
+        values["min"] = ranges()[name].low
+    return decoding_option(f"--{name.replace('_', '-')}", **values)
+
+
+def takes_text(name: str) -> bool:
+    """Whether typer reads the value as text, which is a number from 1 or a word."""
+    return name in ranges() and (bool(words(name)) or name in OPTIONS)
+
+
+def _type(name: str) -> Any:
+    """The type of an option as typer reads it."""
+    kind, _ = flags()[name]
+    optional = type(None) in alternatives(kind)
+    if takes_text(name):
+        return str | None
+    if kind is bool:
+        return bool
+    read: Any = Literal[words(name)] if words(name) else next(get_args(each)[0] for each in alternatives(kind) if get_args(each))
+    return read | None if optional else read
+
+
+def parsed(name: str, value: Any) -> Any:
+    """The value of a field of DecodingOptions from what typer read."""
+    return number_or(value, *words(name)) if takes_text(name) else value
+
+
+class DecodingFlags(OptionGroup):
+    """The options of decoding, of the commands that decode text: `given` has those that the user gave, by the name of the field."""
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        self.given = given
+
+    @classmethod
+    def parameters(cls) -> list[Parameter]:
+        defaults = DecodingOptions()
+        return [
+            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=Annotated[_type(name), option(name)])
+            for name in flags()
+        ]
+
+    @classmethod
+    def build(cls, values: dict[str, Any]) -> Self:
+        read = {name: parsed(name, values.pop(name)) for name in flags()}
+        return cls({name: value for name, value in read.items() if value is not None})
+
+    @property
+    def search(self) -> str | None:
+        """The search that these options ask for, by its name or by a setting of beam search; None if they ask for none."""
+        if self.given["decoding"] in SEARCHES:
+            return str(self.given["decoding"])
+        return "beam" if self.given.keys() & {"beam_size", "length_penalty"} else None
+
+    def options(self, machine: MachineOptions, *, with_scores: bool, trace: bool, n_best: int = 1, mode: str = "") -> DecodingOptions:
+        """These options and those of `machine` for the engine; `with_scores`: the tokens get log probabilities; `mode`: that of a
+        correction.
+
+        With `trace`, sentences are decoded one by one, and always with drafts.
+        """
+        return DecodingOptions(
+            **self.given,
+            n_best=n_best,
+            batch_size=1 if trace else machine.rows,
+            memory=machine.batch_memory,
+            with_scores=with_scores,
+            always_draft=trace,
+            seed=machine.seed,
+            mode=mode,
+        )
+
+
+_draft_option = partial(typer.Option, rich_help_panel="Earlier translations")
+
+TranslationMemoryOption = Annotated[
+    list[Path] | None,
+    _draft_option(
+        "--tm",
+        metavar="FILE",
+        help="Translation memory (.tmx, .po, or source and target in a TSV file) whose most similar entry is the draft of a sentence. "
+        "Drafts are verified: the output stays greedy's.",
+        show_default=False,
+    ),
+]
+PreviousOption = Annotated[
+    tuple[Path, Path] | None,
+    _draft_option(
+        "--previous",
+        metavar="OLD_SOURCE OLD_TARGET",
+        help="Earlier version of the text or document and its translation; unchanged and similar sentences get their old translation "
+        "as draft.",
+        show_default=False,
+    ),
+]
+SimilarityOption = Annotated[
+    float | None,
+    _draft_option(
+        "--similarity",
+        "-s",
+        metavar="PERCENT",
+        min=0.0,
+        max=100.0,
+        help="Least similarity of sources for a draft; 100 is for equal ones.",
+        show_default=f"{SIMILARITY:.0f}",
+    ),
+]
+ExactMatchesOption = Annotated[
+    Literal["draft", "copy"] | None,
+    _draft_option(
+        "--exact-matches",
+        metavar="draft|copy",
+        help="Equal sources: verify their translation like other drafts, or copy it to the output as it is.",
+        show_default="draft",
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftOptions(OptionGroup):
+    """The options of drafts from earlier translations."""
+
+    tm: TranslationMemoryOption = None
+    previous: PreviousOption = None
+    similarity: SimilarityOption = None
+    exact_matches: ExactMatchesOption = None
+
+    @property
+    def given(self) -> bool:
+        """Whether there is a memory or an earlier version."""
+        return bool(self.tm) or self.previous is not None
+
+    @property
+    def least_similarity(self) -> float:
+        """The least similarity in percent: the value that was given, else SIMILARITY."""
+        return SIMILARITY if self.similarity is None else self.similarity
+
+    def check(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        if self.tm and len(self.tm) > 1:
+            raise UsageError("--tm is given twice; join the memories in one file")
+        if self.tm and self.previous is not None:
+            raise UsageError("--tm and --previous are alternatives; give one")
+        for option, value in (("--similarity", self.similarity), ("--exact-matches", self.exact_matches)):
+            if value is not None and not self.given:
+                raise UsageError(f"{option} is for drafts from --tm or --previous")
+
+    def check_decoding(self, decoding: "Decoding") -> None:
+        """Raise UsageError if there are drafts and `decoding` does not have greedy's output."""
+        if self.given:
+            decoding.check_given()
+
+
+_PANEL = "Glossary"
+
+GlossaryOption = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--glossary",
+        metavar="FILE",
+        help="Terms with the translation that they must have: source, tab, target on each line; lines that begin with # are comments. "
+        "Repeatable.",
+        show_default=False,
+        rich_help_panel=_PANEL,
+    ),
+]
+KeepOption = Annotated[
+    list[str] | None,
+    typer.Option("--keep", metavar="WORD", help="A term that stays as it is; repeatable.", show_default=False, rich_help_panel=_PANEL),
+]
+NoLabelsOption = Annotated[
+    bool,
+    typer.Option(
+        "--no-labels",
+        help="Translate labels such as Home with the model too, instead of by the bundle's list of labels.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GlossaryOptions(OptionGroup):
+    """The options of glossaries and of the bundle's labels."""
+
+    glossary: GlossaryOption = None
+    keep: KeepOption = None
+    no_labels: NoLabelsOption = False
+
+    def read(self, *, n_best: int) -> "Sequence[Term] | None":
+        """Read the terms of all --glossary files, and add the words of --keep. Returns None if neither option is given.
+
+        Raises InputError for a file that cannot be read, and UsageError for a term with two targets, and with `n_best` above 1.
+        """
+        if not self.glossary and not self.keep:
+            return None
+        from specdec_cli.text.glossary import read_glossaries, with_kept
+
+        if n_best > 1:
+            raise UsageError("--n-best gives hypotheses as they are found and does not go with --glossary and --keep")
+        return with_kept(read_glossaries(self.glossary or ()), self.keep or ())
+
+
+_cluster_option = partial(typer.Option, rich_help_panel="Cluster")
+_ADDRESS = re.compile(r"auto|local|ray://.*|\S+:\d+")
+
+RayOption = Annotated[
+    str | None,
+    _cluster_option(
+        "--ray",
+        metavar="[HOST:PORT]",
+        help="Process the input in shards with workers of the Ray cluster whose head is at HOST:PORT; with auto, of one that runs on "
+        "this machine; without an address, of one that is started here. A worker with a model has --threads threads (1 unless given), "
+        "or a GPU. Repeat a stopped run to resume it.",
+        show_default=False,
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    _cluster_option("--workers", metavar="N", min=1, help="With --ray: number of workers.", show_default="all processors, or GPUs"),
+]
+RetriesOption = Annotated[
+    int, _cluster_option("--retries", metavar="N", min=1, help="With --ray: tries of a shard, and of a line that fails alone.")
+]
+ShardLinesOption = Annotated[
+    int,
+    _cluster_option("--shard-lines", metavar="N", min=1, help="With --ray: lines in a shard; a stopped run loses those under way."),
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterOptions(OptionGroup):
+    """The options of runs on a cluster, of all commands that have --ray."""
+
+    ray: RayOption = None
+    workers: WorkersOption = None
+    retries: RetriesOption = RETRIES
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a setting of runs on a cluster without --ray."""
+        for each in fields(self):
+            if self.ray is None and getattr(self, each.name) != each.default:
+                raise UsageError(f"--{each.name.replace('_', '-')} is for runs with --ray")
+
+    @property
+    def address(self) -> str:
+        """The address of the cluster, or LOCAL. Raises UsageError for one that Ray's clients connect to."""
+        address = self.ray or LOCAL
+        if address.startswith("ray://"):
+            raise UsageError(f"--ray {address}: run the command on a machine of the cluster, and give HOST:PORT or auto")
+        return address
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardOptions(ClusterOptions):
+    """The options of runs on a cluster, of the commands that have no shards without it."""
+
+    shard_lines: ShardLinesOption = SHARD_LINES
+
+
+def with_ray_address(arguments: Sequence[str]) -> list[str]:
+    """Command-line arguments in which --ray has a value: LOCAL if no address (auto, or HOST:PORT) follows it."""
+    completed = list(arguments)
+    for index, argument in enumerate(arguments):
+        if argument == "--":
+            break
+        following = arguments[index + 1] if index + 1 < len(arguments) else ""
+        if argument == "--ray" and (not _ADDRESS.fullmatch(following) or Path(following).exists()):
+            completed[index] = f"--ray={LOCAL}"
+    return completed
