@@ -21,7 +21,7 @@ from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subword
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-    from tools.shell import Shell
+    from tools.consoles import Shell
 
 THOROUGH = os.environ.get("SPECDEC_TESTS") == "all"
 """Whether random tests draw more examples, as `make test-all` asks for."""
@@ -110,7 +110,7 @@ def one_thread() -> None:
 @pytest.fixture(scope="session")
 def shell() -> Iterator["Shell"]:
     """A bash whose `specdec` is forked from a process that has imported all modules."""
-    from tools.shell import Shell
+    from tools.consoles import Shell
 
     with Shell() as shell:
         yield shell

@@ -2,16 +2,32 @@
 
 A line that begins with `$ ` is a command; a backslash at its end continues it on the next line. All lines up to the next command are
 its output. In a block that begins with "```console trial", output is neither shown nor compared, and commands that would take hours,
-install packages or need the network are run in a small version (see trials.py).
+install packages or need the network are run in a small version (see TRIALS).
 """
 
+import lzma
+import os
+import random
 import re
-from collections.abc import Sequence
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Self
+from unittest.mock import patch
 
-_BLOCK = re.compile(r"^```console(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+from specdec_cli.native.library import library_path
+from tools.pages import DOCS, ROOT
+
 TRIAL = "trial"
+_BLOCK = re.compile(r"^```console(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_START = 120.0
 
 
 @dataclass(frozen=True)
@@ -79,3 +95,219 @@ def with_outputs(text: str, outputs: Sequence[Sequence[str | None]]) -> str:
         return f"```console{found['kind']}\n{body}```"
 
     return _BLOCK.sub(write, text)
+
+
+# Where commands run
+
+
+@dataclass(frozen=True)
+class Done:
+    """The result of a command: its exit code, and its stdout and stderr together, in the order in which they were written."""
+
+    output: str
+    code: int
+
+
+class Shell:
+    """Runs shell commands inside a `with` block. Entering it raises RuntimeError if the fork server does not start."""
+
+    def __enter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory(prefix="specdec-")
+        programs = Path(self._folder.name)
+        address = str(programs / "socket")
+        # Models that commands convert do not go into the user's cache.
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "SPECDEC_CACHE": str(programs / "cache")}
+        command = [sys.executable, "-m", "tools.fork_server", address, str(programs)]
+        self._server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+        started = time.monotonic()
+        while not (programs / "python").exists():
+            if self._server.poll() is not None or time.monotonic() - started > _START:
+                self.__exit__(None, None, None)
+                raise RuntimeError("the server of specdec did not start")
+            time.sleep(0.05)
+        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        terminal = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+        self._environment = environment | {"PATH": path, "CUDA_VISIBLE_DEVICES": ""} | terminal
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._server.terminate()
+        self._server.wait()
+        self._folder.cleanup()
+
+    def run(self, command: str, folder: Path, longest: float = 300.0, **variables: str) -> Done:
+        """Run `command` in bash in `folder`, with further variables of the environment, and return its result.
+
+        Raises subprocess.TimeoutExpired after `longest` seconds.
+        """
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", command],
+            cwd=folder,
+            env=self._environment | variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=longest,
+            check=False,
+        )
+        return Done(done.stdout.decode("utf-8"), done.returncode)
+
+
+HUB = ("Helsinki-NLP/opus-mt-en-de", "facebook/nllb-200-distilled-600M", "facebook/bart-large-cnn")
+"""Names of models of the Hugging Face hub. Small models in local folders of these names are used instead of downloads."""
+_ENGLISH = ("red", "green", "house", "river", "old", "new", "man", "sun")
+_GERMAN = ("rot", "gruen", "haus", "fluss", "alt", "neu", "mann", "sonne")
+
+
+def prepare(folder: Path, text: str) -> None:
+    """Write into `folder` the example files, training data and small models that the commands in `text`, a page's content, read."""
+    shutil.copytree(DOCS / "examples", folder, dirs_exist_ok=True)
+    for name in ("Makefile", "pyproject.toml", "setup.py"):
+        shutil.copy(ROOT / name, folder)
+    (folder / ".venv").symlink_to(sys.prefix)
+    (folder / "tests").symlink_to(ROOT / "tests")
+    pairs = _pairs(400)
+    with lzma.open(folder / "corpus.tsv.xz", "wt", encoding="utf-8") as stream:
+        stream.writelines(pairs[10:])
+    _write(folder / "dev.tsv", pairs[:10])
+    _write(folder / "mono.txt", [pair.partition("\t")[0] + "\n" for pair in pairs[10:60]])
+    _write(folder / "dev.txt", [pair.partition("\t")[0] + "\n" for pair in pairs[:10]])
+    people, days = ("man", "girl"), range(4, 8)
+    clean = [f"The old {who} walks to the {where} every {day}th day.\n" for who in people for where in _ENGLISH for day in days]
+    _write(folder / "clean.txt", clean)
+    _write(folder / "simple.tsv", [f"{line[:-1]}\t{line}" for line in clean])
+    for name in ("complex.txt", "simple.0.txt", "simple.1.txt", "article.txt", "articles.txt"):
+        _write(folder / name, clean[:3])
+    _write(folder / "pairs.tsv", [f"{line[:-1]}\t{line}" for line in clean[:3]])
+    _write(folder / "dev.m2", ["S He go home .\n", "A 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\n"] * 3)
+    for name in HUB:
+        if name in text:
+            _stand_in(folder / name)
+
+
+def _pairs(count: int) -> list[str]:
+    """Up to `count` distinct lines of a random English phrase and its German translation, word for word."""
+    generator = random.Random(0)
+    made = dict.fromkeys(tuple(generator.choices(range(len(_ENGLISH)), k=generator.randint(1, 4))) for _ in range(4 * count))
+    return [f"{' '.join(_ENGLISH[word] for word in one)}\t{' '.join(_GERMAN[word] for word in one)}\n" for one in list(made)[:count]]
+
+
+def _write(path: Path, lines: list[str]) -> None:
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def _stand_in(folder: Path) -> None:
+    """Save a small transformers model. A Marian model is trained to copy, so that its outputs end; others are untrained."""
+    from tests.converters import huggingface
+
+    folder.mkdir(parents=True)
+    if "opus" in folder.name:
+        huggingface.marian(folder)
+        return
+    with patch.object(huggingface, "train"):
+        (huggingface.nllb if "nllb" in folder.name else huggingface.bart)(folder)
+
+
+# Small versions
+
+
+SHAPE = "model.width=32 model.feed_forward=64 model.heads=2 model.encoder_layers=1 model.decoder_layers=1"
+RUN = "run.max_updates=60 run.batch_tokens=256 run.evaluate_every=30 run.precision=32-true optimizer.learning_rate=1e-2 optimizer.warmup=20"
+FEW_UPDATES = "run.max_updates=2 run.batch_tokens=64 run.evaluate_every=2 run.precision=32-true"
+DRAFTER = "drafter.feed_forward=64 drafter.max_block=3"
+
+
+def _set(*changes: str) -> str:
+    return "".join(f" --set {change}" for changed in changes for change in changed.split())
+
+
+TRIALS: Sequence[tuple[str, str, str]] = (
+    # The beginning of a command, a part of it, and the options that are appended.
+    ("make", "", " -n"),
+    ("pip install", "", " --help"),
+    ("specdec serve", "", " --help"),
+    (".venv/bin/pytest", "", " --collect-only"),
+    ("specdec train-verifier", "--init en-gec", _set(FEW_UPDATES)),
+    ("specdec train-verifier", "--init work", _set(RUN)),
+    ("specdec train-verifier", "", _set(SHAPE, RUN)),
+    ("specdec train-drafter", "--simulate", ""),
+    ("specdec train-drafter", "", _set(DRAFTER, FEW_UPDATES)),
+    ("specdec bench", "--synthetic", " --help"),
+    ("specdec bench", "--tune", " --help"),
+    ("specdec bench", "--row", " --limit 2 --repetitions 1"),
+    ("specdec bench", "--task correct", " --row greedy --row input-guided --limit 2 --repetitions 1"),
+    ("specdec bench", "", " --row greedy --limit 2 --repetitions 1"),
+    ("specdec visualize", "--file", " --limit 2"),
+)
+"""Entries (beginning of a command, a part of it, options to append); of those that match a command, the first is applied."""
+
+
+def as_trial(command: str) -> str:
+    """`command` with the options of the first matching entry of TRIALS appended; unchanged if none matches."""
+    for start, part, appended in TRIALS:
+        if re.match(rf"{start}\b", command) and part in command:
+            return command + appended
+    return command
+
+
+# Running the commands of a page
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A command of a page after it was run: its block, the text that was run (in a trial block a small version), and its result."""
+
+    block: Block
+    command: Command
+    text: str
+    done: Done
+
+    @property
+    def problem(self) -> str | None:
+        """A message if the command failed, or if it wrote other output than the page shows; else None.
+
+        The output of a trial block is not compared.
+        """
+        place = f"{self.block.page}:{self.command.line}: {self.text}"
+        if self.done.code:
+            return f"{place}\nexit code {self.done.code}\n{self.done.output}"
+        if not self.block.trial and not same(self.command.output, self.done.output):
+            return f"{place}\nshown:\n{self.command.output}\nwritten:\n{self.done.output}\n`make docs` records it"
+        return None
+
+
+def same(shown: str, written: str) -> bool:
+    """Whether the output of a command equals that in the page; without the native engine, numbers are not compared."""
+    if library_path() is None:
+        shown, written = (_NUMBER.sub("0", text) for text in (shown, written))
+    return shown == written
+
+
+def run(page: Path, text: str, shell: Shell) -> Iterator[Ran]:
+    """Run all commands of `text`, the content of `page`, in order in one temporary folder, and yield each after it ended."""
+    blocks = read_blocks(page, text)
+    with tempfile.TemporaryDirectory(prefix="specdec-") as name:
+        folder = Path(name)
+        if blocks:
+            prepare(folder, text)
+        for block in blocks:
+            for command in block.commands:
+                written = as_trial(command.text) if block.trial else command.text
+                yield Ran(block, command, written, shell.run(written, folder))
+
+
+def record(page: Path, text: str, shell: Shell) -> str:
+    """Run the commands of `text`, the content of `page`, and return `text` with their current output.
+
+    Raises RuntimeError if a command fails.
+    """
+    outputs: list[list[str | None]] = []
+    block: Block | None = None
+    for ran in run(page, text, shell):
+        if ran.done.code:
+            raise RuntimeError(ran.problem)
+        if ran.block is not block:
+            block = ran.block
+            outputs.append([])
+        outputs[-1].append(None if ran.block.trial else ran.done.output)
+    return with_outputs(text, outputs)

@@ -5,44 +5,150 @@ pages and records their output. `--measure DATA` measures the stored results aga
 """
 
 import argparse
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
+from typing import get_type_hints
 
+from specdec_cli.corruption.kinds import KINDS
+from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.fields import in_words
 from specdec_cli.files import write_atomically
-from tools.pages import Generator, pages, regenerate
+from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.model.config import PRESETS, TransformerConfig
+from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
+from tools import papers, results
+from tools.pages import ROOT, Generator, pages, regenerate
+from tools.results import markdown
+
+RECIPES = ROOT / "specdec_cli" / "recipes"
+GROUPS: Mapping[str, tuple[type, str]] = {
+    "verifier": (VerifierRecipe, ""),
+    "model": (TransformerConfig, "model."),
+    "drafter": (DrafterRecipe, ""),
+    "block": (DrafterConfig, "drafter."),
+    "heads": (HeadsConfig, "drafter."),
+    "optimizer": (OptimizerSettings, "optimizer."),
+    "run": (RunSettings, "run."),
+    "corruption": (CorruptionRecipe, ""),
+    "errors": (ErrorCounts, "errors."),
+    "bundle": (BundleInfo, ""),
+}
+"""The tables of keys by name: the dataclass whose fields are the keys, and the prefix of the keys on the command line."""
+_BULLET = re.compile(r"^    - (?P<names>`\w+`(?:, `\w+`)*): (?P<text>.*?)(?=^    - |^\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def generators() -> dict[str, Generator]:
     """The functions that generate parts of pages, by the names that the pages use for them (such as "summary")."""
-    from tools import settings, tables
-    from tools.papers.ends import paper_ends
-    from tools.papers.tables import minutes, paper
-    from tools.papers.views import paper_analysis, paper_edits, paper_histogram, paper_profile
-
     return {
-        "summary": tables.summary,
-        "comparison": tables.comparison,
-        "without-vnni": tables.without_vnni,
-        "table": tables.table,
-        "corpus": tables.corpus,
-        "paper": paper,
-        "paper-minutes": minutes,
-        "paper-analysis": paper_analysis,
-        "paper-profile": paper_profile,
-        "paper-histogram": paper_histogram,
-        "paper-edits": paper_edits,
-        "paper-ends": paper_ends,
-        "keys": settings.keys,
-        "kinds-of-errors": settings.kinds_of_errors,
-        "presets": settings.presets,
-        "recipes": settings.recipes,
+        "summary": results.summary,
+        "comparison": results.comparison,
+        "without-vnni": results.without_vnni,
+        "table": results.table,
+        "corpus": results.corpus,
+        "paper": papers.paper,
+        "paper-minutes": papers.minutes,
+        "paper-analysis": papers.paper_analysis,
+        "paper-profile": papers.paper_profile,
+        "paper-histogram": papers.paper_histogram,
+        "paper-edits": papers.paper_edits,
+        "paper-ends": papers.paper_ends,
+        "paper-runs": papers.paper_runs,
+        "keys": keys,
+        "kinds-of-errors": kinds_of_errors,
+        "presets": presets,
+        "recipes": recipes,
     }
 
 
 def generated() -> dict[Path, str]:
     """Generate the text of every page anew, by path, and write nothing; what is outside the generated parts stays."""
     return {page: regenerate(page.read_text(encoding="utf-8"), generators()) for page in pages()}
+
+
+def keys(group: str) -> str:
+    """The Markdown table of the keys of `group` (a name in GROUPS): values, default and meaning of each. Fields that the tokenizer
+    sets are left out.
+
+    Raises ValueError for a field of which the docstring of the dataclass says nothing.
+    """
+    return markdown(("key", "values", "default", "meaning"), list(_rows(*GROUPS[group])), 4)
+
+
+def descriptions(kind: type) -> dict[str, str]:
+    """The descriptions of the fields of the dataclass `kind`, by field name, from the bullet lists in its docstring and those of its bases.
+
+    Fields that the list does not name are left out, and so are references to other parts of the code.
+    """
+    found = [each for base in reversed(kind.__mro__) for each in _BULLET.finditer((base.__doc__ or "") + "\n")]
+    return {name.strip("`"): _without_references(each["text"]) for each in found for name in each["names"].split(", ")}
+
+
+def _without_references(text: str) -> str:
+    """`text` on one line, without references such as "(see `Constraints`)"."""
+    return re.sub(r"\(see `\w+`; ", "(", re.sub(r" \(see `\w+`\)", "", " ".join(text.split())))
+
+
+def _rows(kind: type, prefix: str) -> Iterator[tuple[str, str, str, str]]:
+    hints, meanings = get_type_hints(kind, include_extras=True), descriptions(kind)
+    for each in fields(kind):
+        if kind in (TransformerConfig, DrafterConfig) and each.name in SET_BY_TOKENIZER:
+            continue
+        default = each.default_factory() if each.default_factory is not MISSING else each.default
+        values, shown = in_words(hints[each.name]), "" if default in ("", None) else f"`{_toml(default)}`"
+        if each.name not in meanings:
+            raise ValueError(f"the docstring of {kind.__name__} says nothing of `{each.name}`")
+        if is_dataclass(default) or isinstance(default, Mapping):
+            values, shown = f"keys: `{prefix}{each.name}.KEY`", ""
+        yield f"`{prefix}{each.name}`", values.replace("|", "or"), shown, meanings[each.name]
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple | list):
+        return f"[{', '.join(map(_toml, value))}]"
+    return str(value)
+
+
+def kinds_of_errors() -> str:
+    """The Markdown table of the keys of `rates` in corruption recipes, with a description of each kind of error."""
+    rows = [(f"`rates.{name}`", (kind.__doc__ or "").split("\n\n")[0].replace("\n", " ").strip()) for name, kind in KINDS.items()]
+    return markdown(("key", "error"), rows, 2)
+
+
+def presets() -> str:
+    """The Markdown table of the presets of Transformer sizes, with a column for each key in which they differ."""
+    shapes = {name: shape.to_dict() for name, shape in PRESETS.items()}
+    varied = [key for key in next(iter(shapes.values())) if len({shape[key] for shape in shapes.values()}) > 1]
+    return markdown(("preset", *varied), [(f"`{name}`", *(str(shape[key]) for key in varied)) for name, shape in shapes.items()], 1)
+
+
+def recipes() -> str:
+    """The Markdown table of the recipes and scripts in specdec_cli/recipes: a link, and the first sentence of the first comment."""
+    rows = []
+    for path in sorted(RECIPES.iterdir()):
+        if path.suffix in (".toml", ".sh"):
+            text = path.read_text(encoding="utf-8").removeprefix("#!/usr/bin/env bash\n")
+            comment = " ".join(line.lstrip("# ") for line in text[: re.search(r"^[^#]|\Z", text, re.MULTILINE).start()].splitlines())  # type: ignore[union-attr]
+            link = f"[{path.name.removesuffix('.toml')}](../specdec_cli/recipes/{path.name})"
+            rows.append((link, re.split(r"(?<=\.)(?= |$)(?! \d)", comment, maxsplit=1)[0]))
+    return markdown(("recipe", "is for"), rows, 2)
+
+
+def write_pages() -> None:
+    """Write the generated parts of all pages anew."""
+    for path, text in generated().items():
+        _write(path, text)
+
+
+def _write(path: Path, text: str) -> None:
+    if path.read_text(encoding="utf-8") != text:
+        write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -53,29 +159,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--result", action="append", metavar="NAME", help="with --measure: only this result; repeatable")
     asked = parser.parse_args(arguments)
     if asked.measure is not None:
-        from tools.results import measure_again, names
-
-        for line in measure_again(asked.measure.resolve(), asked.result or names()):
+        for line in results.measure_again(asked.measure.resolve(), asked.result or results.names()):
             print(line, file=sys.stderr)
     if asked.outputs:
-        _record()
-    for path, text in generated().items():
-        _write(path, text)
+        from tools.consoles import Shell, record
 
-
-def _record() -> None:
-    from tools.check import record
-    from tools.shell import Shell
-
-    with Shell() as shell:
-        for page in pages():
-            print(page.name, file=sys.stderr)
-            _write(page, record(page, page.read_text(encoding="utf-8"), shell))
-
-
-def _write(path: Path, text: str) -> None:
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+        with Shell() as shell:
+            for page in pages():
+                print(page.name, file=sys.stderr)
+                _write(page, record(page, page.read_text(encoding="utf-8"), shell))
+    write_pages()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Stored results: docs/results/NAME.json is the output of `bench --json`, with the command that measured it.
+"""Stored results, and their tables in Markdown: docs/results/NAME.json is the output of `bench --json`, with a row on each line.
 
 Besides the numbers, a file has the `label` of its text and the `command`: arguments of specdec, in which DATA stands for the folder of data
 sets, and OUT for a temporary folder. `needs` names other files that the command needs besides the shipped models and DATA; `notes` is shown
@@ -10,19 +10,26 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.files import write_json
+from specdec_cli.benchmark.columns import COLUMNS, NOTHING, decimals
+from specdec_cli.benchmark.report import METRICS, Table
+from specdec_cli.files import write_atomically
 from tools.pages import DOCS
 
 FOLDER = DOCS / "results"
-_OUTPUT = {"bench": ("--json", "--quiet")}
-"""The option of a command for the file that it writes, and its other options."""
-_KEPT = ("label", "command", "needs", "notes")
+_KEPT = ("label", "command")
+MOSTLY = 0.5
+"""If at most this share of the rounds of a row has a draft, a table states the share."""
+
+_LEFT_OUT = ("block_size", "drafted", "spread")
+"""Columns of bench that the pages do not show."""
+_Row = dict[str, Any]
+_Cell = Callable[[_Row], str | None]
 
 
 @dataclass(frozen=True)
@@ -64,6 +71,15 @@ def load(name: str) -> Stored:
     return Stored(name, json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8")))
 
 
+def store(name: str, record: Mapping[str, Any]) -> None:
+    """Write `record` to the file of the stored result `name`: all but the rows on the first line, and then a row on each line."""
+    rest, rows = {key: value for key, value in record.items() if key != "rows"}, record.get("rows", ())
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    text = json.dumps(rest, ensure_ascii=False)[:-1] + (f', "rows": [\n{lines}\n]' if "rows" in record else "") + "}\n"
+    write_atomically(FOLDER / f"{name}.json", lambda partial: partial.write_text(text, encoding="utf-8"))
+    load.cache_clear()
+
+
 def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
     """Measure the results named in `wanted` again, overwrite their files, and yield a message for each.
 
@@ -75,9 +91,7 @@ def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
         if not stored.repeatable:
             yield f"{name}: not measured; it needs {stored.record['needs']}"
             continue
-        path = FOLDER / f"{name}.json"
-        write_json(path, {key: stored.record[key] for key in _KEPT if key in stored.record and key != "notes"} | _measure(stored, data))
-        load.cache_clear()
+        store(name, {key: stored.record[key] for key in _KEPT if key in stored.record} | _measure(stored, data))
         yield f"{name}: {stored.command}"
 
 
@@ -92,9 +106,9 @@ def _measure(stored: Stored, data: Path) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
         path, places = Path(folder) / "result.json", {"DATA": data, "OUT": Path(folder)}
         command, *arguments = [placed(part, places) for part in stored.record["command"]]
-        output = _OUTPUT.get(command, ("--output",))
-        program = [sys.executable, "-m", "specdec_cli", command, *arguments]
-        subprocess.run([*program, *output[1:], output[0], str(path)], check=True, stdout=subprocess.DEVNULL)
+        output = ["--quiet", "--json"] if command == "bench" else ["--output"]
+        program = [sys.executable, "-m", "specdec_cli", command, *arguments, *output, str(path)]
+        subprocess.run(program, check=True, stdout=subprocess.DEVNULL)
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     if command == "bench":
         # The path of the data folder differs between machines.
@@ -106,3 +120,198 @@ def _environment() -> dict[str, Any]:
     from specdec_cli.benchmark.environment import describe_environment
 
     return describe_environment() | {"device": "cpu", "precision": "float32", "model": "en-de"}
+
+
+# Tables
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison of two rows of the stored result `name`: the decoding `ours` of specdec and `theirs`, of CTranslate2 or `greedy`.
+
+    `geometry` names the model shape in a synthetic result; None for real models.
+    """
+
+    name: str
+    ours: str
+    theirs: str
+    geometry: str | None = None
+
+
+COMPARISONS = (
+    Comparison("speed-cweb-g", "auto", "ctranslate2-greedy"),
+    Comparison("speed-jfleg", "auto", "ctranslate2-greedy"),
+    Comparison("speed-dialogue", "auto", "ctranslate2-greedy"),
+    Comparison("speed-dialogue", "auto", "ctranslate2-beam"),
+    Comparison("speed-beam", "beam", "ctranslate2-beam"),
+    Comparison("speed-news", "auto", "ctranslate2-greedy"),
+    Comparison("six-layers", "auto", "ctranslate2-greedy"),
+    Comparison("six-layers", "auto", "ctranslate2-beam"),
+    Comparison("speed-synthetic", "specdec", "ctranslate2-greedy", "base"),
+    Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
+    Comparison("speed-synthetic", "specdec", "greedy", "marian"),
+    Comparison("speed-synthetic", "specdec", "greedy", "marian-quick"),
+)
+WITHOUT_VNNI = (
+    Comparison("avx2-cweb-g", "auto", "ctranslate2-greedy"),
+    Comparison("avx2-jfleg", "auto", "ctranslate2-greedy"),
+    Comparison("avx2-dialogue", "auto", "ctranslate2-greedy"),
+    Comparison("avx2-dialogue", "auto", "ctranslate2-beam"),
+    Comparison("avx2-beam", "beam", "ctranslate2-beam"),
+    Comparison("avx2-news", "auto", "ctranslate2-greedy"),
+)
+
+
+def summary() -> str:
+    """The Markdown table of speeds in the README: specdec against CTranslate2's greedy decoding, with the shipped models."""
+    real = [each for each in COMPARISONS if each.geometry is None and load(each.name).repeatable]
+    shown = [each for each in real if each.theirs == "ctranslate2-greedy"]
+    rows = []
+    for each in shown:
+        ours, theirs = _pair(each)
+        speeds = (f"{row['tokens_per_second']:,.0f}" for row in (ours, theirs))
+        rows.append((load(each.name).label, _chosen(ours), *speeds, _times(each, ours, theirs), _identical(ours)))
+    columns = ("text", "decoding", "specdec, tokens/s", "CTranslate2, tokens/s", "times as fast", "greedy's lines")
+    return markdown(columns, rows, 2) + "\n" + environment(load(shown[0].name)) + "\n"
+
+
+def comparison() -> str:
+    """The Markdown table of all COMPARISONS with CTranslate2, which has the settings that are fastest for it."""
+    return _comparison(COMPARISONS)
+
+
+def without_vnni() -> str:
+    """The same table for WITHOUT_VNNI, comparisons on a processor with AVX2 alone."""
+    return _comparison(WITHOUT_VNNI)
+
+
+def _comparison(comparisons: Sequence[Comparison]) -> str:
+    rows = []
+    for each in comparisons:
+        ours, theirs = _pair(each)
+        label = f"{load(each.name).label}, {each.geometry}" if each.geometry else load(each.name).label
+        ours_cells = (_chosen(ours), f"{ours['tokens_per_round']:.2f}", f"{ours['tokens_per_second']:,.0f}")
+        their_cells = (theirs["decoding"], _setting(theirs["settings"]), f"{theirs['tokens_per_second']:,.0f}")
+        rows.append((label, *ours_cells, *their_cells, _times(each, ours, theirs), _identical(ours)))
+    columns = ("text", "decoding", "tokens per round", "tokens/s", "against", "its setting", "tokens/s", "times as fast", "greedy's lines")
+    stored = [load(name) for name in dict.fromkeys(each.name for each in comparisons)]
+    return markdown(columns, rows, 2) + sources(stored)
+
+
+def table(*names: str) -> str:
+    """The Markdown table of the stored results `names`: a line for each row of the benchmark, a column for each measured quantity."""
+    stored = [load(name) for name in names]
+    every = [(one, row) for one in stored for row in one.rows]
+    columns: dict[str, list[str | None]] = {}
+    if len({one.label for one in stored}) > 1:
+        columns["text"] = [one.label for one, _ in every]
+    if len({one.record["environment"]["precision"] for one in stored}) > 1:
+        columns["precision"] = [one.record["environment"]["precision"] for one, _ in every]
+    if any("model" in row for _, row in every):
+        columns["model"] = [Path(row["model"]).name if "model" in row else None for _, row in every]
+    columns["decoding"] = [row_name(row) for _, row in every]
+    named = len(columns)
+    for title, cell in _cells(stored).items():
+        values = [cell(row) for _, row in every]
+        if any(value is not None for value in values):
+            columns[title] = values
+    rows = [tuple(NOTHING if value is None else value for value in line) for line in zip(*columns.values(), strict=True)]
+    return markdown(tuple(columns), rows, named) + sources(stored)
+
+
+def corpus(name: str) -> str:
+    """The Markdown table of the stored result `name` of `visualize --file`: sentences, tokens an iteration, tokens that did not wait."""
+    stored = load(name)
+    record = stored.record
+    share = record["overall"]["did_not_wait"]
+    cells = (stored.label, f"{record['sentences']:,}", f"{record['tokens_per_iteration']:.2f}", f"{share:.1%}")
+    columns = ("text", "sentences", "tokens an iteration", "tokens that did not wait for the one before them")
+    return markdown(columns, [cells], 1) + sources([stored])
+
+
+def environment(stored: Stored) -> str:
+    """One line with the machine, number format, versions and date of a stored result, and its number of repetitions."""
+    known: Mapping[str, Any] = stored.record["environment"]
+    place = known.get("gpu") or known["cpu"]
+    parts = [place, ", ".join(filter(None, (known["device"], known["precision"], known.get("engine"))))]
+    if "cores" in known:
+        parts.insert(1, f"{known['cores']} cores, {known['threads']} threads" if "threads" in known else f"{known['cores']} cores")
+    parts += [", ".join(f"{name} {known[name]}" for name in ("specdec", "torch", "ctranslate2") if name in known), known["date"][:10]]
+    if known.get("repetitions", 1) > 1:
+        parts.append(f"medians of {known['repetitions']} repetitions")
+    return "; ".join(parts) + "."
+
+
+def row_name(row: _Row) -> str:
+    """The name of a stored row: its `label` if it has one, else its name as in `bench --row`."""
+    settings = row["settings"]
+    kind = settings.get("compute_type")
+    variant = settings.get("match") or settings.get("preset") or (kind if kind != "float32" else None)
+    return str(row.get("label") or (f"{row['decoding']}:{variant}" if variant else row["decoding"]))
+
+
+def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
+    """The columns of a table by header: the block size if it was swept, metrics, and the columns of bench."""
+    drafted = any(len({row["settings"].get("block_size") for row in one.rows if row["decoding"] == "input-guided"}) > 1 for one in stored)
+    searched = any(len({row["settings"].get("beam_size") for row in one.rows} - {None}) > 1 for one in stored)
+    return {
+        **({"block size": lambda row: str(row["settings"].get("block_size", "")) or None} if drafted else {}),
+        **({"beam size": lambda row: str(row["settings"].get("beam_size", "")) or None} if searched else {}),
+        **{title: _written(metric, decimals(2)) for metric, title in METRICS.items()},
+        **{column.header: _written(column.key, column.text) for column in COLUMNS if column.header and column.key not in _LEFT_OUT},
+    }
+
+
+def _written(key: str, text: Callable[[Any], str]) -> _Cell:
+    """Make the function that formats the number with the key `key` in JSON; a dot separates the keys of nested objects."""
+
+    def cell(row: _Row) -> str | None:
+        value: Any = row
+        for part in key.split("."):
+            value = None if value is None else value.get(part)
+        return None if value is None else text(value)
+
+    return cell
+
+
+def _pair(each: Comparison) -> tuple[_Row, _Row]:
+    rows = [row for row in load(each.name).rows if row["settings"].get("geometry") == each.geometry]
+    ours, theirs = (next(row for row in rows if row["decoding"] == name) for name in (each.ours, each.theirs))
+    return ours, theirs
+
+
+def _times(each: Comparison, ours: _Row, theirs: _Row) -> str:
+    if each.geometry:
+        return f"{load(each.name).record['synthetic'][each.geometry]['speedup_vs'][each.theirs]:.2f}x"
+    return f"{ours['tokens_per_second'] / theirs['tokens_per_second']:.2f}x"
+
+
+def _chosen(row: _Row) -> str:
+    chosen, drafted = row["settings"].get("chosen", row["decoding"]), row["drafted"]
+    if drafted is None or drafted > MOSTLY or chosen == "greedy":
+        return str(chosen)
+    return f"{chosen}, no drafts" if drafted == 0 else f"{chosen}, drafts in {drafted:.1%} of rounds"
+
+
+def _setting(settings: Mapping[str, Any]) -> str:
+    kind = settings.get("compute_type", settings.get("precision"))
+    workers = f"{settings['workers']} x " if settings.get("workers", 1) > 1 else ""
+    batch = f", batches of {settings['batch_size']}" if settings.get("batch_size", 1) > 1 else ""
+    return f"{kind}, {workers}{settings['threads']} thread{'s' * (settings['threads'] > 1)}{batch}"
+
+
+def _identical(row: _Row) -> str:
+    return "{:,} of {:,}".format(*row["identical"]) if row["identical"] else NOTHING
+
+
+def sources(stored: Sequence[Stored]) -> str:
+    """The commands, environments and notes of the results `stored`, without repetitions."""
+    commands = "".join(f"{one.command}\n" for one in stored)
+    places = dict.fromkeys(environment(one) for one in stored)
+    notes = dict.fromkeys(one.record["notes"] for one in stored if "notes" in one.record)
+    return f"\n```text\n{commands}```\n\n" + "  \n".join([*places, *notes]) + "\n"
+
+
+def markdown(columns: Sequence[str], rows: Sequence[tuple[str, ...]], names: int) -> str:
+    """A Markdown table with these columns, the first `names` of which are aligned to the left."""
+    return Table(tuple(columns), tuple(rows), names).to_markdown()

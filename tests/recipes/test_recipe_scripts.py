@@ -13,7 +13,7 @@ from specdec_cli.model.bundle import load_bundle
 from specdec_cli.text.edits import Edit
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT
-from tools.shell import Shell
+from tools.consoles import Shell
 
 
 def test_the_script_of_the_translator_runs(shell: Shell, tmp_path: Path) -> None:

@@ -5,12 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tools.check import run
-from tools.consoles import Block, Command, read_blocks, with_outputs
+from tools.consoles import HUB, TRIALS, Block, Command, Shell, as_trial, read_blocks, run, with_outputs
 from tools.pages import pages
-from tools.shell import Shell
-from tools.trials import TRIALS, as_trial
-from tools.workplace import HUB
 
 PAGE = Path("page.md")
 _GENERATED = re.compile(r"<!-- generated: .*?<!-- end of generated part -->", re.DOTALL)

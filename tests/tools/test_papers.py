@@ -3,171 +3,136 @@
 import json
 import re
 import subprocess
-from functools import partial
+from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_group
 
+from specdec_cli.app import app
+from tools import papers, results
 from tools.pages import DOCS, ROOT
-from tools.papers import runs as stored_runs
-from tools.papers import tables
-from tools.papers.ends import paper_ends
-from tools.papers.runs import Run, measure, runs
-from tools.papers.tables import paper
-from tools.papers.tables import tables as declared
-from tools.papers.views import paper_edits
-from tools.results import Stored
+from tools.papers import PaperRow, Run, measure, paper, paper_edits, paper_ends, paper_runs, runs, tables
+from tools.results import Stored, load, store
 
-PAGE = (DOCS / "papers.md").read_text(encoding="utf-8")
-RECORD: dict[str, Any] = {
-    "environment": {"cpu": "Some", "cores": 2, "device": "cpu", "precision": "int8", "specdec": "1", "date": "2026-01-02", "busy": 0.5},
-    "rows": [
-        {
-            "decoding": "greedy",
-            "settings": {"batch_size": 1},
-            "bleu": 30.0,
-            "iterations": 4.0,
-            "tokens_per_round": 2.0,
-            "tokens_per_second": 80.0,
-        },
-        {
-            "decoding": "greedy",
-            "settings": {"batch_size": 8},
-            "bleu": 31.0,
-            "iterations": 6.0,
-            "tokens_per_round": 1.0,
-            "tokens_per_second": 20.0,
-        },
-    ],
-}
+RESULTS = sorted((DOCS / "results" / "papers").glob("*.json"))
+ENVIRONMENT = {"cpu": "Some", "cores": 2, "device": "cpu", "precision": "int8", "specdec": "1", "date": "2026-01-02", "busy": 0.5}
+GREEDY = {"decoding": "greedy", "settings": {"batch_size": 1}, "bleu": 30.0, "iterations": 4.0, "tokens_per_round": 2.0}
+ROWS = [
+    GREEDY | {"tokens_per_second": 80.0},
+    GREEDY | {"settings": {"batch_size": 8}, "iterations": 6.0, "tokens_per_round": 1.0, "tokens_per_second": 20.0},
+]
 
 
 @pytest.fixture
-def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The only run, which needs the bundle `small`; its result would be stored in the temporary folder."""
-    monkeypatch.setattr(stored_runs, "FOLDER", tmp_path)
+def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Makes `one`, which needs the bundle `small`, the only run; the function stores a result of it in a temporary folder."""
+    monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
+    (tmp_path / "results" / "papers").mkdir(parents=True)
     run = Run("one", "a text", ("bench", "-m", "BUNDLES/small", "DATA/dev.tsv"))
-    for module in (stored_runs, tables):
-        monkeypatch.setattr(module, "runs", lambda: {"one": run})
-    return run
+    monkeypatch.setattr(papers, "runs", lambda: {"one": run})
+    load.cache_clear()
+    known: dict[str, Any] = {"label": "a text", "command": list(run.command), "environment": ENVIRONMENT, "rows": ROWS}
+    return lambda **more: store("papers/one", known | more)
 
 
-def test_every_run_needs_models_that_the_script_trains() -> None:
+def declare(monkeypatch: pytest.MonkeyPatch, columns: tuple[str, ...], *rows: PaperRow) -> None:
+    """Let `t` be the only table."""
+    monkeypatch.setattr(papers, "tables", lambda: {"t": (columns, rows)})
+
+
+def test_every_run_is_a_command_with_models_that_the_script_trains() -> None:
     script = (ROOT / "specdec_cli" / "recipes" / "papers.sh").read_text(encoding="utf-8")
     trained = re.search(r'^all="(.*?)"', script, re.DOTALL | re.MULTILINE)
     assert trained is not None
     assert {bundle for run in runs().values() if not run.needs for bundle in run.bundles} <= set(trained[1].split())
-    assert {run.command[0] for run in runs().values()} == {"bench"}
+    for run in runs().values():
+        assert get_group(app).commands["bench"].make_context("bench", [*run.command[1:], "--json", "x"]).params
+        assert run.command[0] == "bench"
 
 
 def test_every_table_and_every_run_is_on_the_page() -> None:
-    parts = re.findall(r"<!-- generated: paper(-\w+)? (\S+)", PAGE)
-    assert {name for view, name in parts if not view} == set(declared())
-    shown = {row.ours.partition(":")[0] for _, rows in declared().values() for row in rows} | {name for view, name in parts if view}
+    parts = re.findall(r"<!-- generated: paper(-\w+)? (\S+)", (DOCS / "papers.md").read_text(encoding="utf-8"))
+    assert {name for view, name in parts if not view} == set(tables())
+    shown = {row.ours.partition(":")[0] for _, rows in tables().values() for row in rows} | {name for view, name in parts if view}
     assert set(runs()) <= shown
-    assert {path.stem for path in stored_runs.FOLDER.glob("*.json")} <= set(runs())
+    assert {path.stem for path in RESULTS} <= set(runs())
 
 
-@pytest.mark.parametrize("path", sorted(stored_runs.FOLDER.glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.stem)
 def test_a_stored_result_is_that_of_its_run(path: Path) -> None:
     record, run = json.loads(path.read_text(encoding="utf-8")), runs()[path.stem]
     assert (record["label"], record["command"]) == (run.label, list(run.command))
-    assert record["environment"]["date"] and "/work" not in path.read_text(encoding="utf-8")
-    assert ("needs" in record) == bool(run.bundles)
+    assert record["environment"]["date"] and ("needs" in record) == bool(run.bundles)
 
 
-def test_figures_stand_beside_the_published_ones(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = (tables.PaperRow("AT", "one: greedy batch_size=1", ("N", "28.7")), tables.PaperRow("other", "", ("1", "17.7")))
-    monkeypatch.setattr(tables, "tables", lambda: {"t": (("iterations", "bleu"), rows)})
-    assert "| AT | — | N | — | 28.7 |" in paper("t") and "Not measured yet: one." in paper("t")
-    monkeypatch.setattr(tables, "FOLDER", tmp_path)
-    trained = {"environment": RECORD["environment"] | {"updates": {"small": 300}}}
-    one.path.write_text(json.dumps({"label": "a text", "command": list(one.command)} | RECORD | trained))
-    monkeypatch.setattr(tables, "load", lambda _: Stored("one", json.loads(one.path.read_text())))
+def test_figures_stand_beside_the_published_ones(one: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    at = PaperRow("AT", "one: greedy batch_size=1", ("N", "28.7"))
+    declare(monkeypatch, ("iterations", "bleu"), at, PaperRow("other", "", ("1", "17.7")))
+    assert "| AT | — | N | — | 28.7 |" in paper("t") and paper("t").endswith("\nNot measured yet: `one`.\n")
+    one(environment=ENVIRONMENT | {"updates": {"small": 1300}})
     text = paper("t")
     assert "| AT | 4.00 | N | 30.00 | 28.7 |" in text and "| other | — | 1 | — | 17.7 |" in text
-    assert "specdec bench -m BUNDLES/small DATA/dev.tsv" in text and "Other programs used 50% of the processors" in text
-    assert "Updates of training: small 300." in text
-    speeds = ("speedup_vs_greedy",), (tables.PaperRow("shallow", "one: greedy batch_size=1 over greedy batch_size=8", ("1.4x",)),)
-    monkeypatch.setattr(tables, "tables", lambda: {"t": speeds})
+    assert "Measured by `one` (a text). Other programs used 50% of the processors during `one`" in text
+    text = paper_runs()
+    assert "one: specdec bench -m BUNDLES/small DATA/dev.tsv\n" in text and "; 2026-01-02: `one`.\n" in text
+    assert "Updates of training: small 1,300." in text
+    declare(monkeypatch, ("speedup_vs_greedy",), PaperRow("shallow", "one: greedy batch_size=1 over greedy batch_size=8", ("1.4x",)))
     assert "| shallow | 3.00x | 1.4x |" in paper("t")
-    monkeypatch.setattr(tables, "tables", lambda: {"t": (("bleu",), (tables.PaperRow("AT", "one: greedy", ("1",)),))})
+    declare(monkeypatch, ("bleu",), PaperRow("AT", "one: greedy", ("1",)))
     with pytest.raises(ValueError, match="2 rows match"):
         paper("t")
 
 
-def test_the_wall_time_of_the_stored_runs_is_added(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tables.minutes().startswith("0 of 1 runs are stored; 0 of them")
-    monkeypatch.setattr(tables, "FOLDER", tmp_path)
-    one.path.touch()
-    for environment, expected in (
-        ({}, "0 of them with their wall time, 0 min"),
-        ({"seconds": 150.0}, "1 of them with their wall time, 2 min"),
-    ):
-        record = {"environment": environment}
-        monkeypatch.setattr(tables, "load", lambda _, record=record: Stored("one", record))
-        assert expected in tables.minutes()
+def test_the_wall_time_of_the_stored_runs_is_added(one: Callable[..., None]) -> None:
+    assert papers.minutes().startswith("0 of 1 runs are stored; 0 of them")
+    one()
+    assert "0 of them with their wall time, 0 min" in papers.minutes()
+    one(environment={"seconds": 150.0})
+    assert "1 of them with their wall time, 2 min" in papers.minutes()
 
 
-def test_the_page_says_how_a_result_that_is_no_run_is_measured() -> None:
-    assert "en-de-float32 is measured by `python -m tools.docs --measure DATA --result en-de-float32`." in tables.sources(["en-de-float32"])
-    assert "heads-tatoeba is measured by the command above; it needs the heads that" in tables.sources(["heads-tatoeba"])
-    assert "measured by" not in tables.sources(["gad"])
-
-
-def test_runs_are_measured_once_and_skipped_without_their_models(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("one")
+def test_runs_are_measured_when_their_models_are_there_and_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[list[str]] = []
 
     def bench(command: list[str], **_: Any) -> None:
         commands.append(command)
         if len(commands) == 1:
             raise subprocess.CalledProcessError(1, command)
-        named = {"input": {"name": f"{tmp_path}/data/dev.tsv"}, "model": f"{tmp_path}/models/small"}
-        Path(command[command.index("--json") + 1]).write_text(json.dumps(RECORD | named))
+        named = {"input": {"name": f"{tmp_path}/data/dev.tsv"}, "model": f"{tmp_path}/models/small", "environment": ENVIRONMENT}
+        Path(command[command.index("--json") + 1]).write_text(json.dumps(named | {"rows": ROWS}))
 
-    monkeypatch.setattr("tools.papers.runs.subprocess.run", bench)
-    monkeypatch.setattr("tools.papers.runs.perf_counter", partial(next, count(step=7)))
-    places = (tmp_path / "data", tmp_path / "models")
+    def train(updates: int) -> None:
+        (bundle / "metrics.csv").write_text(f"time,update\n1,100\n2,{updates}\n")
+
+    clock = count(step=7)
+    monkeypatch.setattr("tools.papers.subprocess.run", bench)
+    monkeypatch.setattr("tools.papers.perf_counter", lambda: next(clock))
+    places, bundle = (tmp_path / "data", tmp_path / "models"), tmp_path / "models" / "small"
     assert "one: skipped; small missing; it needs the models of the recipe papers.sh" in "".join(measure(["one"], *places)) and not commands
-    (places[1] / "small").mkdir(parents=True)
-    (places[1] / "small" / "bundle.json").touch()
-    (places[1] / "small" / "metrics.csv").write_text("time,update\n1,100\n2,300\n")
-    assert list(measure(["one"], *places))[-1] == "one: failed" and not one.path.exists()
-    list(measure(["one"], *places))
-    assert commands[1][3:7] == ["bench", "-m", f"{places[1]}/small", f"{places[0]}/dev.tsv"]
-    record = json.loads(one.path.read_text())
-    assert (record["model"], record["input"]["name"], record["command"]) == ("small", "dev.tsv", list(one.command))
-    assert record["environment"]["updates"] == {"small": 300}
-    assert record["environment"]["seconds"] == 7
-    assert list(measure(["one"], *places)) == ["one: stored already"]
-    assert len(list(measure(["one"], *places, again=True))) == 1 and len(commands) == 3
-
-
-def test_a_run_is_measured_again_when_its_model_was_trained_further(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def bench(command: list[str], **_: Any) -> None:
-        Path(command[command.index("--json") + 1]).write_text(json.dumps(RECORD))
-
-    monkeypatch.setattr("tools.papers.runs.subprocess.run", bench)
-    bundle = tmp_path / "models" / "small"
     bundle.mkdir(parents=True)
     (bundle / "bundle.json").touch()
-    for updates in (300, 1200):
-        (bundle / "metrics.csv").write_text(f"time,update\n1,100\n2,{updates}\n")
-        assert list(measure(["one"], tmp_path, bundle.parent)) == [f"one: specdec {' '.join(one.command)}"]
-        assert json.loads(one.path.read_text())["environment"]["updates"] == {"small": updates}
-        assert list(measure(["one"], tmp_path, bundle.parent)) == ["one: stored already"]
-    (bundle / "metrics.csv").unlink()
-    assert list(measure(["one"], tmp_path, bundle.parent)) == ["one: stored already"]
+    train(300)
+    assert list(measure(["one"], *places))[-1] == "one: failed" and papers.stored("one") is None
+    list(measure(["one"], *places))
+    assert commands[1][3:7] == ["bench", "-m", str(bundle), f"{places[0]}/dev.tsv"]
+    result = papers.stored("one")
+    assert result is not None and (result.record["model"], result.record["input"]["name"]) == ("small", "dev.tsv")
+    assert result.record["environment"] == ENVIRONMENT | {"updates": {"small": 300}, "seconds": 7}
+    assert list(measure(["one"], *places)) == ["one: stored already"]
+    train(1200)
+    assert "one: specdec bench" in "".join(measure(["one"], *places)) and len(commands) == 3
+    assert list(measure(["one"], *places)) == ["one: stored already"]
+    assert len(list(measure(["one"], *places, again=True))) == 1 and len(commands) == 4
 
 
-def test_speedups_are_grouped_by_edit_ratio(one: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert paper_edits("one").lstrip().startswith("```text")
-    monkeypatch.setattr(tables, "FOLDER", tmp_path)
-    points = {"lookup": [{"edit_ratio": ratio, "speedup": speedup} for ratio, speedup in ((0, 4.0), (0.05, 3.0), (0.01, 2.0), (0.9, 1.0))]}
-    one.path.write_text(json.dumps({"label": "a text", "command": list(one.command), "points": points} | RECORD))
-    monkeypatch.setattr(tables, "load", lambda _: Stored("one", json.loads(one.path.read_text())))
+def test_speedups_are_grouped_by_edit_ratio(one: Callable[..., None]) -> None:
+    assert paper_edits("one") == "\nNot measured yet: `one`.\n"
+    points = [{"edit_ratio": ratio, "speedup": speedup} for ratio, speedup in ((0, 4.0), (0.05, 3.0), (0.01, 2.0), (0.9, 1.0))]
+    one(points={"lookup": points})
     lines = [line for line in paper_edits("one").splitlines() if line.startswith("| lookup")]
     assert lines == [
         "| lookup | 0 | 1 | 4.00x |",
@@ -176,15 +141,16 @@ def test_speedups_are_grouped_by_edit_ratio(one: Run, tmp_path: Path, monkeypatc
     ]
 
 
-def test_precision_at_both_ends_has_a_column_for_each_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    labels = ("a greedy", "a beam, beam size 5", "b bidirectional, beam size 5")
-    parts = ("all", "first 5", "first 10", "first 15", "last 5", "last 10", "last 15")
-    ends = [
-        {"decoding": label, "tokens": part, "1-gram": 0.1 * place, "4-gram": 0.01 * place}
-        for part in parts
-        for place, label in enumerate(labels)
-    ]
-    record = RECORD | {"command": ["bench"], "label": "a text", "analyses": {"ends": ends}}
-    monkeypatch.setattr("tools.papers.ends.stored", lambda _: Stored("one", record))
-    monkeypatch.setattr("tools.papers.ends.sources", lambda _: "")
+def test_precision_at_both_ends_has_a_column_for_each_order(one: Callable[..., None]) -> None:
+    labels = enumerate(("a greedy", "a beam, beam size 5", "b bidirectional, beam size 5"))
+    precisions = [{"decoding": label, "1-gram": 0.1 * place, "4-gram": 0.01 * place} for place, label in labels]
+    ends = [{"tokens": part, **values} for values in precisions for part in papers.ENDS]
+    one(analyses={"ends": ends})
     assert "| last 5 | 10.0% | 62.9% | 20.0% | 64.5% | 1.0% | 14.7% | 2.0% | 15.3% |" in paper_ends("one")
+
+
+def test_rows_are_stored_one_a_line(one: Callable[..., None]) -> None:
+    one()
+    lines = (results.FOLDER / "papers" / "one.json").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 2 + len(ROWS) and json.loads(lines[1].removesuffix(",")) == ROWS[0]
+    assert load("papers/one") == Stored("papers/one", json.loads("".join(lines)))

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tools import results, tables
+from tools import results
+from tools.pages import pages
 from tools.results import Stored, load, names
 
 ROW: dict[str, Any] = {
@@ -39,22 +40,16 @@ def test_every_result_is_complete() -> None:
 
 
 def test_every_result_is_shown_in_a_page() -> None:
-    text = "".join(page.read_text(encoding="utf-8") for page in tables_in_pages())
-    shown = {each.name for each in (*tables.COMPARISONS, *tables.WITHOUT_VNNI)} | {
+    text = "".join(page.read_text(encoding="utf-8") for page in pages())
+    shown = {each.name for each in (*results.COMPARISONS, *results.WITHOUT_VNNI)} | {
         name for name in names() if f" {name} " in text.replace("-->", " ")
     }
     assert shown == set(names())
 
 
-def tables_in_pages() -> list[Path]:
-    from tools.pages import pages
-
-    return pages()
-
-
 @pytest.mark.usefixtures("folder")
 def test_a_table_shows_numbers_command_and_machine() -> None:
-    text = tables.table("one")
+    text = results.table("one")
     assert text.splitlines()[0] == "| decoding | BLEU | tokens per round | tokens/s | identical lines |"
     assert "| auto | 30.00 | 2.50 | 1,200 | 3 of 4 |" in text
     assert "| ctranslate2-greedy:int8 | — | 2.50 | 800 | 3 of 4 |" in text
@@ -64,9 +59,9 @@ def test_a_table_shows_numbers_command_and_machine() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_a_comparison_shows_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "COMPARISONS", (tables.Comparison("one", "auto", "ctranslate2-greedy"),))
-    assert "| a text | specdec, no drafts | 1,200 | 800 | 1.50x | 3 of 4 |" in tables.summary()
-    assert "int8, 2 threads" in tables.comparison()
+    monkeypatch.setattr(results, "COMPARISONS", (results.Comparison("one", "auto", "ctranslate2-greedy"),))
+    assert "| a text | specdec, no drafts | 1,200 | 800 | 1.50x | 3 of 4 |" in results.summary()
+    assert "int8, 2 threads" in results.comparison()
 
 
 def test_measuring_again_replaces_only_the_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
