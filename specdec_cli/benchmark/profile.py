@@ -47,10 +47,10 @@ class TimedVerifier(Verifier):
         super().__init__(verifier.network, verifier.forced, verifier.constraints)
         self._stopwatch = stopwatch
 
-    def start(self, entries: Tensor, *, reads: Reads = "states") -> State:
+    def start(self, entries: Tensor, *, reads: Reads = "states", cached: bool = True) -> State:
         """Call `Verifier.start`, and count its time as that of the encoder."""
         with self._stopwatch.measure("encoder"):
-            return super().start(entries, reads=reads)
+            return super().start(entries, reads=reads, cached=cached)
 
     def read(self, state: State, drafted: Tensor) -> Tensor:
         """Call `Verifier.read`, and count its time as that of the verifier."""

@@ -11,6 +11,7 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.rows import select_rows
 from specdec_cli.text.folding import unfold
 
@@ -91,7 +92,8 @@ class _Batch:
         for row, rank in ends.nonzero().tolist():
             found = self.finished[int(live[row])]
             if self.search.stop != "fairseq" or len(found) < beam:
-                ids = self._sentence([*state.tokens[parents[row, rank], step:length].tolist(), *tokens[row, rank].tolist()])
+                folded = [*state.tokens[parents[row, rank], step:length].tolist(), *tokens[row, rank].tolist()]
+                ids = sentence_of(folded, self.config)
                 log_probability = float(scores[row, rank])
                 found.append(Alternative(ids, log_probability, log_probability / penalty))
         running = scores.masked_fill(with_end, -torch.inf).amax(1).tolist()
@@ -99,11 +101,6 @@ class _Batch:
             self.rounds[number] += 1
         done = [full or self._done(self.finished[number], best, length) for number, best in zip(live.tolist(), running, strict=True)]
         return torch.tensor(done, device=tokens.device)
-
-    def _sentence(self, folded: list[int]) -> list[int]:
-        """The ids of a folded sentence (FINALIZE in Algorithm 1), with EOS at the end if the folded sentence has one."""
-        order, eos = self.config.order, self.config.eos
-        return unfold(folded, order, eos) + [eos] * (eos in folded)
 
     def _done(self, found: list[Alternative], running: float, length: int) -> bool:
         """Whether the search stops, given the log probability of the best running hypothesis, of `length` tokens."""
@@ -130,6 +127,11 @@ class _Batch:
             selected.tokens.scatter_(1, added, chosen)
             selected.lengths += self.config.step
             self.states[index] = selected
+
+
+def sentence_of(folded: Sequence[int], config: TransformerConfig) -> list[int]:
+    """The ids of a folded sentence (FINALIZE in Algorithm 1), with EOS at the end if the folded sentence has one."""
+    return unfold(folded, config.order, config.eos) + [config.eos] * (config.eos in folded)
 
 
 def _next_log_probabilities(verifier: Verifier, state: State) -> Tensor:

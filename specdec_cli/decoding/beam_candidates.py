@@ -3,6 +3,9 @@
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding import constraints
+from specdec_cli.model.cache import steps
+
 
 def best_tokens(scores: Tensor, following: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
     """The best `count` continuations of each sentence by one token: log probabilities, indices of hypotheses, and
@@ -18,6 +21,8 @@ def best_tokens(scores: Tensor, following: Tensor, count: int) -> tuple[Tensor, 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The largest `count` of `values` (B, N), largest first, and their indices; of equal values, the first."""
+    if not constraints.can_branch(values.device):
+        return largest_by_keys(values, count)
     largest, places = values.topk(count, dim=1)
     # Which of equal values torch.topk chooses, and in which order, is not specified.
     if bool(((values >= largest[:, -1:]) & (values > -torch.inf)).sum() > (largest > -torch.inf).sum()):
@@ -26,6 +31,18 @@ def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     places = places.sort(dim=1).values
     largest, order = values.gather(1, places).sort(dim=1, descending=True, stable=True)
     return largest, places.gather(1, order)
+
+
+def largest_by_keys(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The largest `count` of float32 `values` (B, N), largest first, and their indices; of equal values, the first. No value is read.
+
+    The values become integers in the same order, and the indices, counted from the last, the digits behind them.
+    """
+    bits, last = (values + 0.0).view(torch.int32).long(), values.shape[1] - 1
+    ordered = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
+    keys = (ordered << 32) + last - steps(values.shape[1], values.device)
+    places = last - (keys.topk(count, dim=1).values & 0xFFFFFFFF)
+    return values.gather(1, places), places
 
 
 def best_pairs(scores: Tensor, left: Tensor, right: Tensor, end: int) -> tuple[Tensor, Tensor, Tensor]:

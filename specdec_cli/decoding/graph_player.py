@@ -10,8 +10,8 @@ from torch import Tensor
 from specdec_cli.decoding.graphs import Buffers, Event, Graphs
 from specdec_cli.decoding.pace import Tallies
 from specdec_cli.decoding.report import Report
-from specdec_cli.decoding.rounds import DraftAndVerify, hypothesis_of
-from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.rounds import CapturableRound
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import NO_SENTENCE, Batch
 from specdec_cli.model.rows import replace_rows, select_rows, tensors
 
@@ -29,21 +29,21 @@ UNBOUNDED = 31
 """Tokens of the longest draft of a drafter without a limit of its own."""
 NO_ROW = -1
 """Stands for a finished row in the tallies of a board."""
-_HEAD = 3
-"""Columns of a board before the tokens: whether the row has finished, its length, its rounds."""
 
 
 @dataclass(frozen=True)
 class _Burst:
     """A burst that was launched with the sentences `numbers` in its R slots, and with drafts of up to `size` tokens. After `event` the CPU
-    has its `board` of R rows, and their log probabilities if they are computed.
+    has its `board` of R rows, whose first columns are the `integers` integers of their results, and the `numbers_board` with the other
+    results, if there are any.
     """
 
     numbers: "np.ndarray[tuple[int], np.dtype[np.int64]]"
     rounds: int
     size: int
+    integers: int
     board: Tensor
-    scores: Tensor | None
+    numbers_board: Tensor | None
     event: Event
 
 
@@ -55,7 +55,7 @@ class GraphPlayer:
     device computes while the host reads; otherwise it waits for the last one. `counts`: reports have tallies.
     """
 
-    def __init__(self, round_: DraftAndVerify, graphs: Graphs, rows: int, *, counts: bool = False) -> None:
+    def __init__(self, round_: CapturableRound, graphs: Graphs, rows: int, *, counts: bool = False) -> None:
         self.running = 0
         self._round, self._graphs, self._rows, self._counts = round_, graphs, rows, counts
         self._form: tuple[Hashable, int, int] = (None, 0, 0)
@@ -104,15 +104,14 @@ class GraphPlayer:
         buffers, capture, drafts = self._shrunk(self._buffers), self._graphs.capture, self._round.drafts
         rounds = max(rounds, self._least_rounds())
         asked, size = size, padded_size(size or UNBOUNDED * self._round.unbounded) if drafts else 0
-        slots, capacity = buffers.batch.state.tokens.shape
+        state = buffers.batch.state
+        slots, capacity = state.tokens.shape
         counts, tallied = self._counts, 2 * rounds if self._counts else 0
         # Two boards, since that of the burst before may not have been read yet; a graph copies one of them to the CPU.
         name = ("play", rounds, size, counts, self._launched % 2 if self._late else 0)
-        board = buffers.board(name, capture, (slots, _HEAD + capacity + tallied))
-        state = buffers.batch.state
-        scores = (
-            buffers.board((*name, "scores"), capture, state.log_probabilities.shape, torch.float32) if self._round.with_scores else None
-        )
+        integers, numbers = self._round.result_sizes(capacity)
+        board = buffers.board(name, capture, (slots, integers + tallied))
+        others = buffers.board((*name, "numbers"), capture, (slots, numbers), torch.float32) if numbers else None
 
         def play() -> None:
             batch, seen = buffers.records(), list[Tensor]()
@@ -121,15 +120,15 @@ class GraphPlayer:
                 draft, verdict = self._round.play(batch, size)
                 if counts:
                     # Of the accepted tokens the last is the verifier's own.
-                    numbers = torch.stack([draft.counts, verdict.accepted.counts - 1], dim=1)
-                    seen.append(numbers.masked_fill(finished[:, None], NO_ROW))
-            head = torch.stack([state.finished.long(), state.lengths, state.rounds], dim=1)
-            board.copy_(torch.cat([head, state.tokens, *seen], dim=1), non_blocking=True)
-            if scores is not None:
-                scores.copy_(state.log_probabilities, non_blocking=True)
+                    tokens = torch.stack([draft.counts, verdict.accepted.counts - 1], dim=1)
+                    seen.append(tokens.masked_fill(finished[:, None], NO_ROW))
+            results = self._round.results(batch)
+            board.copy_(torch.cat([results[0], *seen], dim=1), non_blocking=True)
+            if others is not None and results[1] is not None:
+                others.copy_(results[1], non_blocking=True)
 
         buffers.run(name, play)
-        self._bursts.append(_Burst(self._numbers.copy(), rounds, asked, board, scores, capture.event()))
+        self._bursts.append(_Burst(self._numbers.copy(), rounds, asked, integers, board, others, capture.event()))
         self._launched += 1
         self._graphs.counts.bursts += 1
 
@@ -145,7 +144,8 @@ class GraphPlayer:
         for row in np.flatnonzero((board[:, 0] != 0) & (burst.numbers != NO_SENTENCE)).tolist():
             number = int(burst.numbers[row])
             if (slot := self._slots.pop(number, None)) is not None:
-                hypotheses.append(_hypothesis(number, board[row], None if burst.scores is None else burst.scores[row]))
+                numbers = () if burst.numbers_board is None else burst.numbers_board[row].tolist()
+                hypotheses.append(self._round.read(number, board[row, : burst.integers].tolist(), numbers))
                 self._numbers[slot] = NO_SENTENCE
         self.running -= len(hypotheses)
         free = min(len(self._numbers), self._rows) - self.running
@@ -213,12 +213,6 @@ class GraphPlayer:
         for form, buffers in self._left:
             self._graphs.give_back(form, buffers)
         self._left = []
-
-
-def _hypothesis(number: int, row: "np.ndarray[tuple[int], np.dtype[np.int64]]", scores: Tensor | None) -> Hypothesis:
-    """The hypothesis of a row of a board."""
-    _, length, rounds = row[:_HEAD].tolist()
-    return hypothesis_of(number, row[_HEAD : _HEAD + length].tolist(), rounds, None if scores is None else scores[:length].tolist())
 
 
 def _tallies(board: "np.ndarray[tuple[int, int], np.dtype[np.int64]]", burst: _Burst) -> Tallies:

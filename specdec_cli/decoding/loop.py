@@ -1,10 +1,12 @@
 """The decoding loop: sentences enter a batch of rows, rounds are played, and finished rows leave it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 import torch
 
+from specdec_cli.decoding.beam import beam_search
+from specdec_cli.decoding.beam_round import BeamRound
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.pace import FixedPace, Pace
@@ -64,6 +66,15 @@ def decode_alone(
 ) -> Iterator[Hypothesis]:
     """Decode `sentences`, which must share their source width, by `drafter` without verification (see DraftAlone)."""
     return _play(DraftAlone(verifier, drafter, decoding, reads), verifier, sentences, decoding.batch_size, onlooker, OWN_SIZE)
+
+
+def decode_by_search(verifier: Verifier, sentences: Sequence[Sentence], decoding: Decoding) -> Iterator[Hypothesis]:
+    """Decode `sentences`, which must share their source width, by beam search (see `beam_search`): in captured rounds where there are
+    CUDA graphs.
+    """
+    if verifier.graphs is None:
+        return beam_search([verifier], sentences, decoding)
+    return _play(BeamRound(verifier, decoding), verifier, sentences, decoding.batch_size, None, OWN_SIZE)
 
 
 def _play(

@@ -8,7 +8,7 @@ from specdec_cli.decoding.graph_player import GraphPlayer
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.pace import Tallies
 from specdec_cli.decoding.report import Report
-from specdec_cli.decoding.rounds import DraftAndVerify, Onlooker, Round
+from specdec_cli.decoding.rounds import CapturableRound, Onlooker, Round
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Batch
 from specdec_cli.model.rows import keep_rows, replace_rows
@@ -101,7 +101,7 @@ def open_player(
     With `graphs` it captures rounds, unless they cannot be captured, or an `onlooker` is to be called in each of them. `counts` is as
     for EagerPlayer.
     """
-    if graphs is None or onlooker is not None or not isinstance(round_, DraftAndVerify) or round_.identity is None:
+    if graphs is None or onlooker is not None or not isinstance(round_, CapturableRound) or round_.identity is None:
         yield EagerPlayer(round_, counts=counts, onlooker=onlooker)
         return
     player = GraphPlayer(round_, graphs, batch_size, counts=counts)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -49,6 +49,49 @@ class Round(Protocol):
         """The hypotheses of the finished rows of `batch`."""
 
 
+@runtime_checkable
+class CapturableRound(Round, Protocol):
+    """A round that can be captured as a CUDA graph: `play`, `start` and `results` read no value of a tensor, and shapes depend on none."""
+
+    @property
+    def identity(self) -> Hashable | None:
+        """Equal for rounds that compute the same, so that CUDA graphs of one serve the other; None if `play` reads a value of a tensor,
+        and so cannot be captured.
+        """
+
+    @property
+    def drafts(self) -> bool:
+        """Whether rounds have drafts."""
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether drafts have no largest size of their own."""
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether `prepare` reads the sentences, or a value of a tensor; otherwise it can be captured like `play`."""
+
+    def entries(self, entering: Sequence[Sentence]) -> Tensor:
+        """What `start` needs of sentences, which share their source width, on the CPU: a row for each."""
+
+    def start(self, entries: Tensor) -> State:
+        """Encode the sentences of `entries`, which are on the verifier's device. No value is read."""
+
+    def prepare(self, state: State, entering: Sequence[Sentence]) -> Any:
+        """The memory of the new rows of `state`, which are those of the sentences `entering`."""
+
+    def result_sizes(self, capacity: int) -> tuple[int, int]:
+        """The columns of both `results` of a batch whose rows have `capacity` positions."""
+
+    def results(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        """Integers (B, N) and numbers in float32 (B, M), None if M is 0, of which `read` makes hypotheses. The first integer of a row says
+        whether it has finished.
+        """
+
+    def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:
+        """The hypothesis of the sentence `number` from the `results` of its finished row."""
+
+
 class DraftAndVerify:
     """The round of generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2, Algorithm 1).
 
@@ -61,19 +104,14 @@ class DraftAndVerify:
 
     @property
     def identity(self) -> Hashable | None:
-        """Equal for rounds that compute the same, so that CUDA graphs of one serve the other; None if `play` reads a value of a tensor,
-        and so cannot be captured.
-        """
         return (self._drafter, self._decoding.acceptance, self.with_scores) if self._drafter.capturable else None
 
     @property
     def drafts(self) -> bool:
-        """Whether rounds have drafts."""
         return not isinstance(self._drafter, NoDrafter)
 
     @property
     def unbounded(self) -> bool:
-        """Whether drafts have no largest size of their own."""
         return self._drafter.limit == 0
 
     @property
@@ -83,7 +121,6 @@ class DraftAndVerify:
 
     @property
     def reads_sentences(self) -> bool:
-        """Whether `prepare` reads the sentences, or a value of a tensor; otherwise it can be captured like `play`."""
         return self._drafter.reads_sentences
 
     def begin(self, entering: Sequence[Sentence]) -> Batch:
@@ -91,16 +128,13 @@ class DraftAndVerify:
         return Batch(state, self.prepare(state, entering))
 
     def entries(self, entering: Sequence[Sentence]) -> Tensor:
-        """What `start` needs of sentences, which share their source width, on the CPU: a row for each."""
         numbers, sources, streams = zip(*((s.number, s.source, s.stream) for s in entering), strict=True)
         return self._verifier.entries(numbers, sources, self._decoding.max_length, streams)
 
     def start(self, entries: Tensor) -> State:
-        """Encode the sentences of `entries`, which are on the verifier's device. No value is read."""
         return self._verifier.start(entries)
 
     def prepare(self, state: State, entering: Sequence[Sentence]) -> Any:
-        """The drafter's memory of the new rows of `state`, which are those of the sentences `entering`."""
         return self._drafter.begin(state, entering)
 
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:
@@ -120,6 +154,18 @@ class DraftAndVerify:
 
     def hypotheses(self, batch: Batch) -> list[Hypothesis]:
         return _finished(batch.state, with_scores=self.with_scores)
+
+    def result_sizes(self, capacity: int) -> tuple[int, int]:
+        return 3 + capacity, capacity * self.with_scores
+
+    def results(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        state = batch.state
+        head = torch.stack([state.finished.long(), state.lengths, state.rounds], dim=1)
+        return torch.cat([head, state.tokens], dim=1), state.log_probabilities if self.with_scores else None
+
+    def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:
+        _, length, rounds, *tokens = integers
+        return hypothesis_of(number, tokens[:length], rounds, numbers[:length] if self.with_scores else None)
 
     def _verdict(self, state: State, draft: Draft) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k)."""

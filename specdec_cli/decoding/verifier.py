@@ -24,6 +24,17 @@ _NONE = Constraints()
 
 
 @runtime_checkable
+class Searcher(Protocol):
+    """Protocol of a network that also finds the best continuations of a beam search, without logits of all tokens."""
+
+    def can_search(self, count: int, constraints: Constraints) -> bool:
+        """Whether `continuations` finds `count` tokens, and the constraints allow all of them."""
+
+    def continuations(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """The `count` best tokens (N, `count`) after each of the top states (N, W), and their log probabilities."""
+
+
+@runtime_checkable
 class Judge(Protocol):
     """Protocol of a network that also chooses and accepts tokens, without logits of all of them."""
 
@@ -144,8 +155,10 @@ class Verifier:
         return torch.tensor(rows)
 
     @torch.inference_mode()
-    def start(self, entries: Tensor, *, reads: Reads = "states") -> State:
-        """The state of `entries` (B, ENTRY + M), which are on the verifier's device; see `begin`. No value is read."""
+    def start(self, entries: Tensor, *, reads: Reads = "states", cached: bool = True) -> State:
+        """The state of `entries` (B, ENTRY + M), which are on the verifier's device; see `begin`. No value is read. Without `cached` its
+        cache has no layers.
+        """
         config, rows = self.config, len(entries)
         source, streams = entries[:, ENTRY:].contiguous(), entries[:, 2:ENTRY].contiguous()
         memory = self._memory(source, reads)
@@ -166,7 +179,9 @@ class Verifier:
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
             repeats=self.network.repeats(source, self.constraints) if isinstance(self.network, Judge) else None,
-            cache=self.network.new_cache(memory, capacity) if reads == "states" else Cache.empty(0, rows, capacity, 0, 0, memory.states),
+            cache=self.network.new_cache(memory, capacity)
+            if cached and reads == "states"
+            else Cache.empty(0, rows, capacity, 0, 0, memory.states),
         )
 
     def judges(self, rule: Rule) -> bool:
@@ -216,7 +231,13 @@ class Verifier:
         """
         if self.constraints == _NONE:
             return scores
-        config, prefixes = self.config, Prefixes.of(state, drafted)
+        return self.constrain_prefixes(scores, Prefixes.of(state, drafted), keep_forced=keep_forced)
+
+    def constrain_prefixes(self, scores: Tensor, prefixes: Prefixes, *, keep_forced: bool = False) -> Tensor:
+        """`scores` (B, Q, V) after `prefixes`, with the constraints applied; see `constrain`."""
+        if self.constraints == _NONE:
+            return scores
+        config = self.config
         return apply_constraints(self.constraints, scores, prefixes, config.eos, config.padding, keep_forced=keep_forced)
 
     @torch.inference_mode()

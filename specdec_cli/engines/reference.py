@@ -4,11 +4,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, Lengths, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
 from specdec_cli.decoding.drafters.fallback import make_drafter
-from specdec_cli.decoding.loop import OWN_SIZE, decode_alone, decode_with
+from specdec_cli.decoding.loop import OWN_SIZE, decode_alone, decode_by_search, decode_with
 from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, METHODS
 from specdec_cli.decoding.options import Constraints, Decoding, constraints_of, own_options
@@ -122,7 +121,7 @@ def decode_given(tools: Tools, drafter: GivenDrafts, group: Group) -> Iterator[H
 
 
 def _beam(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:  # noqa: ARG001
-    return _named(beam_search([tools.verifier], group.sentences, tools.for_group(group)), tools.decoding.method)
+    return _named(decode_by_search(tools.verifier, group.sentences, tools.for_group(group)), tools.decoding.method)
 
 
 def _drafter_alone(tools: Tools, drafting: Drafting, group: Group) -> Iterator[Hypothesis]:
@@ -237,7 +236,7 @@ class Engine:
 
     def _rows(self, width: int, sentences: int) -> int:
         """How many of `sentences` sentences with sources of `width` tokens are decoded together."""
-        decoding = self.decoding
-        rows = decoding.length_beam if decoding.method == "mask-predict" else 1
+        decoding, beam = self.decoding, self.decoding.search.beam_size
+        rows = {"mask-predict": decoding.length_beam, "beam": beam, "bidirectional": beam}.get(decoding.method, 1)
         fitting = decoding.memory // (rows * self.verifier.row_bytes(width)) if decoding.memory else sentences
         return max(1, min(decoding.batch_size, sentences, fitting))

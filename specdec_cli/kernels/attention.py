@@ -1,7 +1,7 @@
 """Attention of a block of queries (Vaswani et al. 2017), with the softmax computed while keys are read (Milakov and Gimelshein 2018).
 
-One kernel serves self-attention over a cache, cross-attention, and drafts that attend to themselves both ways: a query sees the first
-keys of its row, and how many is an input.
+One kernel serves self-attention over a cache, cross-attention, drafts that attend to themselves both ways, and hypotheses that share a
+cache: a query sees the first keys of its row, or of its hypothesis, and how many is an input.
 """
 
 import torch
@@ -15,13 +15,14 @@ EMPTY = tl.constexpr(-1e30)
 """The score of a hidden key, finite because the difference of infinities is not a number."""
 
 
-@triton.jit(do_not_specialize=["count", "tiles", "ends_row", "ends_query"])
+@triton.jit(do_not_specialize=["count", "tiles", "ends_row", "ends_query", "orders_row"])
 def _attend(
-    queries, store, ends, output, count, tiles, ends_row, ends_query, store_row, store_position, scale,
-    HEADS: tl.constexpr, HEAD_WIDTH: tl.constexpr, TILE_QUERIES: tl.constexpr, TILE_KEYS: tl.constexpr, TILE_WIDTH: tl.constexpr,
+    queries, store, ends, orders, output, count, tiles, ends_row, ends_query, orders_row, store_row, store_position,
+    scale, HYPOTHESES: tl.constexpr, HEADS: tl.constexpr, HEAD_WIDTH: tl.constexpr,
+    TILE_QUERIES: tl.constexpr, TILE_KEYS: tl.constexpr, TILE_WIDTH: tl.constexpr,
 ):  # fmt: skip
     """One program a head and a tile of a row's queries. Keys are added up from the first to the last, TILE_KEYS at a time; tiles behind
-    the last key of a query add zeros to its sums, and so change no bit.
+    the last key of a query add zeros to its sums, and so change no bit. With `orders` a row is one of the HYPOTHESES of a row of `store`.
     """
     row = (tl.program_id(0) // tiles).to(tl.int64)
     head = tl.program_id(1)
@@ -32,7 +33,7 @@ def _attend(
     visible = tl.maximum(visible, 1)
     places = ((row * count + number) * HEADS + head)[:, None] * HEAD_WIDTH + units[None, :]
     query = tl.load(queries + places, mask=in_queries[:, None] & in_width[None, :], other=0.0)
-    start = store + row * store_row + head * HEAD_WIDTH
+    start = store + row // HYPOTHESES * store_row + head * HEAD_WIDTH
     top = tl.full([TILE_QUERIES], EMPTY, tl.float32)
     total = tl.zeros([TILE_QUERIES], tl.float32)
     sums = tl.zeros([TILE_QUERIES, TILE_WIDTH], tl.float32)
@@ -40,7 +41,10 @@ def _attend(
     for first in range(0, last, TILE_KEYS):
         position = first + keys
         mask = (position < last)[:, None] & in_width[None, :]
-        at = start + position.to(tl.int64)[:, None] * store_position + units[None, :]
+        place = position.to(tl.int64)
+        if orders is not None:
+            place = place * HYPOTHESES + tl.load(orders + row * orders_row + position, mask=position < last, other=0)
+        at = start + place[:, None] * store_position + units[None, :]
         scores = tl.dot(query, tl.trans(tl.load(at, mask=mask, other=0.0)), input_precision="ieee") * scale
         seen = position[None, :] < visible[:, None]
         scores = tl.where(seen, scores, EMPTY)
@@ -55,17 +59,26 @@ def _attend(
     tl.store(output + places, mixed, mask=in_queries[:, None] & in_width[None, :])
 
 
-def attend(queries: Tensor, keys_values: Tensor, ends: Tensor) -> Tensor:
+def attend(queries: Tensor, keys_values: Tensor, ends: Tensor, orders: Tensor | None = None) -> Tensor:
     """Attention (B, Q, W) of contiguous `queries` (B, Q, W) over `keys_values` (B, S, 2, H, D), where W is H * D.
 
     Query q of row b sees the first `ends`[b, q] keys, at least 1; `ends` is (B, Q), or (B, 1) if the queries of a row see the same. The
     last three dimensions of `keys_values` must be contiguous. Keys that no query of a row sees are not read, so they may be of any value.
+
+    With contiguous `orders` (B, K, P) the queries of a row are those of its K hypotheses, one hypothesis after the other, and the keys of
+    position p of hypothesis k are those at p * K + `orders`[b, k, p] of the row (see model/cache.py).
     """
     (rows, count, _), (heads, head_width) = queries.shape, keys_values.shape[3:]
-    output, tiles = torch.empty_like(queries), triton.cdiv(count, ROWS)
-    ends = ends.expand(rows, count)
+    output, ends, hypotheses, orders_row = torch.empty_like(queries), ends.expand(rows, count), 1, 0
+    if orders is not None:
+        hypotheses, orders_row = orders.shape[1:]
+        rows, count = rows * hypotheses, count // hypotheses
+        ends = ends.reshape(rows, count)
+    tiles = triton.cdiv(count, ROWS)
     _attend[(rows * tiles, heads)](
-        *(queries, keys_values, ends, output, count, tiles, *ends.stride(), *keys_values.stride()[:2], head_width**-0.5),
+        *(queries, keys_values, ends, orders, output, count, tiles, *ends.stride(), orders_row, *keys_values.stride()[:2]),
+        head_width**-0.5,
+        HYPOTHESES=hypotheses,
         HEADS=heads,
         HEAD_WIDTH=head_width,
         TILE_QUERIES=ROWS,

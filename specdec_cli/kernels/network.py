@@ -14,11 +14,12 @@ from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
 from specdec_cli.kernels.support import supported
-from specdec_cli.kernels.vocabulary import Best, best_tokens
+from specdec_cli.kernels.vocabulary import Best, best_tokens, fits
 from specdec_cli.model.attention import Attention, PrefixMask
 from specdec_cli.model.cache import Cache, LayerCache
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.network import fingerprint_of
+from specdec_cli.model.suppression import suppressed
 from specdec_cli.model.transformer import Memory, Transformer
 
 
@@ -79,9 +80,9 @@ class TritonNetwork:
         """Top states (B, Q, W) of `ids` (B, Q) at `positions` (B, Q), whose keys and values are written to `cache`; each query sees the
         first `ends` (B, Q) positions of its row.
         """
-        x = embed(ids, positions, self.model.embedding)
+        x, places = embed(ids, positions, self.model.embedding), cache.places(positions)
         for layer, store, keys_values in zip(self._layers, cache.whole.unbind(2), memory.keys_values, strict=True):
-            x = decoder_layer(x, layer, LayerCache(store, positions), ends, keys_values, memory.mask.ends)
+            x = decoder_layer(x, layer, LayerCache(store, places, cache.orders), ends, keys_values, memory.mask.ends)
         return final_norm(x, self.model.norm)
 
     def teach(self, memory: Memory, target: Tensor) -> Tensor:
@@ -117,6 +118,20 @@ class TritonNetwork:
         best = best_tokens(states.flatten(0, 1), self.model.output, forms=forms, forbidden=banned).ids.view_as(ids)
         accepted, ended = accept(draft, best, rule, state, self.config.eos)
         return Verdict(accepted, ended, states, None)
+
+    def can_search(self, count: int, constraints: Constraints) -> bool:
+        """Whether `continuations` finds `count` tokens. The kernel leaves suppressed tokens out of its sums; in float32, in which the
+        operators count them, and for constraints, all logits are needed.
+        """
+        unconstrained = constraints == Constraints() and self.config.step == 1
+        return unconstrained and self.value_bytes == 2 and fits(self.model.output, count)
+
+    @torch.no_grad()
+    def continuations(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        """The `count` best tokens (N, `count`) after each of the top states (N, W), and their log probabilities in float32."""
+        best = best_tokens(states, self.model.output, best=count, totals=True)
+        assert best.totals is not None
+        return best.ids, best.values.masked_fill(suppressed(best.values), -torch.inf) - best.totals[:, None]
 
     def append(self, state: State, verdict: Verdict) -> None:
         """Append the accepted tokens of a verdict to `state` in place."""
@@ -167,7 +182,7 @@ def final_norm(x: Tensor, layer: nn.Module) -> Tensor:
 def _attention(x: Tensor, attention: Attention, residual: Sublayer, cache: LayerCache, ends: Tensor) -> Tensor:
     """The sublayer of self-attention, over the keys in the store of `cache`, to which those of `x` are written at its slots (B, Q)."""
     queries = linear(x, attention.query_key_value, norm=_entry(residual), store=cache.store, positions=cache.slots, kept=x.shape[2])
-    return _leave(attend(queries, cache.store, ends), attention.output, x, residual)
+    return _leave(attend(queries, cache.store, ends, cache.orders), attention.output, x, residual)
 
 
 def _feed_forward(x: Tensor, layer: FeedForward) -> Tensor:

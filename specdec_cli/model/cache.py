@@ -7,6 +7,7 @@ from typing import Protocol, Self
 import torch
 from torch import Tensor
 
+from specdec_cli.model.attention import Mask, PrefixMask, additive_mask
 from specdec_cli.model.rows import UNINITIALIZED
 
 
@@ -23,11 +24,13 @@ class KeyStore(Protocol):
 class LayerCache:
     """The cache of one layer for one pass.
 
-    `store` is (B, S, 2, H, D). `slots` (B * Q,) are the flat indices that this pass writes, row * S + position.
+    `store` is (B, S, 2, H, D). `slots` (B * Q,) are the flat indices that this pass writes, row * S + position. `orders` are those of
+    the Cache.
     """
 
     store: Tensor
     slots: Tensor
+    orders: Tensor | None = None
 
     def write(self, keys_values: Tensor) -> Tensor:
         """Store keys and values (B, Q, 2, H, D) at the positions of this pass, in place; return the whole store (B,
@@ -49,9 +52,15 @@ class Cache:
 
     It stores no lengths: positions from a row's length on hold finite values of no meaning, which the mask hides. So
     tokens are removed by using a smaller length, without a change of the cache.
+
+    The K hypotheses of a sentence may share a row. Then hypothesis k writes its position p to index p * K + k of the row, which has K * S
+    of them, and `orders` (B, K, S) tells for each hypothesis which one wrote each position of its prefix. So hypotheses are
+    exchanged by changing `orders`, without copying a key. The Q queries of a pass are the hypotheses' own ones, one hypothesis after the
+    other.
     """
 
     whole: Tensor = field(metadata=UNINITIALIZED)
+    orders: Tensor | None = None
 
     @classmethod
     def empty(cls, layers: int, rows: int, capacity: int, heads: int, head_width: int, like: Tensor, *, masked: bool = True) -> Self:
@@ -66,16 +75,34 @@ class Cache:
     @property
     def capacity(self) -> int:
         """The number of positions per row, S."""
-        return self.whole.shape[1]
+        return self.whole.shape[1] if self.orders is None else self.orders.shape[2]
 
     def at(self, positions: Tensor) -> list[LayerCache]:
         """For each layer, a LayerCache that writes at `positions` (B, Q) to this cache's memory."""
         slots = self._slots(positions)
-        return [LayerCache(store, slots) for store in self.whole.unbind(2)]
+        return [LayerCache(store, slots, self.orders) for store in self.whole.unbind(2)]
 
     def write(self, positions: Tensor, keys_values: Tensor) -> None:
         """Store the keys and values (B, Q, L, 2, H, D) of all layers at `positions` (B, Q), in place."""
         self.whole.flatten(0, 1).index_copy_(0, self._slots(positions), keys_values.flatten(0, 1))
 
+    def places(self, positions: Tensor) -> Tensor:
+        """The indices (B, Q) within its row at which the keys of each query at `positions` (B, Q) are kept."""
+        if self.orders is None:
+            return positions
+        hypotheses = self.orders.shape[1]
+        own = steps(hypotheses, positions.device).repeat_interleave(positions.shape[1] // hypotheses)
+        return positions * hypotheses + own
+
+    def mask(self, ends: Tensor, dtype: torch.dtype) -> Mask:
+        """A mask by which each query sees the first `ends` (B, Q) positions of its row, or of its hypothesis."""
+        if self.orders is None:
+            return PrefixMask(ends, self.capacity, dtype)
+        hypotheses, positions = self.orders.shape[1:]
+        written = self.orders.repeat_interleave(ends.shape[1] // hypotheses, dim=1)
+        seen = (written[..., None] == steps(hypotheses, ends.device)) & (steps(positions, ends.device) < ends[..., None])[..., None]
+        return additive_mask(seen.flatten(2), dtype)[:, None]
+
     def _slots(self, positions: Tensor) -> Tensor:
-        return torch.add(positions, steps(positions.shape[0], positions.device)[:, None], alpha=self.capacity).flatten()
+        rows = steps(positions.shape[0], positions.device)[:, None]
+        return torch.add(self.places(positions), rows, alpha=self.whole.shape[1]).flatten()

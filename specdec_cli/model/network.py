@@ -7,7 +7,6 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.config import TransformerConfig
@@ -126,8 +125,7 @@ class TorchNetwork:
         return Cache.empty(*shape, memory.states, masked=not self.batch_invariant)
 
     def decode(self, ids: Tensor, positions: Tensor, ends: Tensor, memory: Memory, cache: Cache) -> Tensor:
-        mask = PrefixMask(ends, cache.capacity, memory.states.dtype)
-        return self.model.decode(ids, positions, mask, memory, cache.at(positions))
+        return self.model.decode(ids, positions, cache.mask(ends, memory.states.dtype), memory, cache.at(positions))
 
     def teach(self, memory: Memory, target: Tensor) -> Tensor:
         return self.model.teach(memory, target)

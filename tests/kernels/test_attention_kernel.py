@@ -73,3 +73,19 @@ def test_keys_may_be_a_layer_of_a_cache() -> None:
     layers = torch.randn(4, CAPACITY, 3, 2, 2, 32)
     ends = torch.tensor([3, 32, 40, 64])[:, None]
     assert torch.equal(attend(queries, layers[:, :, 1], ends), attend(queries, layers[:, :, 1].contiguous(), ends))
+
+
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+def test_a_hypothesis_has_the_bits_of_a_row_with_its_keys(step: int, dtype: torch.dtype) -> None:
+    rows, hypotheses, positions = 3, 5, CAPACITY // 5
+    queries = 2 * torch.randn(rows, hypotheses * step, 32, dtype=dtype)
+    keys_values = torch.randn(rows, CAPACITY, 2, 2, 16, dtype=dtype)
+    orders = torch.randint(hypotheses, (rows, hypotheses, positions))
+    ends = torch.tensor([2, 9, 14])[:, None].expand(-1, hypotheses * step)
+    found = attend(queries, keys_values, ends, orders).view(rows, hypotheses, step, 32)
+    for row in range(rows):
+        for hypothesis in range(hypotheses):
+            own = keys_values[row, torch.arange(positions) * hypotheses + orders[row, hypothesis]][None]
+            query = queries.view(rows, hypotheses, step, 32)[row, hypothesis][None]
+            assert torch.equal(found[row, hypothesis], attend(query.contiguous(), own, ends[row : row + 1, :step])[0])

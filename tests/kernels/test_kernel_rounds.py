@@ -1,18 +1,20 @@
 """Rounds that Triton kernels compute in reused buffers have the output of PyTorch's operators, with and without drafts."""
 
 from array import array
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
+from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.constraints import forms_tensor, repeats
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.drafters.suffix import Lookup
-from specdec_cli.decoding.loop import decode_with
-from specdec_cli.decoding.options import Constraints, Decoding, Exact
+from specdec_cli.decoding.loop import decode_by_search, decode_with
+from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact
 from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft
@@ -46,6 +48,33 @@ def test_rounds_by_kernels_give_the_output_of_the_operators(kind: str) -> None:
     imitation = imitated(TritonNetwork(model), None, RULES, calls=True)
     assert decoded(imitation.verifier, drafter, sentences, 2) == expected
     assert imitation.graphs.counts.replays
+
+
+@pytest.mark.parametrize("kind", ["logits", "shortlist", "constrained"])
+def test_beam_search_by_kernels_finds_the_hypotheses_of_the_operators(kind: str) -> None:
+    model, sentences = tiny_transformer(decoder_layers=1, ends=0.3), make_sentences(5)
+    rules = Constraints(min_length=3) if kind == "constrained" else None
+    options = Decoding(search=BeamSearch(beam_size=3, n_best=3), batch_size=2, max_length=8)
+    expected = list(beam_search([Verifier(model, None, rules)], sentences, options))
+    network = TritonNetwork(model)
+    if kind == "shortlist":  # which is for half precision, in which nearly equal scores would differ
+        network.value_bytes = 2
+    assert network.can_search(6, rules or Constraints()) == (kind == "shortlist")
+    imitation = imitated(network, None, rules, calls=True)
+    found = sorted(decode_by_search(imitation.verifier, sentences, options), key=lambda each: each.number)
+    assert imitation.graphs.counts.replays
+    for one, other in zip(expected, found, strict=True):
+        assert [each.ids for each in one.alternatives] == [each.ids for each in other.alternatives]
+        assert [each.score for each in one.alternatives] == pytest.approx([each.score for each in other.alternatives], rel=1e-4)
+
+
+def test_a_beam_of_one_has_the_tokens_of_greedy_decoding_by_kernels() -> None:
+    network, sentences = TritonNetwork(tiny_transformer(decoder_layers=1, ends=0.3).half()), make_sentences(6)
+    imitation = imitated(network, calls=True)
+    options = Decoding(search=BeamSearch(beam_size=1), batch_size=3, max_length=8)
+    found = {each.number: each.ids for each in decode_by_search(imitation.verifier, sentences, options)}
+    greedy = {each.number: each.ids for each in decode_with(Verifier(network), NoDrafter(), sentences, replace(options, batch_size=1))}
+    assert found == greedy
 
 
 @torch.inference_mode()
