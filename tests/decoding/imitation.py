@@ -88,6 +88,11 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             tensor.fill_(torch.nan if tensor.is_floating_point() else 1)
 
 
+def _without_branches() -> Any:
+    """Let computations take the way that they take on a GPU."""
+    return mock.patch.object(constraints_module, "can_branch", lambda _: False)
+
+
 class Now:
     """An event that the device has reached."""
 
@@ -108,14 +113,15 @@ class ImitatedCapture:
 
     def warm_up(self, compute: Callable[[], None]) -> None:
         """Run the computation."""
-        compute()
+        with _without_branches():
+            compute()
 
     def capture(self, compute: Callable[[], None]) -> Callable[[], None]:
         """Record the computation, without an effect."""
         self.count += 1
         if self.calls:
             return compute
-        with mock.patch.object(constraints_module, "can_branch", lambda _: False), (recorder := Recorder()):
+        with _without_branches(), (recorder := Recorder()):
             compute()
         recorder.restore()
         self.graphs.append(recorder)

@@ -37,7 +37,7 @@ def check(
     expected = list(beam_search([Verifier(model, forced, constraints)], sentences, options))
     imitation = imitated(model, forced, constraints)
     found = sorted(decode_by_search(imitation.verifier, sentences, options), key=lambda each: each.number)
-    assert imitation.graphs.counts.replays or len(sentences) == 1
+    assert imitation.graphs.counts.bursts
     for one, other in zip(expected, found, strict=True):
         assert (one.number, one.ids, one.rounds) == (other.number, other.ids, other.rounds)
         assert [each.ids for each in one.alternatives] == [each.ids for each in other.alternatives]
@@ -47,6 +47,7 @@ def check(
     return found
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("stop", STOPS)
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0, -0.5])
 def test_every_stopping_rule_and_length_penalty(stop: str, penalty: float) -> None:
@@ -55,12 +56,12 @@ def test_every_stopping_rule_and_length_penalty(stop: str, penalty: float) -> No
     assert len({len(each.ids) for each in found}) > 1
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=8)
 @given(
     beam=st.integers(1, 9),
     n_best=st.integers(1, 9),
-    rows=st.integers(1, 20),
-    count=st.integers(1, 24),
+    rows=st.integers(1, 10),
+    count=st.integers(1, 14),
     width=st.sampled_from([16, 48]),
     stop=st.sampled_from(STOPS),
     seed=st.integers(0, 3),
@@ -70,6 +71,7 @@ def test_beams_and_batches_of_all_sizes(beam: int, n_best: int, rows: int, count
     check(model, make_sentences(count, width), decoding(rows, beam_size=beam, n_best=min(n_best, beam), stop=stop))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("forced", [None, 9])
 @pytest.mark.parametrize("stop", ["fairseq", "heuristic"])
 @pytest.mark.parametrize(
