@@ -3,7 +3,6 @@
 import traceback
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,8 +12,8 @@ from torch import Tensor
 from specdec_cli.decoding.costs import made_up_sources
 from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.drafters.networks import Block
-from specdec_cli.decoding.loop import decode_with
-from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.loop import decode_by_search, decode_with
+from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.support import supported
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 
 Means = Literal["kernels", "operators", "eager"]
 """Triton kernels and PyTorch's operators in captured rounds, and operators that the host launches one by one."""
-ROWS, TOKENS = 5, 12
-"""Rows of the check, and tokens that it decodes of each."""
+ROWS, TOKENS, BEAM = 5, 12, 4
+"""Rows of the check, tokens that it decodes of each, and hypotheses of its beam searches."""
 CLOSE = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
 """Largest difference of states of kernels and operators, as a share of the largest state."""
 
@@ -107,6 +106,8 @@ def _check_operators(bundle: "Bundle", problem: str) -> tuple[Means, str]:
         eager.graphs = None
         if _outputs(verifier, sentences, ROWS) != _outputs(eager, sentences, ROWS):
             return "eager", f"{problem}; captured rounds give other tokens".removeprefix("; ")
+        if [] in _outputs(verifier, sentences, ROWS, beam=BEAM).values():
+            return "eager", f"{problem}; captured searches give other tokens".removeprefix("; ")
     except Exception as error:
         return "eager", f"{problem}; {_in_words('rounds cannot be captured', error)}".removeprefix("; ")
     return "operators", problem
@@ -141,6 +142,9 @@ def why_not_kernels(bundle: "Bundle") -> str | None:
     alone = [_outputs(verifier, sentences[row : row + 1], 1)[row] for row in range(ROWS)]
     if _outputs(verifier, sentences, ROWS) != dict(enumerate(alone)):
         return "sentences in a batch have other tokens than alone"
+    searched = [_outputs(verifier, sentences[row : row + 1], 1, beam=BEAM)[row] for row in range(ROWS)]
+    if _outputs(verifier, sentences, ROWS, beam=BEAM) != dict(enumerate(searched)):
+        return "beam search finds other hypotheses in a batch than alone"
     if (drafter := kernel_drafter(bundle.drafter)) is not None:
         block = Block(drafter, min(4, drafter.config.max_block))
         if any(_outputs(verifier, sentences, rows, block) != dict(enumerate(alone)) for rows in (1, ROWS)):
@@ -171,12 +175,19 @@ def _sentences(verifier: Verifier) -> list[Sentence]:
     return [Sentence(row, source[row:]) for row, source in enumerate(made_up_sources(ROWS, config.source_size, config.eos))]
 
 
-def _outputs(verifier: Verifier, sentences: Sequence[Sentence], rows: int, block: Block | None = None) -> dict[int, list[int]]:
-    """The tokens of each sentence, decoded twice: by the operators themselves, and by their graphs."""
-    options = Decoding(batch_size=rows, max_length=TOKENS)
+def _outputs(
+    verifier: Verifier, sentences: Sequence[Sentence], rows: int, block: Block | None = None, *, beam: int = 0
+) -> dict[int, list[int]]:
+    """The tokens of each sentence, decoded twice, by the operators themselves and by their graphs: those of drafts by `block`, or with
+    `beam` those of beam search. They are empty if both differ.
+    """
+    options = Decoding(batch_size=rows, max_length=TOKENS, search=BeamSearch(beam_size=beam or 1))
     outputs: dict[int, list[int]] = {}
     for _ in range(2):
-        for found in decode_with(verifier, block or NoDrafter(), sentences, replace(options)):
+        decoded = (
+            decode_by_search(verifier, sentences, options) if beam else decode_with(verifier, block or NoDrafter(), sentences, options)
+        )
+        for found in decoded:
             if outputs.setdefault(found.number, found.ids) != found.ids:
                 outputs[found.number] = []  # no output is empty, so it equals none
     return outputs
