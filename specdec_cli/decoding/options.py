@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from math import inf
 from types import UnionType
@@ -321,6 +321,12 @@ class Decoding:
     def given_acceptance(self) -> "Exact | Sampled":
         """The rule for drafts that come with sentences."""
         return self.acceptance if isinstance(self.acceptance, Sampled) else Exact()
+
+    def with_rule(self, rule: "Exact | Sampled") -> "Decoding":
+        """This decoding with the acceptance rule `rule`. Raises UsageError unless its output is that of decoding token by token."""
+        if not self.takes_drafts:
+            raise UsageError(f"sampling is for decodings that give greedy's output, not for {self.method} with these options")
+        return replace(self, acceptance=rule)
 
     def check_given(self) -> None:
         """Raise UsageError if sentences cannot come with drafts."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 
 
@@ -38,6 +38,11 @@ class SentenceDecoder(Protocol):
     def drafted(self) -> tuple[int, float] | None:
         """The total number of rounds with a draft, counted for each row, and their mean block size, the number of
         tokens asked for; None if the block size is not adaptive.
+        """
+
+    def with_rule(self, rule: Exact | Sampled) -> "SentenceDecoder":
+        """This engine with another acceptance rule; both share the model, and one of them decodes at a time unless the engine is
+        shareable. Raises UsageError if the decoding cannot have the rule: see `Decoding.with_rule`.
         """
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:

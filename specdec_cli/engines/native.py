@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from copy import copy
 from ctypes import c_void_p
 from dataclasses import replace
 from functools import cached_property
+from typing import Self
 
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
@@ -249,6 +251,12 @@ class NativeEngine:
             return None
         rounds, tokens = self._sizes.drafts
         return rounds, tokens / max(rounds, 1)
+
+    def with_rule(self, rule: Exact | Sampled) -> Self:
+        """This engine with another acceptance rule, with the same model and sizes of drafts."""
+        other = copy(self)
+        other._asked, other._runs = self._asked.with_rule(rule), replace(self._runs, acceptance=rule)
+        return other
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may differ.

@@ -2,7 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
+from typing import Self
 
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, Lengths, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
@@ -10,7 +12,7 @@ from specdec_cli.decoding.drafters.fallback import make_drafter
 from specdec_cli.decoding.loop import OWN_SIZE, decode_alone, decode_by_search, decode_with
 from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, METHODS
-from specdec_cli.decoding.options import Constraints, Decoding, constraints_of, own_options
+from specdec_cli.decoding.options import Constraints, Decoding, Exact, Sampled, constraints_of, own_options
 from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
@@ -206,6 +208,13 @@ class Engine:
         """
         pace = self._drafting.pace
         return (pace.rounds, pace.asked / max(pace.rounds, 1)) if isinstance(pace, AdaptivePace) else None
+
+    def with_rule(self, rule: Exact | Sampled) -> Self:
+        """This engine with another acceptance rule, with the same model and drafter."""
+        other = copy(self)
+        other.decoding, other._given = self.decoding.with_rule(rule), None
+        other._given_inputs = replace(self._given_inputs, decoding=replace(self._given_inputs.decoding, acceptance=rule))
+        return other
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Yield a hypothesis for each sentence as soon as it is done, in any order; the lengths of the sentences may

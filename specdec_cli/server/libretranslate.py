@@ -1,12 +1,16 @@
 """The interface of LibreTranslate: /translate, /detect, /languages, /frontend/settings."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from specdec_cli.decoding.options import Decoding, Exact, Sampled, ranges
+from specdec_cli.errors import UsageError
+from specdec_cli.fields import Between
 from specdec_cli.server.documents import ENDINGS
 from specdec_cli.server.guard import RequestError
 from specdec_cli.server.requests import checked_text, read_fields, text_of
@@ -53,7 +57,8 @@ class LibreTranslate:
             detected = await service.prepare(lambda: [guessed(service, text, target) for text in texts], sum(map(len, texts)))
         sources = [each["language"] for each in detected] if detected else [short_code(source)] * len(texts)
         count = min(_count(fields, "alternatives"), MOST_ALTERNATIVES)
-        found = await service.run(request, self._translate(texts, sources, target, is_html=form == "html", various=count > 0))
+        rules = self._rules(fields, dict.fromkeys((each, target) for each in sources if (each, target) in service.translators))
+        found = await service.run(request, self._translate(texts, sources, target, rules, is_html=form == "html", various=count > 0))
         many = isinstance(asked, list)
         answer: dict[str, Any] = {"translatedText": [each[0] for each in found] if many else found[0][0]}
         if detected:
@@ -63,7 +68,20 @@ class LibreTranslate:
             answer["alternatives"] = others if many else others[0]
         return JSONResponse(answer)
 
-    async def _translate(self, texts: list[str], sources: list[str], target: str, *, is_html: bool, various: bool) -> list[list[str]]:
+    def _rules(self, fields: Mapping[str, Any], pairs: Iterable[Pair]) -> dict[Pair, Exact | Sampled | None]:
+        """The rule of sampling that a request asks for, for each of `pairs`. Raises RequestError as `sampling_rule` does."""
+        return {pair: sampling_rule(fields, self._service.decodings.get(pair, Decoding())) for pair in pairs}
+
+    async def _translate(
+        self,
+        texts: list[str],
+        sources: list[str],
+        target: str,
+        rules: Mapping[Pair, Exact | Sampled | None],
+        *,
+        is_html: bool,
+        various: bool,
+    ) -> list[list[str]]:
         """The translation of each text; with `various`, other ones after it."""
         found = [[text] for text in texts]
         by_source = {source: [index for index, one in enumerate(sources) if one == source] for source in dict.fromkeys(sources)}
@@ -74,7 +92,9 @@ class LibreTranslate:
                 raise RequestError(400, unsupported(self._service, source, target))
         # At the same time, so that a request for which there is no room is refused as a whole.
         translated = await together(
-            self._translate_from((source, target), [texts[index] for index in chosen], is_html=is_html, various=various)
+            self._translate_from(
+                (source, target), [texts[index] for index in chosen], rules[source, target], is_html=is_html, various=various
+            )
             for source, chosen in by_source.items()
         )
         for chosen, each in zip(by_source.values(), translated, strict=True):
@@ -82,15 +102,17 @@ class LibreTranslate:
                 found[index] = outputs
         return found
 
-    async def _translate_from(self, pair: Pair, texts: list[str], *, is_html: bool, various: bool) -> list[list[str]]:
+    async def _translate_from(
+        self, pair: Pair, texts: list[str], rule: Exact | Sampled | None, *, is_html: bool, various: bool
+    ) -> list[list[str]]:
         pages = []
         if is_html:
             pages = await self._service.prepare(lambda: [split_html(text) for text in texts], sum(map(len, texts)))
         plain = [text for page in pages for text in page.texts] if is_html else texts
         if various:
-            translated = await self._service.translate_variously(pair, plain)
+            translated = await self._service.translate_variously(pair, plain, rule)
         else:
-            translated = [[text] for text in await self._service.translate(pair, plain)]
+            translated = [[text] for text in await self._service.translate(pair, plain, rule=rule)]
         if is_html:
             parts = iter(translated)
             translated = [variants(page.join, [next(parts) for _ in page.texts]) for page in pages]
@@ -126,6 +148,44 @@ class LibreTranslate:
                 },
             }
         )
+
+
+def sampling_rule(fields: Mapping[str, Any], decoding: Decoding) -> Exact | Sampled | None:
+    """The acceptance rule that the fields `temperature`, `top_k` and `seed` of a request ask for, where the server decodes by `decoding`;
+    None for the server's own. A temperature of 0 asks for no sampling.
+
+    Raises RequestError for values that are not numbers in their ranges, for the other two without a temperature if the server does not
+    sample, and where the decoding does not allow sampling.
+    """
+    temperature, top_k = _number_of(fields, "temperature", float, 0.0), _number_of(fields, "top_k", int)
+    seed, own = _number_of(fields, "seed", int), decoding.acceptance
+    given = {name: value for name, value in (("temperature", temperature), ("top_k", top_k), ("seed", seed)) if value is not None}
+    samples = isinstance(own, Sampled)
+    if not samples and given and temperature is None:
+        raise RequestError(400, f"Invalid request: {next(iter(given))} is only for requests with a temperature")
+    if not given or (temperature == 0 and not samples):
+        return None
+    rule = Exact() if temperature == 0 else replace(own if isinstance(own, Sampled) else Sampled(), **given)
+    try:
+        decoding.with_rule(rule)
+    except UsageError as error:
+        raise RequestError(400, f"Invalid request: temperature: {error}") from error
+    return rule
+
+
+def _number_of(fields: Mapping[str, Any], name: str, kind: type[int] | type[float], also: float | None = None) -> Any:
+    """The number in a field, None without it. Raises RequestError unless it is in its range, or `also`."""
+    value, allowed = fields.get(name), Between(0, 2**32 - 1) if name == "seed" else ranges()[name]
+    if value is None:
+        return None
+    try:
+        number = kind(value) if isinstance(value, str | int) or kind is float else None
+    except (TypeError, ValueError, OverflowError):
+        number = None
+    if number is None or isinstance(value, bool) or not (number == also or allowed.low <= number <= allowed.high):
+        more = "" if also is None else f", or {also:g},"
+        raise RequestError(400, f"Invalid request: {name}: a number from {allowed.low} to {allowed.high}{more} is expected")
+    return number
 
 
 def _count(fields: Mapping[str, Any], name: str) -> int:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from starlette.requests import Request
 
+from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import UsageError
@@ -24,7 +25,7 @@ from specdec_cli.pipeline.translator import Translation, Translator
 from specdec_cli.server.guard import ClientLeft, Keys, Limits, RequestError
 from specdec_cli.server.monitoring import Log, Metrics
 from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
-from specdec_cli.server.texts import Fragment, Pieces, split_pieces
+from specdec_cli.server.texts import Piece, Pieces, numbered, split_pieces
 from specdec_cli.text.glossary import Glossary
 from specdec_cli.text.locale.languages import guess_language, short_code
 from specdec_cli.text.spelling.word_list import WordList
@@ -114,7 +115,7 @@ class OutOfTime(RequestError):
 class Service:
     """The decoders of the server: of translation by source and target language, of correction by language, and those that find
     several translations of a text by beam search (`alternatives`), by source and target language.
-    `words` is the list to which clients may add words, None without one.
+    `words` is the list to which clients may add words, None without one. `decodings` are those of the `translators`.
 
     Languages are two-letter codes, or other short ones. The decoders run inside a `with` block, in the threads of `pool`.
     """
@@ -128,6 +129,7 @@ class Service:
     metrics: Metrics = field(default_factory=Metrics)
     alternatives: dict[Pair, BatchDecoder[Translation]] = field(default_factory=dict)
     words: WordList | None = None
+    decodings: dict[Pair, Decoding] = field(default_factory=dict)
     in_progress: int = 0
 
     def __post_init__(self) -> None:
@@ -149,21 +151,28 @@ class Service:
         """Return what `work` returns for a text of `characters` characters; for a long text, in a thread, so that other requests go on."""
         return await asyncio.to_thread(work) if characters > _LONG else work()
 
-    async def translate(self, pair: Pair, texts: Sequence[str], split: Callable[[str], Pieces] = split_pieces) -> list[str]:
-        """Translate texts of the languages `pair`, which must be one of `translators`; `split` divides a text into pieces."""
+    async def translate(
+        self,
+        pair: Pair,
+        texts: Sequence[str],
+        split: Callable[[str], Pieces] = split_pieces,
+        rule: Exact | Sampled | None = None,
+    ) -> list[str]:
+        """Translate texts of the languages `pair`, which must be one of `translators`; `split` divides a text into pieces. `rule` is the
+        rule of sampling, None for that of the server.
+        """
         pieces = await self.prepare(lambda: [split(text) for text in texts], sum(map(len, texts)) + len(texts))
-        decoded = await self._translated(self.translators[pair], [line for each in pieces for line in each.texts])
+        decoded = await self._translated(self.translators[pair], list(numbered(pieces, rule)))
         outputs = iter(each.text for each in decoded)
         return [each.join(list(islice(outputs, len(each.texts)))) for each in pieces]
 
-    async def translate_variously(self, pair: Pair, texts: Sequence[str]) -> list[list[str]]:
+    async def translate_variously(self, pair: Pair, texts: Sequence[str], rule: Exact | Sampled | None = None) -> list[list[str]]:
         """Several translations of each text: that of `translate`, and then those of beam search, if there is a model for it."""
         if pair not in self.alternatives:
-            return [[text] for text in await self.translate(pair, texts)]
+            return [[text] for text in await self.translate(pair, texts, rule=rule)]
         pieces = await self.prepare(lambda: [split_pieces(text) for text in texts], sum(map(len, texts)))
-        lines = [line for each in pieces for line in each.texts]
-        decoders = self.translators[pair], self.alternatives[pair]
-        decoded, ranked = await together(self._translated(decoder, lines) for decoder in decoders)
+        works = (self.translators[pair], rule), (self.alternatives[pair], None)
+        decoded, ranked = await together(self._translated(decoder, list(numbered(pieces, own))) for decoder, own in works)
         found = ([best.text, *(text for text, _ in other.hypotheses)] for best, other in zip(decoded, ranked, strict=True))
         return [variants(each.join, list(islice(found, len(each.texts)))) for each in pieces]
 
@@ -308,7 +317,7 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     if info.task == "translate":
         if pair in service.translators:
             raise UsageError(f"{place}: another model translates from {pair[0]} to {pair[1]} already")
-        service.translators[pair] = decoder
+        service.translators[pair], service.decodings[pair] = decoder, engine.decoding
     else:
         if pair[0] in service.correctors:
             raise UsageError(f"{place}: another model corrects {pair[0]} already")
@@ -356,12 +365,16 @@ def make_decode(
     info = bundle.info
     languages = info.source_language, info.target_language
     if info.task == "translate":
-        translator = Translator(engine, bundle.tokenizer, languages=languages)
-        if words.glossary is not None:
-            translator.use_glossary(words.glossary)
-        if words.uses_labels:
-            translator.use_labels(bundle.labels)
-        return lambda lines: translator.translate(lines, separate=[isinstance(line, Fragment) for line in lines])
+
+        def translator(rule: Exact | Sampled | None) -> Translator:
+            made = Translator(engine if rule is None else engine.with_rule(rule), bundle.tokenizer, languages=languages)
+            if words.glossary is not None:
+                made.use_glossary(words.glossary)
+            if words.uses_labels:
+                made.use_labels(bundle.labels)
+            return made
+
+        return partial(_translate_apart, translator)
     if info.task == "correct":
         edit_filter = EditFilter.of(info)
         corrector = Corrector(
@@ -377,6 +390,27 @@ def make_decode(
         return partial(_correct_apart, corrector, words)
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
+
+
+def _translate_apart(translator: Callable[[Exact | Sampled | None], Translator], lines: Sequence[str]) -> Iterator[Translation]:
+    """Translate lines that belong to different texts, those of one rule together. Blank lines between them keep them apart: what is
+    code may depend on the lines beside it.
+    """
+    pieces = [line if isinstance(line, Piece) else Piece(line) for line in lines]
+    places: dict[Exact | Sampled | None, list[int]] = {}
+    for place, piece in enumerate(pieces):
+        places.setdefault(piece.rule, []).append(place)
+    found: dict[int, Translation] = {}
+    done = 0
+    for rule, own in places.items():
+        apart = [each for place in own for each in (pieces[place], Piece())]
+        separate, numbers = [each.is_fragment for each in apart], [each.number for each in apart]
+        translated = islice(translator(rule).translate(apart, separate=separate, numbers=numbers), 0, None, 2)
+        for place, translation in zip(own, translated, strict=True):
+            found[place] = translation
+            while done in found:
+                yield found.pop(done)
+                done += 1
 
 
 @lru_cache(maxsize=2)

@@ -2,15 +2,17 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from html.entities import html5
-from itertools import count
+from itertools import count, repeat
 
+from specdec_cli.decoding.options import Exact, Sampled
 from specdec_cli.documents.html_events import is_space, unescape
 from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.io.lines import Line
+from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.paragraphs import Paragraph, is_unfinished, join_paragraphs
 from specdec_cli.text.segment.sentences import split_sentences, split_to_limit
 from specdec_cli.text.shape import with_own_beginning
@@ -18,38 +20,66 @@ from specdec_cli.text.view import Tag, Untagged
 
 LONGEST_PIECE = 600
 """Most characters of a piece."""
+_MOST_LINES = 2**20
 _LINE_END = re.compile(r"(\r\n|\n|\r)")
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of a text and the gaps around them, one more than there are pieces."""
+    """The pieces of a text and the gaps around them, one more than there are pieces. Pieces that `are_fragments` may be headings or table
+    cells of a document: no full stop is added to one that ends with a letter.
+    """
 
     texts: tuple[str, ...]
     gaps: tuple[str, ...]
+    are_fragments: bool = False
 
     def join(self, outputs: Sequence[str]) -> str:
         """The text with `outputs` in place of its pieces."""
         return self.gaps[0] + "".join(output + gap for output, gap in zip(outputs, self.gaps[1:], strict=True))
 
 
-class Fragment(str):
-    """A piece of a document, which may be a heading or a table cell: no full stop is added to one that ends with a letter."""
+class Piece(str):
+    """A piece, and how it is decoded: whether it may be a fragment (see Pieces), and for sampling the acceptance rule (None: that of the
+    server) and the number of its line, from which random numbers are drawn.
+    """
+
+    is_fragment = False
+    rule: Exact | Sampled | None = None
+    number = 1
+
+
+def numbered(texts: Iterable[Pieces], rule: Exact | Sampled | None = None) -> Iterator[Piece]:
+    """Yield the pieces of the texts of a request, which are decoded by `rule`. Lines are numbered from 1 through all texts, and so are
+    those of a file with these texts; the second piece of a line and those after it have numbers that no line has.
+    """
+    number = 1
+    for text in texts:
+        part = 0
+        for gap, own in zip(text.gaps, text.texts, strict=False):
+            if ends := len(_LINE_END.findall(gap)):
+                number, part = number + ends, 0
+            piece = Piece(own)
+            piece.is_fragment, piece.rule, piece.number = text.are_fragments, rule, number + part * _MOST_LINES
+            part += 1
+            yield piece
+        number += len(_LINE_END.findall(text.gaps[-1])) + 1
 
 
 def document_pieces(text: str) -> Pieces:
     """The pieces of the text of a segment of a document. One with inline markup is not divided: a pair of tags stays in one piece."""
-    found = Pieces((text,), ("", "")) if STAND_IN.search(text) else split_pieces(text)
-    return Pieces(tuple(map(Fragment, found.texts)), found.gaps)
+    found = Pieces((text,), ("", "")) if STAND_IN.search(text) else split_pieces(text, copies_code=False)
+    return replace(found, are_fragments=True)
 
 
-def split_pieces(text: str, longest: int = LONGEST_PIECE) -> Pieces:
-    """Split a text into its lines, and each line of more than `longest` characters into pieces."""
+def split_pieces(text: str, longest: int = LONGEST_PIECE, *, copies_code: bool = True) -> Pieces:
+    """Split a text into its lines, and each line of more than `longest` characters into pieces. Lines of code are in the gaps."""
     texts: list[str] = []
     gaps = [""]
     parts = _LINE_END.split(text)
-    for line, ending in zip(parts[::2], [*parts[1::2], ""], strict=True):
-        own = split_line(line, longest)
+    code = code_lines(parts[::2]) if copies_code else repeat(False)
+    for line, ending, is_code in zip(parts[::2], [*parts[1::2], ""], code, strict=False):
+        own = Pieces((), (line,)) if is_code else split_line(line, longest)
         gaps[-1] += own.gaps[0]
         texts += own.texts
         gaps += own.gaps[1:]
@@ -219,7 +249,7 @@ def split_html(page: str) -> Html:
             gaps[-1] += page[begin:finish]
             part = ""
     _add(part + page[position:], texts, gaps)
-    return Html(tuple(texts), tuple(gaps), kept)
+    return Html(tuple(texts), tuple(gaps), kept=kept)
 
 
 def _copied(page: str) -> Iterator[tuple[int, int, str]]:
