@@ -230,6 +230,7 @@ TRIALS: Sequence[tuple[str, str, str]] = (
     ("specdec train-verifier", "--init en-gec", _set(FEW_UPDATES)),
     ("specdec train-verifier", "--init work", _set(RUN)),
     ("specdec train-verifier", "", _set(SHAPE, RUN)),
+    ("specdec distill", "--nearest", " --nearest 0"),
     ("specdec train-drafter", "--simulate", ""),
     ("specdec train-drafter", "", _set(DRAFTER, FEW_UPDATES)),
     ("specdec bench", "--synthetic", " --help"),

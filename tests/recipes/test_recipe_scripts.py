@@ -17,23 +17,49 @@ from tools.consoles import Shell
 
 
 def test_the_script_of_the_translator_runs(shell: Shell, tmp_path: Path) -> None:
-    generator = random.Random(0)
-    english, german = ("red green house river old new man sun", "rot gruen haus fluss alt neu mann sonne")
-    words = dict(zip(english.split(), german.split(), strict=True))
-    sources = sorted({tuple(generator.choices(list(words), k=generator.randint(1, 4))) for _ in range(400)})
-    pairs = [f"{' '.join(source)}\t{' '.join(words[word] for word in source)}\n" for source in generator.sample(sources, len(sources))]
-    (tmp_path / "text").mkdir()
-    for name, domain, some in (("train", "tatoeba", pairs[5::2]), ("train2", "manual-one", pairs[:5] + pairs[6::2])):
-        with lzma.open(tmp_path / "text" / f"{name}.tsv.xz", "wt", encoding="utf-8") as stream:
-            stream.writelines(f"{domain}\t{pair}" for pair in some)
-    for name in ("tatoeba", "chat"):
-        (tmp_path / "text" / f"dev.{name}.tsv").write_text("".join(pairs[:5]), encoding="utf-8")
+    pairs = _write_parallel_text(tmp_path / "text")
     _run_script(shell, "en-de.sh", tmp_path)
     counts = json.loads((tmp_path / "work" / "data" / "prepare.json").read_text(encoding="utf-8"))["pairs"]
     assert counts["dropped"] == {"held out": 5} and counts["kept"] == len(pairs) - 5
     made = load_bundle(tmp_path / "work" / "en-de")
     assert made.drafter is not None
     assert made.info.decoding == "specdec"
+
+
+@pytest.mark.long
+def test_the_script_of_the_opposite_direction_runs(shell: Shell, tmp_path: Path) -> None:
+    pairs = _write_parallel_text(tmp_path / "text")
+    _run_script(shell, "en-de.sh", tmp_path)
+    (tmp_path / "work").rename(tmp_path / "opposite")
+    english = sorted({pair.split("\t")[0] for pair in pairs})
+    with lzma.open(tmp_path / "text" / "mono.en.tsv.xz", "wt", encoding="utf-8") as stream:
+        stream.writelines(f"wikinews\t{line} and {english[place - 1]}\n" for place, line in enumerate(english))
+    _run_script(shell, "de-en.sh", tmp_path, INIT=str(tmp_path / "opposite" / "en-de"))
+    work = tmp_path / "work"
+    assert (work / "dev.chat.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t") == pairs[0].rstrip("\n").split("\t")[::-1]
+    trained = [line.split("\t") for line in (work / "data" / "train.tsv").read_text(encoding="utf-8").splitlines()]
+    back = {target for domain, _, target in trained if domain == "back-translation"}
+    assert len(back) > 50 and all(" and " in target for target in back)
+    assert {target for domain, _, target in trained if domain != "back-translation"} == {pair.split("\t")[0] for pair in pairs[5:]}
+    made, opposite = load_bundle(work / "de-en"), load_bundle(tmp_path / "opposite" / "en-de")
+    assert (made.info.source_language, made.info.target_language, made.info.decoding) == ("de", "en", "specdec")
+    assert made.drafter is not None and made.verifier.config == opposite.verifier.config
+
+
+def _write_parallel_text(folder: Path) -> list[str]:
+    """Write training text and two dev sets of the first five pairs; return all pairs, as lines of TSV."""
+    generator = random.Random(0)
+    english, german = ("red green house river old new man sun", "rot gruen haus fluss alt neu mann sonne")
+    words = dict(zip(english.split(), german.split(), strict=True))
+    sources = sorted({tuple(generator.choices(list(words), k=generator.randint(1, 4))) for _ in range(400)})
+    pairs = [f"{' '.join(source)}\t{' '.join(words[word] for word in source)}\n" for source in generator.sample(sources, len(sources))]
+    folder.mkdir()
+    for name, domain, some in (("train", "tatoeba", pairs[5::2]), ("train2", "manual-one", pairs[:5] + pairs[6::2])):
+        with lzma.open(folder / f"{name}.tsv.xz", "wt", encoding="utf-8") as stream:
+            stream.writelines(f"{domain}\t{pair}" for pair in some)
+    for name in ("tatoeba", "chat"):
+        (folder / f"dev.{name}.tsv").write_text("".join(pairs[:5]), encoding="utf-8")
+    return pairs
 
 
 @pytest.mark.long

@@ -37,7 +37,7 @@ FURTHER = (
 DRAFTERS = ("blockwise", "en-de-drafter", "gad-big-drafter", "gad-drafter", "gad-drafter-quick", "quick-drafter", "report-drafter")
 ORDERED = ("double-token-quick",)
 MASKED = ("mask-predict-quick",)
-SCRIPTS = ("en-de.sh", "en-gec.sh", "papers.sh", "zh-gec.sh")
+SCRIPTS = ("de-en.sh", "en-de.sh", "en-gec.sh", "papers.sh", "zh-gec.sh")
 OTHERS = ("en-gec-corrupt", "en-gec-corrupt-learners", "zh-gec-corrupt", "report-gec-finetune", "report-gec-12-2")
 
 
