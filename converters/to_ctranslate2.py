@@ -13,8 +13,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import naming
 from specdec_cli.model.attention import Attention
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.model.embedding import Embedding
-from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
+from specdec_cli.model.layers import DecoderLayer, Embedding, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.new_folder import new_folder
 

@@ -8,11 +8,8 @@ from torch import nn
 
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafters import AnyDrafter
-from specdec_cli.model.heads import Heads
-from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.drafter import AnyDrafter, BlockDrafter, Heads
+from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.model.int8 import quantize
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING

@@ -14,7 +14,7 @@ from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.files import write_atomically
-from specdec_cli.model.bundle_description import Described
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import SHIPPED, ModelChoice

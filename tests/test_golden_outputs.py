@@ -19,7 +19,7 @@ from specdec_cli.documents.formats import READERS
 from specdec_cli.documents.names import format_of
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.opening import open_memory
-from specdec_cli.model.bundle_description import Described
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import Correction, Corrector
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts

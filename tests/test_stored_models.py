@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.training.checkpoint import Beginning
-from specdec_cli.training.loop import Trainer
+from specdec_cli.training.trainer import Trainer
 from tests.conftest import make_lines
 from tests.training.conftest import OPTIMIZER, RUN
 from tests.training.test_trainer import Toy

@@ -18,8 +18,7 @@ from specdec_cli.fields import in_words
 from specdec_cli.files import write_atomically
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import PRESETS, TransformerConfig
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
 from tools import papers, results
 from tools.pages import ROOT, Generator, pages, regenerate

@@ -10,7 +10,7 @@ from specdec_cli.benchmark.row_decoding import describe_settings, line_decoder, 
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.options import Decoding, resolve
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
-from specdec_cli.model.bundle_description import BundleDescription
+from specdec_cli.model.bundle_info import BundleDescription
 
 
 class NativeRunner:

@@ -6,7 +6,7 @@ from specdec_cli.benchmark.geometries import Geometry, prepare_drafts
 from specdec_cli.benchmark.native_runner import NativeRunner
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.engines.native import NativeEngine
-from specdec_cli.model.bundle_description import BundleDescription
+from specdec_cli.model.bundle_info import BundleDescription
 
 
 class RecordedNativeRunner(NativeRunner):

@@ -9,8 +9,7 @@ from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.model.bundle_description import Described
-from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.model.bundle_info import BundleInfo, Described
 from specdec_cli.pipeline.corrector import Correction, Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import Translation, Translator

@@ -21,7 +21,7 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from specdec_cli.model.bundle_description import BundleDescription
+from specdec_cli.model.bundle_info import BundleDescription
 from specdec_cli.model.cache import steps
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig

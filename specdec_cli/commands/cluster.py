@@ -30,11 +30,8 @@ from specdec_cli.commands.teachers import DistillationPlan, open_teacher
 from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column
 from specdec_cli.decoding.options import Sampled
-from specdec_cli.distillation.filters import Filters
-from specdec_cli.distillation.models import TeacherModel, as_ctranslate2, teacher_digest
-from specdec_cli.distillation.run import Summary, distill_lines, finish
-from specdec_cli.distillation.shards import ShardCounts, Shards
-from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.distillation.run import Filters, ShardCounts, Shards, Summary, distill_lines, finish
+from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, as_ctranslate2, teacher_digest
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.files import cache_folder, check_target, make_folder
 from specdec_cli.folder_lock import locked

@@ -120,8 +120,8 @@ def convert(
     """
     from specdec_cli.commands.convert import proof_sentence, snippet, translated_by_bundle, translated_by_ctranslate2
     from specdec_cli.model.bundle import save_bundle
+    from specdec_cli.model.bundle_edits import order_vocabulary
     from specdec_cli.model.formats import ConversionOptions
-    from specdec_cli.model.vocabulary_order import order_vocabulary
     from specdec_cli.new_folder import new_folder
     from specdec_cli.text.corpus.parallel import read_tsv
     from specdec_cli.text.tokenize.sentencepiece import FILE
@@ -177,8 +177,8 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
     from dataclasses import asdict
 
     from specdec_cli.decoding.options import DecodingOptions, resolve
-    from specdec_cli.model.averaging import Share, average
     from specdec_cli.model.bundle import BundleInfo
+    from specdec_cli.model.bundle_edits import Share, average
     from specdec_cli.recipe import build_changed
     from specdec_cli.text.spelling.speller import Lexicon
 
@@ -270,8 +270,7 @@ def translated_by_bundle(folder: Path, sentence: str) -> str:
 
 def translated_by_ctranslate2(bundle: "Bundle", folder: Path, sentence: str) -> str:
     """The output of CTranslate2 for `sentence`, with the model in `folder`, converted from `bundle`."""
-    from specdec_cli.distillation.process import TeacherProcess
-    from specdec_cli.distillation.teacher import Resources, Search
+    from specdec_cli.distillation.teachers import Resources, Search, TeacherProcess
 
     longest = min(_PROOF_LENGTH, bundle.verifier.config.max_positions)
     search = Search(beam_size=1, max_length=longest, max_source_length=longest, compute_type="default")

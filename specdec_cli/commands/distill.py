@@ -26,17 +26,13 @@ from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, draw
 from specdec_cli.commands.training_run import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve
-from specdec_cli.distillation.filters import Filters
-from specdec_cli.distillation.models import TeacherModel, find_teacher
-from specdec_cli.distillation.run import Progress, Summary, settings_of
+from specdec_cli.distillation.run import DISTILLED, Filters, Progress, Shards, Summary, settings_of
 from specdec_cli.distillation.run import distill as distill_shards
-from specdec_cli.distillation.shards import DISTILLED, Shards
-from specdec_cli.distillation.sources import distinct_lines, read_sources, source_column
-from specdec_cli.distillation.targets import Targets
-from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, find_teacher
+from specdec_cli.distillation.texts import Targets, distinct_lines, read_sources, source_column
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.folder_lock import locked, rank
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.machine import Precision
 from specdec_cli.opening.models import find_bundle
 from specdec_cli.processors import usable_processors

@@ -25,7 +25,7 @@ from specdec_cli.text.io.writing import Writer
 
 if TYPE_CHECKING:
     from specdec_cli.commands.trace import Tracer
-    from specdec_cli.model.bundle_description import Described
+    from specdec_cli.model.bundle_info import Described
 
 
 WINDOW = 16

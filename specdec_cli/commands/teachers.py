@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import cast
 
 from specdec_cli.decoding.options import DecodingOptions, Sampled
-from specdec_cli.distillation.filters import Filters
-from specdec_cli.distillation.models import TeacherModel, as_ctranslate2
-from specdec_cli.distillation.process import TeacherProcess
-from specdec_cli.distillation.teacher import Resources, Search, Teacher
+from specdec_cli.distillation.run import Filters
+from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, TeacherProcess, as_ctranslate2
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.machine import Device, Precision
 
@@ -55,7 +53,7 @@ def open_teacher(
             yield teacher
         return
     check_ensemble(models)
-    from specdec_cli.distillation.ensemble import Ensemble
+    from specdec_cli.distillation.bundle_teachers import Ensemble
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import open_bundle
 
@@ -73,7 +71,7 @@ def drawing_options(search: Search, sampling: Sampled) -> DecodingOptions:
 
 def _drawing(model: TeacherModel, search: Search, resources: Resources, sampling: Sampled) -> Teacher:
     """The teacher that draws tokens with a bundle. Raises what `open_engine` raises."""
-    from specdec_cli.distillation.drawing import DrawingTeacher
+    from specdec_cli.distillation.bundle_teachers import DrawingTeacher
     from specdec_cli.opening.engines import open_engine
     from specdec_cli.opening.machine import MachineOptions
     from specdec_cli.opening.models import ModelChoice

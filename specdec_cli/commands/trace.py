@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.text import Text
 
-from specdec_cli.model.bundle_description import Described
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 if TYPE_CHECKING:

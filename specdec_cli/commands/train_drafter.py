@@ -15,8 +15,8 @@ from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.model.drafters import AnyDrafter
-    from specdec_cli.training.batches import SentencePair
+    from specdec_cli.model.drafter import AnyDrafter
+    from specdec_cli.training.data import SentencePair
     from specdec_cli.training.recipe import DrafterRecipe
 
 
@@ -98,8 +98,7 @@ def train_drafter(
     from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
-    from specdec_cli.training.drafter import DrafterTask
-    from specdec_cli.training.drafter_operations import operations_counter
+    from specdec_cli.training.drafter import DrafterTask, operations_counter
     from specdec_cli.training.recipe import DrafterRecipe
 
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
@@ -149,7 +148,7 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
     """Make the greedy output of the verifier in the folder `model` for text, in the folder `output`; return the TSV file with it."""
     from specdec_cli.commands.distill import distill_files, plan_distillation
     from specdec_cli.commands.options import ClusterOptions
-    from specdec_cli.distillation.teacher import Resources
+    from specdec_cli.distillation.teachers import Resources
 
     resources = Resources(device, threads or usable_processors())
     plan = plan_distillation([str(model)], resources=resources, beam_size=1, keep_copies=True)
@@ -202,10 +201,8 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
     from dataclasses import replace
 
     from specdec_cli.decoding.methods import DRAFTS_OF, methods_of
-    from specdec_cli.model.drafter import BlockDrafter
+    from specdec_cli.model.drafter import BlockDrafter, Heads, make_drafter
     from specdec_cli.model.drafter_config import DrafterConfig
-    from specdec_cli.model.drafters import make_drafter
-    from specdec_cli.model.heads import Heads
 
     config = plan.drafter
     if isinstance(config, DrafterConfig):
@@ -234,7 +231,7 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
 
 def held_out_sets(bundle: "Bundle", files: Sequence[Path], tell: Callable[[str], None]) -> "dict[str, list[SentencePair]]":
     """Pairs of a source and the verifier's greedy output for the sources of each file (see `dev_sources`), by name of the dev set."""
-    from specdec_cli.training.greedy_outputs import greedy_outputs
+    from specdec_cli.training.drafter import greedy_outputs
 
     return {name: greedy_outputs(bundle, dev_sources(bundle, path, tell)) for name, path in zip(dev_names(files), files, strict=True)}
 
@@ -271,7 +268,7 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit
     """
     from itertools import islice
 
-    from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.distillation.texts import read_sources
     from specdec_cli.engines.reference import bundle_verifier
     from specdec_cli.training.data import check_left, longer_than
 

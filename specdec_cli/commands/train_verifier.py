@@ -86,11 +86,9 @@ def train_verifier(
     from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
-    from specdec_cli.training.initial_verifier import initial_verifier
-    from specdec_cli.training.masked import MaskedTask
-    from specdec_cli.training.order import order_fields
-    from specdec_cli.training.recipe import VerifierRecipe
-    from specdec_cli.training.verifier import VerifierTask, operations_a_token
+    from specdec_cli.training.initial import initial_verifier
+    from specdec_cli.training.recipe import VerifierRecipe, order_fields
+    from specdec_cli.training.verifier import MaskedTask, VerifierTask, operations_a_token
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     plan = replace(plan, model={**plan.model, **order_fields(order or plan.model.get("order"))})

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from specdec_cli.digests import files_digest, folder_digest
-from specdec_cli.distillation.models import find_teacher, teacher_digest
-from specdec_cli.distillation.sources import sources_digest
+from specdec_cli.distillation.teachers import find_teacher, teacher_digest
+from specdec_cli.distillation.texts import sources_digest
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.training.checkpoint import COMMAND, Beginning
 from specdec_cli.training.data import DataSource

@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
     from specdec_cli.training.checkpoint import Beginning
-    from specdec_cli.training.loop import TrainingTask
-    from specdec_cli.training.progress import Progress
     from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
+    from specdec_cli.training.trainer import Progress, TrainingTask
 
 
 def require_training() -> None:
@@ -64,7 +63,7 @@ def train(
     from rich.console import Console
 
     from specdec_cli.commands.training_view import TrainingView
-    from specdec_cli.training.loop import Trainer
+    from specdec_cli.training.trainer import Trainer
 
     tell = teller(quiet or not fabric.is_global_zero)
     output.mkdir(parents=True, exist_ok=True)
@@ -99,7 +98,7 @@ def check_text(paths: Sequence[Path], parallel: bool) -> None:
     """
     from itertools import islice
 
-    from specdec_cli.distillation.sources import read_sources
+    from specdec_cli.distillation.texts import read_sources
     from specdec_cli.errors import InputError
     from specdec_cli.files import check_regular
     from specdec_cli.text.corpus.parallel import read_tsv

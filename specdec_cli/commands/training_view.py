@@ -18,10 +18,10 @@ from specdec_cli.errors import UsageError
 from specdec_cli.files import naming, write_atomically
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.opening.machine import Machine
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.progress import Report
+from specdec_cli.training.blocks import simulate
+from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import RunSettings
-from specdec_cli.training.simulation import simulate
+from specdec_cli.training.trainer import Report
 
 EVERY = 100
 """The number of updates between two rows of the CSV file."""

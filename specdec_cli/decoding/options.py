@@ -34,7 +34,7 @@ from specdec_cli.model.bundle_info import BeamStop, GenerationRules
 from specdec_cli.text.folding import Order
 
 if TYPE_CHECKING:
-    from specdec_cli.model.bundle_description import Described
+    from specdec_cli.model.bundle_info import Described
 
 PRESETS: dict[str, tuple[int, float]] = {"high-quality": (3, 1.0), "high-efficiency": (5, 3.0)}
 """Top-beta and tolerance in nats of each preset, unless the bundle has presets of these names."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from ctranslate2 import Translator, get_cuda_device_count  # type: ignore[attr-defined]
 
-from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.distillation.teachers import Resources, Search
 from specdec_cli.errors import ModelError
 from specdec_cli.processes import serve
 from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer

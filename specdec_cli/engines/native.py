@@ -15,9 +15,8 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.measurements import DraftOutcomes
 from specdec_cli.engines.native_costs import MeasuredModel, SharedBlockSizes, round_costs, stored_costs
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_description import BundleDescription
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafter_configs import AnyDrafterConfig
+from specdec_cli.model.bundle_info import BundleDescription
+from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig
 from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
 from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 from specdec_cli.native.ngram_memory import NgramMemory

@@ -20,7 +20,7 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.measurements import cached_costs
 from specdec_cli.measurement_cache import CachedMeasurement
-from specdec_cli.model.drafters import AnyDrafter
+from specdec_cli.model.drafter import AnyDrafter
 from specdec_cli.model.network import fingerprint_of
 
 SHORT, LONG = 3, 12

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from specdec_cli.kernels.norm import normalised
 from specdec_cli.kernels.tiles import power_of_two
-from specdec_cli.model.embedding import Embedding
+from specdec_cli.model.layers import Embedding
 
 
 @triton.jit

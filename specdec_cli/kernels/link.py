@@ -10,7 +10,7 @@ from torch import Tensor
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.tiles import power_of_two
 from specdec_cli.kernels.vocabulary import best_tokens
-from specdec_cli.model.embedding import Vocabulary
+from specdec_cli.model.layers import Vocabulary
 from specdec_cli.model.slot_link import SlotLink
 
 STEP = 128

@@ -17,9 +17,9 @@ from specdec_cli.kernels.support import supported
 from specdec_cli.kernels.vocabulary import Best, best_tokens, fits
 from specdec_cli.model.attention import Attention, PrefixMask
 from specdec_cli.model.cache import Cache, LayerCache
+from specdec_cli.model.choices import suppressed
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.network import fingerprint_of
-from specdec_cli.model.suppression import suppressed
 from specdec_cli.model.transformer import Memory, Transformer
 
 

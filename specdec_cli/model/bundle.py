@@ -10,20 +10,17 @@ from torch import nn
 
 from specdec_cli.errors import ModelError, is_out_of_memory
 from specdec_cli.files import write_json
-from specdec_cli.model.bundle_description import describe_bundle
-from specdec_cli.model.bundle_info import DIGEST, FORMAT, naming
+from specdec_cli.model.bundle_info import DIGEST, FORMAT, describe_bundle, naming
 from specdec_cli.model.bundle_info import BeamStop as BeamStop
 from specdec_cli.model.bundle_info import BundleInfo as BundleInfo
 from specdec_cli.model.bundle_info import read_info as read_info
 from specdec_cli.model.bundle_info import read_shape as read_shape
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafter_configs import AnyDrafterConfig
-from specdec_cli.model.drafters import AnyDrafter, make_drafter
+from specdec_cli.model.drafter import AnyDrafter, BlockDrafter, make_drafter
+from specdec_cli.model.drafter_config import AnyDrafterConfig
 from specdec_cli.model.network import Network
-from specdec_cli.model.storage import Storage, count_weights, load_weights, save_weights
+from specdec_cli.model.storage import Storage, Uninitialized, count_weights, load_weights, save_weights
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.model.uninitialized import Uninitialized
 from specdec_cli.text.labels import FILE as LABELS
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS

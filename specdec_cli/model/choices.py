@@ -1,9 +1,28 @@
-"""Choice of tokens by their logits, and log probabilities of tokens."""
+"""Choice of tokens by their logits, log probabilities of tokens, and tokens that are never output."""
 
 import torch
 from torch import Tensor
 
-from specdec_cli.model.suppression import suppressed, without_suppression
+SUPPRESSED = -1e4
+"""Value that is added to the output bias of a suppressed token; finite in every number format."""
+
+
+def without_suppression(logits: Tensor) -> Tensor:
+    """Float32 logits (..., V), for normalisation over all tokens: SUPPRESSED (-10000), which the output bias adds to
+    the logits of suppressed tokens, is subtracted from these logits again.
+
+    Logits in half precision are only converted: there the original value of a suppressed logit is lost to rounding.
+    """
+    if logits.dtype not in (torch.float32, torch.float64):
+        return logits.float()
+    return torch.where(suppressed(logits), logits - SUPPRESSED, logits).float()
+
+
+def suppressed(logits: Tensor) -> Tensor:
+    """A boolean tensor, of the shape of `logits`, that is true for suppressed tokens: those with a logit below
+    -5000, half of SUPPRESSED, which is added to the output bias of such tokens.
+    """
+    return logits < SUPPRESSED / 2
 
 
 class Choices:

@@ -1,21 +1,77 @@
-"""The network of the block drafter: it predicts a block of tokens in one pass after a cached prefix."""
+"""Trained drafters: the block drafter, which is not autoregressive, and heads on the verifier's states."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
-from specdec_cli.model.draft_network import DraftNetwork
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.dropout import Dropout
-from specdec_cli.model.embedding import Embedding, Vocabulary
-from specdec_cli.model.layers import DecoderLayer, DecoderLayers
+from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, HeadsConfig
+from specdec_cli.model.layers import DecoderLayer, DecoderLayers, Dropout, Embedding, Vocabulary
 from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.transformer import Encoder, Memory, Transformer
+
+
+@dataclass
+class _Copy:
+    """A copy of the verifier's vocabulary."""
+
+    embedding: Embedding
+    output: nn.Linear
+
+
+class DraftNetwork(nn.Module):
+    """Base class of trained networks that draft for `verifier`; `config` is the network's configuration. With a slot
+    link (`chain`), a slot depends on the tokens of slots before it; with None, the slots are independent.
+    """
+
+    config: DrafterConfig | HeadsConfig
+    chain: SlotLink | None
+
+    def __init__(self, verifier: Transformer) -> None:
+        super().__init__()
+        # In a tuple, so that torch does not register these weights as the drafter's own.
+        self._verifier: tuple[Transformer] = (verifier,)
+        self._vocabulary: tuple[Vocabulary] = (verifier,)
+
+    @property
+    def verifier(self) -> Transformer:
+        """The model for which the network drafts."""
+        return self._verifier[0]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The verifier's embeddings and output projection, converted to the drafter's precision if that was lowered."""
+        return self._vocabulary[0]
+
+    @property
+    def like(self) -> Tensor:
+        """A weight with the type and device of the network's activations, also in an int8 model."""
+        return self.vocabulary.embedding.tokens.weight
+
+    def lower_precision(self, dtype: torch.dtype) -> None:
+        """Convert the network in place to `dtype`; it then uses copies in `dtype` of the verifier's embeddings and
+        output projection.
+
+        A network with embeddings of its own makes no copies. The verifier keeps its own type, so exact decoding has
+        the same output.
+        """
+        self.to(dtype)
+        if self.vocabulary is self._vocabulary[0]:
+            embedding, output = copy.deepcopy((self.verifier.embedding, self.verifier.output))
+            self._vocabulary = (_Copy(embedding.to(dtype), output.to(dtype)),)
+
+    def choose(self, states: Tensor, last: Tensor) -> Tensor:
+        """The drafted ids (N, k) for the states (N, k, W) of k slots that follow the tokens `last` (N,)."""
+        if self.chain is None:
+            logits: Tensor = self.vocabulary.output(states)[..., : self.config.shortlist or None]
+            return logits.argmax(-1)
+        return self.chain.choose(states, last, self.vocabulary, self.config.candidates, self.config.shortlist)
 
 
 @dataclass
@@ -206,3 +262,83 @@ class BlockDrafter(DraftNetwork):
         between = self.vocabulary.embedding.at(positions) if self.config.positions == "layers" else None
         states: Tensor = self.norm(self.layers(x, mask, view.keys_values, view.mask, stores, between))
         return states
+
+
+class Head(nn.Module):
+    """A feed-forward layer with a residual connection; its output goes to the shared output projection (Stern et al.
+    2018, Section 3).
+    """
+
+    def __init__(self, width: int, feed_forward: int, dropout: float) -> None:
+        super().__init__()
+        self.inner = nn.Linear(width, feed_forward)
+        self.outer = nn.Linear(feed_forward, width)
+        self.dropout = Dropout(dropout)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """States (..., W) of one slot from the verifier's top states (..., W)."""
+        change: Tensor = self.outer(F.relu(self.inner(states)))
+        output: Tensor = states + self.dropout(change)
+        return output
+
+
+class Heads(DraftNetwork):
+    """Predicts several tokens after the verifier's next token, all from the verifier's top state that predicts the
+    next token.
+
+    The state at a position predicts the next token through the verifier's output projection. Head j, from 1,
+    predicts from the same state, through the same projection, the token j positions after the next one. A draft
+    needs no pass over the decoder. Raises ModelError if the configuration does not fit that of `verifier`.
+    """
+
+    config: HeadsConfig
+
+    def __init__(self, config: HeadsConfig, verifier: Transformer, dropout: float = 0.0) -> None:
+        super().__init__(verifier)
+        config.check_against(verifier.config)
+        self.config = config
+        width = verifier.config.width
+        self.heads = nn.ModuleList(Head(width, config.feed_forward, dropout) for _ in range(config.max_block))
+        self.chain = SlotLink(width, config.chain) if config.chain else None
+        self.start = nn.Linear(2 * width, width) if config.start else None
+
+    @torch.no_grad()
+    def initialize_from(self, other: "Heads") -> None:
+        """Copy the weights that `other` has too, in place. Raises ModelError if the shape of one differs."""
+        theirs = other.state_dict()
+        for name, own in self.state_dict().items():
+            if name not in theirs:
+                continue
+            if own.shape != theirs[name].shape:
+                raise ModelError(f"heads with {name} of {tuple(theirs[name].shape)} cannot initialise some of {tuple(own.shape)}")
+            own.copy_(theirs[name])
+
+    def first_states(self, memory: Memory) -> Tensor:
+        """The states (B, W) that replace the verifier's before the first token.
+
+        They are zeros, or with `start` in the configuration a projection of the first and the mean encoder state of
+        each row.
+        """
+        if self.start is None:
+            return memory.states.new_zeros(memory.states.shape[0], self.verifier.config.width)
+        lengths = memory.mask.ends.amax(1, keepdim=True)
+        inside = torch.arange(memory.states.shape[1], device=lengths.device) < lengths
+        states = memory.states.to(self.like.dtype)
+        mean = (states * inside[..., None]).sum(1) / lengths.clamp_min(1)
+        first: Tensor = self.start(torch.cat([states[:, 0], mean], dim=1))
+        return first.to(memory.states.dtype)
+
+    def forward(self, states: Tensor, slots: int) -> Tensor:
+        """States (..., k, W) of the first k = `slots` slots from the verifier's top states (..., W)."""
+        states = states.to(self.like.dtype)
+        return torch.stack([head(states) for head in self.heads[:slots]], dim=-2)
+
+
+AnyDrafter = BlockDrafter | Heads
+
+
+def make_drafter(config: AnyDrafterConfig, verifier: Transformer, dropout: float = 0.0) -> AnyDrafter:
+    """Make a drafter for `verifier`, with random weights, of the kind of `config`. Raises ModelError if `config`
+    does not fit the verifier.
+    """
+    return Heads(config, verifier, dropout) if isinstance(config, HeadsConfig) else BlockDrafter(config, verifier, dropout)

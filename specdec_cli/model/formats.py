@@ -14,7 +14,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_info import Task
 
-PLUGINS = ("converters.registration",)
+PLUGINS = ("converters.formats",)
 """Names of the modules that register formats; they are imported on the first use of a format."""
 
 

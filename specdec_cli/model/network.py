@@ -10,8 +10,7 @@ from torch import Tensor, nn
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.length_head import LengthHead
-from specdec_cli.model.transformer import Memory, Transformer
+from specdec_cli.model.transformer import LengthHead, Memory, Transformer
 
 
 class Network(Protocol):

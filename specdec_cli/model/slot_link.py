@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.embedding import Vocabulary
+from specdec_cli.model.layers import Vocabulary
 
 
 class SlotLink(nn.Module):

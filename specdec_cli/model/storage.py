@@ -1,9 +1,9 @@
-"""Weights in safetensors files, in several number formats."""
+"""Reading and writing of weights, and construction of modules without random initial weights."""
 
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -12,9 +12,28 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from specdec_cli.errors import ModelError, is_out_of_memory
 from specdec_cli.files import check_regular, write_atomically
+
+_DRAWING = ("uniform_", "normal_", "kaiming_uniform_")
+
+
+class Uninitialized(TorchFunctionMode):
+    """A context in which random initialisation is skipped, so that new tensors keep uninitialized memory."""
+
+    def __torch_function__(
+        self, function: Callable[..., Any], types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Call `function` and return its result; if it would fill a tensor with random numbers, return the tensor
+        unchanged instead.
+        """
+        named = kwargs or {}
+        if function.__name__ in _DRAWING:
+            return args[0] if args else named["tensor"]
+        return function(*args, **named)
+
 
 Storage = Literal["float32", "float16", "int8"]
 _SCALE = ".scale"

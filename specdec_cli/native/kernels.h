@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#define SUPPRESSED -1e4f // what the output bias adds to the logit of a suppressed token: see model/suppression.py
+#define SUPPRESSED -1e4f // what the output bias adds to the logit of a suppressed token: see model/choices.py
 
 // A linear layer with the norm before it and the activation after it. `weights` are packed by tiles (products.h), `tiles` of
 // them; `scales`, `sums` (of an output's weights, also as floats) and `bias` have a place for each output of each tile.

@@ -9,11 +9,9 @@ from torch import Tensor
 
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
-from specdec_cli.model.choices import Choices
+from specdec_cli.model.choices import Choices, suppressed, without_suppression
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.length_head import LengthHead
-from specdec_cli.model.suppression import suppressed, without_suppression
-from specdec_cli.model.transformer import Memory
+from specdec_cli.model.transformer import LengthHead, Memory
 from specdec_cli.native.library import HEADER
 from specdec_cli.native.model import NativeModel
 

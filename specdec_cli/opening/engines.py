@@ -13,7 +13,7 @@ from specdec_cli.digests import folder_digest
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_description import Described, describe_bundle
+from specdec_cli.model.bundle_info import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.opening.machine import (
     Device,

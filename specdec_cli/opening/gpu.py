@@ -24,7 +24,7 @@ from specdec_cli.model.network import TorchNetwork
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.model.drafters import AnyDrafter
+    from specdec_cli.model.drafter import AnyDrafter
     from specdec_cli.model.network import Network
 
 Means = Literal["kernels", "operators", "eager"]

@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
-from specdec_cli.model.bundle_description import Described
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.native.model import DecodedRound
 from specdec_cli.server.guard import RequestError
 from specdec_cli.server.requests import read_fields, text_of

@@ -17,7 +17,7 @@ from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_description import Described
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, Corrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits

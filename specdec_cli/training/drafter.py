@@ -1,6 +1,6 @@
-"""Training of a drafter on the greedy output of its verifier."""
+"""Training of drafters."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -9,16 +9,57 @@ import numpy
 import torch
 from torch import Tensor, nn
 
+from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafters import AnyDrafter
-from specdec_cli.training.batches import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
-from specdec_cli.training.blocks import block_states, encode_sentences
-from specdec_cli.training.glancing import glance
-from specdec_cli.training.greedy_outputs import greedy_outputs
+from specdec_cli.model.drafter import AnyDrafter, BlockDrafter
+from specdec_cli.model.flops import DrafterUpdate, update_drafter
+from specdec_cli.training.blocks import EncodedSentences, block_states, encode_sentences, simulate
+from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import DrafterRecipe
-from specdec_cli.training.simulation import simulate
+from specdec_cli.training.trainer import Progress
+
+
+def glance(
+    network: BlockDrafter, sentences: EncodedSentences, cuts: Tensor, visible: int, labels: Tensor, loss_mask: Tensor, ratio: float
+) -> tuple[Tensor, Tensor]:
+    """Draw the target tokens to put into the drafter's input; return them and the remaining loss mask.
+
+    `cuts` (B, M) are the prefix lengths of the blocks, `labels` (B, M, K) the ids that the slots should predict, and the boolean
+    `loss_mask` (B, M, K) is true for slots with a loss. A first pass without gradients, with the same dropout as the training pass,
+    counts the wrong slots of each block; `ratio` times as many slots of the block are drawn at random. The label of a drawn
+    slot is put into the input of the next slot (shifted layout) or of the slot itself (unshifted), and the drawn slot is
+    taken out of the loss. Returns ids (B, M, K), -1 where the mask token stays, and a new boolean loss mask (B, M, K).
+    """
+    # Drawn before the first pass: no random number may be drawn between the two passes but for their dropout.
+    order = torch.rand(labels.shape, device=labels.device).masked_fill(~loss_mask, 2.0)
+    shifted = network.config.layout == "shifted"
+    if shifted:
+        order[..., visible - 1 :] = 2.0  # the last slot of a block has no next slot
+    devices = [labels.device] if labels.is_cuda else []
+    with torch.no_grad(), torch.random.fork_rng(devices):
+        states = block_states(network, sentences, cuts, labels.shape[2], visible)
+        drafted = network.vocabulary.output(states).argmax(-1)
+    wrong = ((drafted != labels) & loss_mask).sum(2)
+    count = (wrong * ratio).long()
+    rank = order.argsort(2).argsort(2)
+    hidden = (rank < count[..., None]) & (order < 2.0)
+    glanced = torch.where(hidden, labels, -1)
+    if shifted:
+        glanced = torch.cat([torch.full_like(glanced[..., :1], -1), glanced[..., :-1]], dim=-1)
+    return glanced, loss_mask & ~hidden
+
+
+_ROWS = 16
+
+
+def greedy_outputs(bundle: Bundle, sources: Sequence[Sequence[int]]) -> list[SentencePair]:
+    """Decode `sources` (ids ending with EOS) greedily with the verifier; return a pair of source and output ids for each, in order."""
+    engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=_ROWS), bundle))
+    outputs = {h.number: h.ids for h in engine.decode([Sentence(number, source) for number, source in enumerate(sources)])}
+    return [SentencePair(source, outputs[number]) for number, source in enumerate(sources)]
 
 
 class DrafterObjective(nn.Module):
@@ -180,3 +221,32 @@ def draw_cuts(generator: numpy.random.Generator, length: int, count: int, shorte
     drawn = {int(generator.integers(int(low), int(high))) for low, high in pairwise(edges) if int(high) > int(low)}
     cuts = [shortest, *sorted(drawn - {shortest})]
     return cuts + [-1] * (count - len(cuts))
+
+
+SAMPLE = 2000
+"""The most sentences whose operations are counted; the others are taken to need as many."""
+
+
+def operations_counter(task: DrafterTask) -> Callable[[Progress], float]:
+    """A function that returns the floating-point operations of training up to a progress, without padding."""
+    an_update = task.sentences_an_update * operations_a_sentence(task.network, task.recipe, task.outputs)
+    return lambda progress: progress.update * an_update
+
+
+def operations_a_sentence(network: AnyDrafter, recipe: DrafterRecipe, outputs: Sequence[SentencePair]) -> float:
+    """Floating-point operations of training for each sentence of `outputs`, without padding, averaged over a sample.
+
+    Only matrix products are counted (see model/flops.py). Block sizes and prefixes are drawn as in training. Slots that glancing
+    shows to the drafter count as predicted.
+    """
+    generator = numpy.random.default_rng(recipe.run.seed)
+    sample = outputs[:: -(-len(outputs) // SAMPLE)]
+    total, config = 0, network.config
+    for pair in sample:
+        visible = draw_block_size(generator, config.max_block, vary=recipe.vary_block)
+        cuts = [cut for cut in draw_cuts(generator, len(pair.target), recipe.cuts, config.shortest_prefix) if cut >= 0]
+        predicted = sum(min(visible, len(pair.target) - cut) for cut in cuts)
+        glancing, tuned = any(recipe.glancing), recipe.verifier == "fine-tuned"
+        one = DrafterUpdate(len(pair.source), len(pair.target), len(cuts), predicted, glancing, tuned)
+        total += update_drafter(network.verifier.config, config, one)
+    return total / len(sample)

@@ -7,10 +7,7 @@ from typing import Annotated, Any, Literal
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, checked_values
 from specdec_cli.model.config import LARGEST_VOCABULARY, TransformerConfig, preset
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafter_configs import AnyDrafterConfig
-from specdec_cli.model.heads_config import HeadsConfig
-from specdec_cli.training.order import order_fields
+from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, HeadsConfig
 
 Share = Annotated[float, Between(0, 1)]
 Weight = Annotated[float, Between(0, 1000)]
@@ -21,6 +18,17 @@ SET_BY_TOKENIZER = ("vocabulary_size", "source_vocabulary_size", "padding", "eos
 """The fields of a model's shape whose values are those of its tokenizer."""
 _OF_LENGTH = ("max_updates", "max_epochs", "patience", "checkpoint_minutes", "evaluate_every", "sharded")
 """Fields of RunSettings that may have other values when a run is resumed, because updates do not depend on them."""
+
+
+def order_fields(order: str | None) -> dict[str, Any]:
+    """The TransformerConfig fields that follow from the generation order `order`; empty for None.
+
+    A bidirectional model has learned positions, because the two tokens of a step are not adjacent in the sentence (Imamura and
+    Sumita 2020, Section 3.1).
+    """
+    if order is None:
+        return {}
+    return {"order": order} | ({"positions": "learned"} if order == "bidirectional" else {})
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,8 @@ from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.heads import Heads
-from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.drafter import BlockDrafter, Heads
+from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.model.transformer import Transformer
 
 LINEAR = {torch.ops.aten.mm, torch.ops.aten.addmm}

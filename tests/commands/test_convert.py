@@ -14,8 +14,8 @@ from specdec_cli.app import app as main_app
 from specdec_cli.commands.convert import convert
 from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info, save_bundle
+from specdec_cli.model.drafter import make_drafter
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafters import make_drafter
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
 from specdec_cli.text.spelling.speller import FILE as LEXICON

@@ -15,9 +15,9 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.loop import Trainer
+from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
+from specdec_cli.training.trainer import Trainer
 from specdec_cli.training.verifier import VerifierTask
 
 CHARACTERS = "我你他们在家学习工作今天明天很好不是有书看。！ "

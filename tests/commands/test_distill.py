@@ -14,11 +14,9 @@ from typer.testing import CliRunner, Result
 from specdec_cli.app import app as main_app
 from specdec_cli.commands.distill import distill
 from specdec_cli.distillation import run as run_module
-from specdec_cli.distillation.ensemble import Ensemble
-from specdec_cli.distillation.filters import Filters, reason_to_drop
-from specdec_cli.distillation.process import TeacherProcess
-from specdec_cli.distillation.shards import Shards
-from specdec_cli.distillation.teacher import Resources, Search
+from specdec_cli.distillation.bundle_teachers import Ensemble
+from specdec_cli.distillation.run import Filters, Shards, reason_to_drop
+from specdec_cli.distillation.teachers import Resources, Search, TeacherProcess
 from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from tests.conftest import largest_file, make_lines

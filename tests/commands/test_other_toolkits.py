@@ -11,7 +11,7 @@ import pytest
 import torch
 from typer.testing import CliRunner, Result
 
-from converters.from_huggingface import from_huggingface
+from converters.huggingface import from_huggingface
 from specdec_cli.app import app
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info

@@ -12,7 +12,7 @@ import transformers
 import yaml
 from torch import Tensor
 
-from converters.positions import tensor2tensor_sinusoids
+from converters.layout import tensor2tensor_sinusoids
 from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece
 from tests.conftest import make_lines
 from tests.converters import huggingface

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from converters.checkpoints import read_pickle
-from converters.fairseq_dictionaries import read_dictionary
-from converters.from_fairseq import from_fairseq, is_fairseq
+from converters.fairseq import from_fairseq, is_fairseq, read_dictionary
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 

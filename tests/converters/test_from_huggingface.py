@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from converters.checkpoints import read_pickle
-from converters.from_huggingface import from_huggingface
+from converters.huggingface import from_huggingface
 from specdec_cli.errors import ModelError
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")

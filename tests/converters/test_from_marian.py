@@ -11,13 +11,10 @@ import numpy
 import pytest
 import torch
 
-from converters.from_marian import from_marian, is_marian
-from converters.marian_settings import read_settings
-from converters.marian_vocabularies import read_vocabulary
-from converters.marian_weights import CONFIGURATION, read_arrays
+from converters.marian import CONFIGURATION, from_marian, is_marian, read_arrays, read_settings, read_vocabulary
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.model.choices import suppressed
 from specdec_cli.model.formats import ConversionOptions, convert_model
-from specdec_cli.model.suppression import suppressed
 
 marian = pytest.importorskip("tests.converters.marian", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from typer.testing import CliRunner
 
-from converters.from_fairseq import from_fairseq
-from converters.from_huggingface import from_huggingface
+from converters.fairseq import from_fairseq
+from converters.huggingface import from_huggingface
 from specdec_cli.app import app
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence

@@ -15,7 +15,7 @@ from specdec_cli.decoding.loop import decode_by_search
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.suppression import SUPPRESSED
+from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import ORDERS
 from specdec_cli.text.tokenize.sentencepiece import PADDING

@@ -8,7 +8,7 @@ from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.model.suppression import SUPPRESSED
+from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
 from tests.decoding.fairseq_search import LogProbabilities, Rules, fairseq_search

@@ -20,7 +20,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from specdec_cli.model.heads import Heads
+from specdec_cli.model.drafter import Heads
 from tests.fakes import HEADS, in_precision, make_sentences, tiny_heads, tiny_transformer
 
 LONGEST = 40

@@ -4,7 +4,7 @@ from array import array
 
 import pytest
 
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.models import SHIPPED
 from specdec_cli.text.tokenize.tokenizer import forms_of
 from tests.decoding.copies import ends_with_copies

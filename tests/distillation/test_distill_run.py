@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.filters import Filters
-from specdec_cli.distillation.run import Progress, Summary, distill
-from specdec_cli.distillation.shards import ShardCounts, Shards
-from specdec_cli.distillation.teacher import Translation
+from specdec_cli.distillation.run import Filters, Progress, ShardCounts, Shards, Summary, distill
+from specdec_cli.distillation.teachers import Translation
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 
 SOURCES = [f"line {number} of the source" for number in range(10)]

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from specdec_cli.distillation.filters import Filters, reason_to_drop
-from specdec_cli.distillation.teacher import Translation
+from specdec_cli.distillation.run import Filters, reason_to_drop
+from specdec_cli.distillation.teachers import Translation
 
 SOURCE = "a source of five words"
 GOOD = Translation("ein Satz mit fünf Wörtern", source_tokens=6, tokens=7, finished=True)

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.distillation.process import TeacherProcess
-from specdec_cli.distillation.teacher import Resources, Search, Translation
+from specdec_cli.distillation.teachers import Resources, Search, TeacherProcess, Translation
 from specdec_cli.distillation.worker import batches
 from specdec_cli.errors import ModelError
 from specdec_cli.text.tokenize.sentencepiece import Subwords

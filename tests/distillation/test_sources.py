@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.sources import distinct_lines, read_sources, sources_digest
+from specdec_cli.distillation.texts import distinct_lines, read_sources, sources_digest
 from specdec_cli.errors import InputError
 
 

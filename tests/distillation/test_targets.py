@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.filters import Filters
-from specdec_cli.distillation.run import distill_lines, settings_of
-from specdec_cli.distillation.targets import Targets
-from specdec_cli.distillation.teacher import Search, Translation
+from specdec_cli.distillation.run import Filters, distill_lines, settings_of
+from specdec_cli.distillation.teachers import Search, Translation
+from specdec_cli.distillation.texts import Targets
 from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair
 

@@ -27,9 +27,7 @@ from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafter_configs import AnyDrafterConfig
-from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, HeadsConfig
 from specdec_cli.native.model import Resources, options_of, queue_of
 
 STORED = Path(__file__).parent.parent / "golden" / "decodings.txt"

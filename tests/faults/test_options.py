@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from converters.marian_settings import read_settings
-from converters.marian_vocabularies import read_decoding, read_vocabulary
+from converters.marian import read_decoding, read_settings, read_vocabulary
 from specdec_cli.app import app
 from specdec_cli.errors import ModelError
 

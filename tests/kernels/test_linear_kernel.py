@@ -12,8 +12,7 @@ from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.config import Activation, TransformerConfig
-from specdec_cli.model.embedding import Embedding
-from specdec_cli.model.layers import ACTIVATIONS
+from specdec_cli.model.layers import ACTIVATIONS, Embedding
 
 SHAPES = [(16, 16), (48, 80), (80, 240), (192, 64), (64, 130)]
 """Widths of inputs and outputs; most are no multiple of a tile."""

@@ -10,7 +10,7 @@ from torch import nn
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
 from specdec_cli.kernels.link import choose, link_tables
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.embedding import Embedding, Vocabulary
+from specdec_cli.model.layers import Embedding, Vocabulary
 from specdec_cli.model.slot_link import SlotLink
 
 WORDS = 90

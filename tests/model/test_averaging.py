@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.averaging import Share, average
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
+from specdec_cli.model.bundle_edits import Share, average
+from specdec_cli.model.drafter import make_drafter
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafters import make_drafter
 
 
 def save(bundle: Bundle, folder: Path, times: float = 1, drafter: bool = False) -> Path:

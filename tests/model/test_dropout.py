@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from specdec_cli.model.dropout import Dropout
+from specdec_cli.model.layers import Dropout
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.25, 0.5])

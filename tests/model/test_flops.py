@@ -13,10 +13,8 @@ from specdec_cli.model import flops
 from specdec_cli.model.attention import PrefixMask, additive_mask
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.cache import Cache
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.heads import Heads
-from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.drafter import BlockDrafter, Heads
+from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.transformer import Transformer
 

@@ -10,9 +10,8 @@ import torch
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
-from specdec_cli.model.drafter_configs import drafter_config
-from specdec_cli.model.heads import Heads
-from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.drafter import Heads
+from specdec_cli.model.drafter_config import HeadsConfig, drafter_config
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fakes import tiny_drafter, tiny_heads, tiny_transformer
 

@@ -9,10 +9,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafters import make_drafter
-from specdec_cli.model.heads_config import HeadsConfig
-from specdec_cli.model.training_flops import DrafterUpdate, update_drafter
+from specdec_cli.model.drafter import make_drafter
+from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
+from specdec_cli.model.flops import DrafterUpdate, update_drafter
 from specdec_cli.training.drafter import DrafterObjective
 from specdec_cli.training.recipe import DrafterRecipe
 

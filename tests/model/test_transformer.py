@@ -9,7 +9,7 @@ from torch import Tensor
 
 from specdec_cli.model.attention import additive_mask
 from specdec_cli.model.cache import Cache
-from specdec_cli.model.embedding import sinusoids
+from specdec_cli.model.layers import sinusoids
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import PADDING
 from tests.fakes import VOCABULARY, tiny_transformer

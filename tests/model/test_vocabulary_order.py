@@ -8,7 +8,7 @@ import torch
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
-from specdec_cli.model.vocabulary_order import order_vocabulary
+from specdec_cli.model.bundle_edits import order_vocabulary
 from specdec_cli.text.tokenize.sentencepiece import MASK, frequent_first, reorder_pieces
 from tests.conftest import make_lines
 

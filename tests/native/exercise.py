@@ -22,8 +22,7 @@ from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.options import Sampled
 from specdec_cli.engines.native_costs import NativeBlockSize
-from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
-from specdec_cli.model.bundle_info import BeamStop
+from specdec_cli.model.bundle_info import BeamStop, BundleDescription, describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import HEADER, NativeError, load_library
 from specdec_cli.native.model import NativeModel

@@ -9,7 +9,7 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import FIRST_COPY, NativeModel
 from specdec_cli.opening.machine import Machine

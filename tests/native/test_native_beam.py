@@ -12,8 +12,8 @@ from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.int8 import quantize
-from specdec_cli.model.suppression import SUPPRESSED
 from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.machine import Machine

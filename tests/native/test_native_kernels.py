@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.int8 import arithmetic
 from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.linear import Int8Linear
-from specdec_cli.model.suppression import SUPPRESSED
 
 Floats = NDArray[np.float32]
 WIDTHS = (16, 48, 384)

@@ -8,7 +8,7 @@ import pytest
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.native import NativeEngine
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.model import DecodedRound
 from specdec_cli.opening.models import SHIPPED
 

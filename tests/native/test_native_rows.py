@@ -9,7 +9,7 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.options import Decoding, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.native import MOST_ROWS, NativeEngine
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED
 

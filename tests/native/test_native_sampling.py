@@ -15,7 +15,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.bundle_description import BundleDescription, describe_bundle
+from specdec_cli.model.bundle_info import BundleDescription, describe_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel, Resources

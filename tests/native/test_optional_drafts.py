@@ -10,7 +10,7 @@ from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.measurements import DraftOutcomes
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.models import SHIPPED
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))

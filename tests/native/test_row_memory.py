@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED

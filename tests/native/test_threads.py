@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED
 from tests.native.requests import Request, decode

@@ -9,7 +9,7 @@ from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.lines import LineDecoder
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords

@@ -13,10 +13,9 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, MASK, Subwords
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.loop import Trainer, TrainingTask
-from specdec_cli.training.progress import Report
+from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
+from specdec_cli.training.trainer import Report, Trainer, TrainingTask
 from specdec_cli.training.verifier import VerifierTask
 
 WORDS = range(MASK + 1, MASK + 21)

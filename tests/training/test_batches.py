@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.training.batches import SentencePair, epoch_order, evaluation_order, group_by_shape, pad, padded_width
+from specdec_cli.training.data import SentencePair, epoch_order, evaluation_order, group_by_shape, pad, padded_width
 from specdec_cli.training.drafter import draw_cuts
 
 WIDTHS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144)

@@ -8,8 +8,7 @@ import torch
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import preset
-from specdec_cli.training.depth import changed_depth, check_preset, with_depth
-from specdec_cli.training.initial_verifier import initial_verifier
+from specdec_cli.training.initial import changed_depth, check_preset, initial_verifier, with_depth
 from specdec_cli.training.recipe import VerifierRecipe
 
 

@@ -5,13 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.drafters import make_drafter
-from specdec_cli.model.heads_config import HeadsConfig
-from specdec_cli.model.training_flops import DrafterUpdate, update_drafter
-from specdec_cli.training import drafter_operations
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.drafter_operations import operations_a_sentence
+from specdec_cli.model.drafter import make_drafter
+from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
+from specdec_cli.model.flops import DrafterUpdate, update_drafter
+from specdec_cli.training import drafter as drafter_training
+from specdec_cli.training.data import SentencePair
+from specdec_cli.training.drafter import operations_a_sentence
 from specdec_cli.training.recipe import DrafterRecipe
 
 BLOCK = DrafterConfig(feed_forward=64, max_block=4, chain=16)
@@ -39,5 +38,5 @@ def test_all_slots_count_with_a_fixed_block_size_and_a_sample_stands_for_all(
     fewest, most = (update_drafter(model.config, BLOCK, DrafterUpdate(4, 6, 1, predicted)) for predicted in (1, 4))
     network = make_drafter(BLOCK, model)
     assert fewest < operations_a_sentence(network, recipe, [LONG] * 50) <= most
-    monkeypatch.setattr(drafter_operations, "SAMPLE", 2)
+    monkeypatch.setattr(drafter_training, "SAMPLE", 2)
     assert operations_a_sentence(network, recipe, [SHORT, LONG] * 2) == operations_a_sentence(network, recipe, [SHORT, SHORT])

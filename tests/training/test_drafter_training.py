@@ -16,12 +16,11 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.blocks import block_states, encode_sentences
+from specdec_cli.training.blocks import block_states, encode_sentences, simulate
+from specdec_cli.training.data import SentencePair
 from specdec_cli.training.drafter import DrafterObjective, DrafterTask
-from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import DrafterRecipe
-from specdec_cli.training.simulation import simulate
+from specdec_cli.training.trainer import Report
 from tests.fakes import PAPERS
 from tests.training.conftest import RUN, Copier, make_pairs, train
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.training.blocks import EncodedSentences, block_states, encode_sentences
-from specdec_cli.training.glancing import glance
+from specdec_cli.training.drafter import glance
 from tests.fakes import tiny_drafter, tiny_transformer
 
 SLOTS = 6

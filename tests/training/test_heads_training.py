@@ -18,15 +18,14 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.model.heads import Heads
-from specdec_cli.model.heads_config import HeadsConfig
+from specdec_cli.model.drafter import Heads
+from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.recipe import load_recipe
 from specdec_cli.text.tokenize.sentencepiece import EOS
-from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.blocks import simulate
+from specdec_cli.training.data import SentencePair
 from specdec_cli.training.drafter import DrafterTask, draw_cuts
 from specdec_cli.training.recipe import DrafterRecipe
-from specdec_cli.training.simulation import simulate
 from tests.fakes import HEADS, make_sentences, tiny_heads, tiny_transformer
 from tests.training.conftest import RUN, WORDS, Copier, train
 from tests.training.test_drafter_training import greedy

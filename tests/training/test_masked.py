@@ -17,13 +17,12 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
-from specdec_cli.model.length_head import LengthHead
+from specdec_cli.model.transformer import LengthHead
 from specdec_cli.text.tokenize.sentencepiece import EOS, MASK, PADDING, Subwords
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.loop import Trainer
-from specdec_cli.training.masked import MaskedObjective, MaskedTask, draw_masks
-from specdec_cli.training.order import with_order
-from specdec_cli.training.progress import Report
+from specdec_cli.training.data import SentencePair
+from specdec_cli.training.initial import with_order
+from specdec_cli.training.trainer import Report, Trainer
+from specdec_cli.training.verifier import MaskedObjective, MaskedTask, draw_masks
 from tests.fakes import tiny_transformer
 from tests.training.conftest import OPTIMIZER, RUN, make_pairs
 

@@ -9,8 +9,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.config import preset
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.recipe import load_recipe
-from specdec_cli.training.order import order_fields
-from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe, update_settings
+from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe, order_fields, update_settings
 
 SHIPPED = sorted((Path(__file__).parents[2] / "specdec_cli" / "recipes").glob("*.toml"))
 

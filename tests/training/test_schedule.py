@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.training.recipe import OptimizerSettings
-from specdec_cli.training.schedule import learning_rate
+from specdec_cli.training.trainer import learning_rate
 
 CONSTANT = OptimizerSettings(learning_rate=2.0, warmup=10, schedule="constant", decay_from=0.5)
 INVERSE = OptimizerSettings(learning_rate=2.0, warmup=10, schedule="inverse-sqrt")

@@ -13,10 +13,9 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.training import simulation
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.blocks import block_states, encode_sentences
-from specdec_cli.training.simulation import Simulation, simulate
+from specdec_cli.training import blocks
+from specdec_cli.training.blocks import Simulation, block_states, encode_sentences, simulate
+from specdec_cli.training.data import SentencePair
 from tests.fakes import DRAFTERS, make_sentences, tiny_drafter, tiny_transformer
 
 LONGEST = 30
@@ -54,7 +53,7 @@ def test_prefixes_in_several_passes_have_equal_counts(kind: str, monkeypatch: py
     network, sentences = talkative(kind), make_sentences(6)
     pairs = [SentencePair(s.source, h.ids) for s, h in zip(sentences, decoded(network, sentences, 0).values(), strict=True)]
     at_once = simulate(network, pairs, 3)
-    monkeypatch.setattr("specdec_cli.training.simulation._MAX_CUTS", 4)
+    monkeypatch.setattr("specdec_cli.training.blocks._MAX_CUTS", 4)
     assert simulate(network, pairs, 3) == at_once
 
 
@@ -62,7 +61,7 @@ def test_rounds_follow_from_the_agreement_at_each_cut(monkeypatch: pytest.Monkey
     def agreement(network: BlockDrafter, source: Tensor, target: Tensor, block_size: int) -> Tensor:  # noqa: ARG001
         return torch.tensor([[0, 0, 3, 0, 0], [2, 0, 0, 1, 0]])
 
-    monkeypatch.setattr("specdec_cli.training.simulation._agreement", agreement)
+    monkeypatch.setattr("specdec_cli.training.blocks._agreement", agreement)
     pairs = [SentencePair([7, 3], [7, 8, 9]), SentencePair([7, 3], [7, 8, 9, 10, 3])]
     # The first goes from 0 to 1 to 2 to 6, which is beyond its end, the second from 0 to 3 to 5.
     assert simulate(tiny_drafter(tiny_transformer()), pairs, 3) == Simulation(3, 5, 8, (3 / 8, 2 / 8, 1 / 8))
@@ -121,5 +120,5 @@ def test_many_cuts_are_simulated_in_parts(together: int, monkeypatch: pytest.Mon
     network, sentences = talkative("papers"), make_sentences(4)
     pairs = [SentencePair(s.source, decoded(network, [s], 0)[s.number].ids) for s in sentences]
     whole = simulate(network, pairs, 3)
-    monkeypatch.setattr(simulation, "_MAX_POSITIONS", together)
+    monkeypatch.setattr(blocks, "_MAX_POSITIONS", together)
     assert simulate(network, pairs, 3) == whole

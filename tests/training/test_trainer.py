@@ -15,9 +15,8 @@ from torch import Tensor, nn
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.training.checkpoint import random_states, set_random_states
-from specdec_cli.training.loop import Trainer
-from specdec_cli.training.progress import Report
 from specdec_cli.training.recipe import RunSettings
+from specdec_cli.training.trainer import Report, Trainer
 from specdec_cli.training.verifier import VerifierTask
 from tests.training.conftest import OPTIMIZER, RUN, make_pairs, train
 
@@ -224,7 +223,7 @@ def test_a_later_second_interrupt_ends_the_run_at_once(tmp_path: Path, monkeypat
 
     run = replace(RUN, max_updates=50, evaluate_every=50)
     assert train(Toy([]), run, tmp_path, interrupt_twice).progress.update == 1
-    monkeypatch.setattr("specdec_cli.training.stop_signal.PATIENCE", 0.0)
+    monkeypatch.setattr("specdec_cli.training.trainer.PATIENCE", 0.0)
     with pytest.raises(KeyboardInterrupt):
         train(Toy([]), run, tmp_path, interrupt_twice)
 

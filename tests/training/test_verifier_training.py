@@ -8,8 +8,8 @@ import torch
 
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.text.tokenize.sentencepiece import EOS
-from specdec_cli.training.batches import SentencePair
-from specdec_cli.training.schedule import learning_rate
+from specdec_cli.training.data import SentencePair
+from specdec_cli.training.trainer import learning_rate
 from specdec_cli.training.verifier import VerifierTask, edited_positions
 from tests.training.conftest import OPTIMIZER, RUN, Copier
 

@@ -5,7 +5,7 @@ import torch
 
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.text.tokenize.sentencepiece import EOS, MASK, PADDING, Subwords, train_subwords
-from specdec_cli.training.vocabulary import with_vocabulary
+from specdec_cli.training.initial import with_vocabulary
 from tests.conftest import make_lines
 
 

@@ -14,7 +14,7 @@ from specdec_cli.benchmark.rewriting import (
     score_simplification,
 )
 from specdec_cli.benchmark.summary import Scorer
-from specdec_cli.distillation.sources import read_sources
+from specdec_cli.distillation.texts import read_sources
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.scoring import Score, score
 from specdec_cli.model.bundle_info import Task

@@ -6,7 +6,7 @@ from specdec_cli.benchmark.records import Run
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.engines.native import Unsupported
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_description import describe_bundle
+from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
 from specdec_cli.opening.machine import Machine, computes_natively, native_machine, prepare_torch, resolve_machine
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle

@@ -13,8 +13,7 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
-from specdec_cli.model.drafter import BlockDrafter, SourceView
-from specdec_cli.model.heads import Heads
+from specdec_cli.model.drafter import BlockDrafter, Heads, SourceView
 
 
 def keep_last_state(states: Tensor, counts: Tensor, kept: Tensor) -> None:

@@ -3,9 +3,8 @@
 import torch
 from torch import Tensor
 
-from specdec_cli.model.choices import Choices
+from specdec_cli.model.choices import Choices, suppressed, without_suppression
 from specdec_cli.model.int8.arithmetic import log_probabilities
-from specdec_cli.model.suppression import suppressed, without_suppression
 
 
 class Int8Choices(Choices):

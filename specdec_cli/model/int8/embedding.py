@@ -5,9 +5,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.embedding import Embedding
 from specdec_cli.model.int8.arithmetic import fused
 from specdec_cli.model.int8.linear import normed
+from specdec_cli.model.layers import Embedding
 
 
 class FusedEmbedding(nn.Module):

@@ -11,7 +11,7 @@ from specdec_cli.model.cache import LayerCache
 from specdec_cli.model.int8.arithmetic import attend
 from specdec_cli.model.int8.linear import Int8Linear, normed
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, Sublayer
-from specdec_cli.model.uninitialized import Uninitialized
+from specdec_cli.model.storage import Uninitialized
 
 
 class Int8Layer(nn.Module):

@@ -2,9 +2,7 @@
 
 from torch import nn
 
-from specdec_cli.model.drafter import BlockDrafter
-from specdec_cli.model.drafters import AnyDrafter
-from specdec_cli.model.heads import Head, Heads
+from specdec_cli.model.drafter import AnyDrafter, BlockDrafter, Head, Heads
 from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.embedding import FusedEmbedding
 from specdec_cli.model.int8.encoder import Int8Encoder

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.embedding import Vocabulary
 from specdec_cli.model.int8.arithmetic import dot
 from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.layers import Vocabulary
 from specdec_cli.model.slot_link import SlotLink
 
 

@@ -15,7 +15,7 @@ from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.opening.machine import resolve_machine
 from specdec_cli.recipe import load_recipe
-from specdec_cli.training.batches import SentencePair
+from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import DrafterRecipe
 from tests.commands.training.runs import RUN, run, settings
 

@@ -17,7 +17,7 @@ from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.bundle_info import read_info
 from specdec_cli.text.tokenize.sentencepiece import Subwords
-from specdec_cli.training.progress import Report
+from specdec_cli.training.trainer import Report
 from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
 from tests.conftest import largest_file
 

@@ -1,6 +1,6 @@
 """Conversion of Hugging Face models (Marian, BART, mBART, M2M-100, NLLB) to bundles; transformers need not be installed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,18 +8,141 @@ from typing import Any
 from torch import Tensor
 
 from converters.checkpoints import read_weights
-from converters.huggingface_generation import decoding_settings, dropped_settings, suppressed_tokens
-from converters.huggingface_numbers import check_numbers
 from converters.huggingface_tokenizers import read_tokenizer
-from converters.layout import build_transformer, keep_decoder_layers
-from converters.positions import fairseq_sinusoids, interleaved_frequencies
+from converters.layout import build_transformer, fairseq_sinusoids, interleaved_frequencies, keep_decoder_layers
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from specdec_cli.model.bundle_info import Task
+from specdec_cli.model.bundle_info import LONGEST, BeamStop, Task
+from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.formats import Conversion
-from specdec_cli.model.suppression import SUPPRESSED
+
+_BEAM_STOPS: Mapping[Any, BeamStop] = {False: "heuristic", True: "first", "never": "never"}
+# Unsupported options that affect greedy decoding or beam search, each with the values that have no effect.
+_UNSUPPORTED: Mapping[str, tuple[Any, ...]] = {
+    "begin_suppress_tokens": ([],),
+    "constraints": (),
+    "decoder_start_sequence": (),
+    "diversity_penalty": (0.0,),
+    "do_sample": (False,),
+    "encoder_repetition_penalty": (1.0,),
+    "exponential_decay_length_penalty": (),
+    "force_words_ids": (),
+    "forced_decoder_ids": ([],),
+    "guidance_scale": (1.0,),
+    "max_time": (),
+    "num_beam_groups": (1,),
+    "penalty_alpha": (0.0,),
+    "renormalize_logits": (False,),
+    "sequence_bias": ({}, []),
+    "stop_strings": ([],),
+    "token_healing": (False,),
+    "watermarking_config": (),
+}
+
+
+def decoding_settings(generation: Mapping[str, Any]) -> dict[str, Any]:
+    """The generation settings of a Hugging Face model as fields of BundleInfo, by name.
+
+    Lengths in a bundle count emitted tokens; `min_length` and `max_length` of transformers count the decoder start too, so they are
+    reduced by 1. A `max_length` of 0 means that the only limit is the model's, a `beam_size` of 0 that none is given.
+    """
+    shortest = generation.get("min_new_tokens") or max(int(generation.get("min_length") or 0) - 1, 0)
+    longest = generation.get("max_new_tokens") or max(int(generation.get("max_length") or 0) - 1, 0)
+    beams, penalty = int(generation.get("num_beams") or 1), generation.get("length_penalty")
+    return {
+        "min_length": int(shortest),
+        "max_length": int(longest) if longest <= LONGEST else 0,
+        "no_repeat_ngram_size": int(generation.get("no_repeat_ngram_size") or 0),
+        "source_ngram_size": int(generation.get("encoder_no_repeat_ngram_size") or 0),
+        "repetition_penalty": float(generation.get("repetition_penalty") or 1.0),
+        "forced_end": generation.get("forced_eos_token_id") is not None,
+        "beam_size": beams if beams > 1 else 0,
+        "length_penalty": 1.0 if penalty is None else float(penalty),
+        "beam_stop": _BEAM_STOPS.get(generation.get("early_stopping") or False, "heuristic"),
+    }
+
+
+def suppressed_tokens(generation: Mapping[str, Any]) -> list[int]:
+    """The ids that must never be emitted: `suppress_tokens`, and those of `bad_words_ids` that are a single token other than EOS."""
+    end = _ids(generation.get("eos_token_id"))
+    words = [ids[0] for ids in generation.get("bad_words_ids") or [] if len(ids) == 1 and ids[0] not in end]
+    return [*words, *(generation.get("suppress_tokens") or [])]
+
+
+def dropped_settings(generation: Mapping[str, Any]) -> tuple[str, ...]:
+    """The generation settings that change the output of transformers but are not supported by specdec, as `name=value`."""
+    found = [name for name, neutral in _UNSUPPORTED.items() if generation.get(name) is not None and generation[name] not in neutral]
+    dropped = [f"{name}={generation[name]}" for name in found]
+    dropped += [f"bad_words_ids={words}" for words in generation.get("bad_words_ids") or [] if len(words) > 1]
+    if (generation.get("early_stopping") or False) not in _BEAM_STOPS:
+        dropped.append(f"early_stopping={generation['early_stopping']}")
+    ends = _ids(generation.get("eos_token_id"))
+    forced = _ids(generation.get("forced_eos_token_id"))
+    if len(ends) > 1:
+        dropped.append(f"eos_token_id={ends}")
+    if forced and forced != ends[:1]:
+        dropped.append(f"forced_eos_token_id={generation['forced_eos_token_id']}")
+    return tuple(dropped)
+
+
+def _ids(value: Any) -> list[int]:
+    if value is None:
+        return []
+    return [int(each) for each in value] if isinstance(value, list) else [int(value)]
+
+
+_SIZES = ("d_model", "encoder_ffn_dim", "encoder_attention_heads", "encoder_layers", "decoder_layers", "max_position_embeddings")
+_OF_MODEL = ("pad_token_id", "eos_token_id")
+_OF_GENERATION = (
+    "eos_token_id",
+    "decoder_start_token_id",
+    "forced_bos_token_id",
+    "forced_eos_token_id",
+    "suppress_tokens",
+    "bad_words_ids",
+)
+
+
+def check_numbers(folder: Path, config: Mapping[str, Any], generation: Mapping[str, Any], tokens: int) -> None:
+    """Check the sizes and token ids in config.json (`config`) and in the generation settings; `tokens` is the vocabulary size.
+
+    Raises ModelError, naming file and key, for a size that is not a positive integer, for a missing id, and for an id outside the
+    vocabulary.
+    """
+    for key in _SIZES:
+        if not _is_integer(config.get(key)) or config[key] < 1:
+            raise ModelError(f"{folder / 'config.json'}: {key} must be a positive integer, not {config.get(key)!r}")
+    for key in _OF_MODEL:
+        _check_ids(folder / "config.json", key, config.get(key), tokens, needed=True)
+    for key in _OF_GENERATION:
+        value = generation.get(key)
+        file = "config.json" if value == config.get(key) else "generation_config.json"
+        _check_ids(folder / file, key, value, tokens, needed=key == "decoder_start_token_id")
+
+
+def _check_ids(path: Path, key: str, value: Any, tokens: int, needed: bool) -> None:
+    ids = list(_flat(value))
+    if needed and not ids:
+        raise ModelError(f"{path}: {key} is missing")
+    for each in ids:
+        if not _is_integer(each) or not 0 <= each < tokens:
+            raise ModelError(f"{path}: {key} is {each!r}, but the vocabulary has {tokens} tokens")
+
+
+def _flat(value: Any) -> Iterator[Any]:
+    """Yield the ids in a value, which is None, an id, or a nested list of ids."""
+    if isinstance(value, list):
+        for each in value:
+            yield from _flat(each)
+    elif value is not None:
+        yield value
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
 
 ARCHITECTURES = {
     "marian": "MarianMTModel",

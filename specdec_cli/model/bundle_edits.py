@@ -1,15 +1,18 @@
-"""The weighted mean of the weights of several bundles."""
+"""Bundles made of others: the weighted mean of weights, and a vocabulary in the order of its frequency."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from torch import Tensor, nn
 
-from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.text.tokenize.loading import tokenizer_digest
+from specdec_cli.text.tokenize.sentencepiece import MASK, Subwords, frequent_first, reorder_pieces
 
 
 @dataclass(frozen=True)
@@ -71,3 +74,28 @@ def _mean(model: nn.Module, own: float, others: Sequence[tuple[nn.Module, float]
         name: own * value + sum(share * state[name] for state, share in states) if value.is_floating_point() else value
         for name, value in model.state_dict().items()
     }
+
+
+def order_vocabulary(bundle: Bundle, texts: Iterable[str], path: Path) -> None:
+    """Give the tokens that are most frequent in `texts`, sentences of the target language, the lowest ids after the special ones.
+
+    Scores of pieces do not change, and every row of the embeddings moves with its piece, so the model translates as before. The
+    new SentencePiece model is written to `path`, from which the bundle reads it. A drafter is dropped: its shortlist is made of
+    the lowest ids. Raises ModelError for other tokenizers than SentencePiece models that `specdec prepare` made, and InputError
+    if there is no text.
+    """
+    tokenizer, config = bundle.tokenizer, bundle.verifier.config
+    if not isinstance(tokenizer, Subwords) or config.source_vocabulary_size:
+        raise ModelError(f"{bundle.path}: only a vocabulary that specdec prepare made can be ordered")
+    counts = Counter(chain.from_iterable(tokenizer.encode(text) for text in texts))
+    if not counts:
+        raise InputError("the pairs for the order of the vocabulary have no text")
+    order = frequent_first([counts[each] for each in range(config.vocabulary_size)], MASK + 1)
+    path.write_bytes(reorder_pieces(tokenizer.path.read_bytes(), order))
+    weights = bundle.verifier.state_dict()
+    for name in weights:
+        if name.endswith("embedding.tokens.weight") or name.startswith("output."):
+            weights[name] = weights[name][order]
+    bundle.verifier.load_state_dict(weights)
+    bundle.tokenizer = Subwords(path)
+    bundle.drop_drafter()

@@ -1,15 +1,18 @@
-"""An ensemble of teachers: beam search over the mean of their probabilities."""
+"""Teachers in this process: an ensemble of bundles in beam search, and a bundle from which translations are drawn."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.distillation.teacher import Search, Translation
+from specdec_cli.distillation.teachers import Search, Translation
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.reference import bundle_verifier
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 
 class Ensemble:
@@ -52,3 +55,33 @@ class Ensemble:
             for ids in (hypothesis.ids for hypothesis in found.alternatives):
                 text = self._tokenizer.decode(ids)
                 yield found.number, Translation(text, lengths[found.number], len(ids), finished=ids[-1] == self._eos)
+
+
+class DrawingTeacher:
+    """A Teacher that translates lines with `engine`, whose decoding samples.
+
+    A line draws from a random stream of its own, given by its text: so shards, workers and resumed runs do not change what it gets.
+    Lines of more than `max_source_length` tokens are not translated.
+    """
+
+    def __init__(self, engine: SentenceDecoder, tokenizer: Tokenizer, max_source_length: int) -> None:
+        self._engine, self._tokenizer = engine, tokenizer
+        self._longest = min(max_source_length, engine.longest_source)
+
+    def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
+        encoded = [self._tokenizer.add_special_tokens(ids) for ids in self._tokenizer.encode_batch(sources)]
+        sentences = []
+        for number, (text, ids) in enumerate(zip(sources, encoded, strict=True)):
+            if len(ids) > self._longest:
+                yield number, Translation("", len(ids), 0, finished=False)
+            else:
+                sentences.append(Sentence(number, ids, stream=_stream(text)))
+        for found in self._engine.decode(sentences):
+            finished = found.ids[-1] == self._engine.eos
+            yield found.number, Translation(self._tokenizer.decode(found.ids), len(encoded[found.number]), len(found.ids), finished)
+
+
+def _stream(text: str) -> tuple[int, int]:
+    """The two words of 32 bits that choose the random stream of a text."""
+    digest = sha256(text.encode()).digest()
+    return int.from_bytes(digest[:4], "little"), int.from_bytes(digest[4:8], "little")

@@ -1,12 +1,69 @@
-"""Model folders of teachers: CTranslate2 models, and bundles, which are converted to CTranslate2."""
+"""Teachers: their protocol, the folders of their models, and CTranslate2 in a process of its own. Nothing here imports PyTorch."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self
 
 from specdec_cli.digests import hash_files
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
+from specdec_cli.processes import Process
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A teacher's translation of one source line, or another hypothesis of its search.
+
+    `source_tokens` and `tokens` (of the output) include EOS. `tokens` is 0 if the source was too long to translate.
+    `finished` is false if the output reached the maximum length without EOS.
+    """
+
+    text: str
+    source_tokens: int
+    tokens: int
+    finished: bool
+
+
+@dataclass(frozen=True)
+class Search:
+    """Settings of a teacher's beam search, all of which affect its output. Lengths are in tokens, EOS included.
+
+    Sources longer than `max_source_length` are not translated. `compute_type` is a number format of CTranslate2. `n_best` is the number
+    of hypotheses of a source, at most the beam size.
+    """
+
+    beam_size: int = 5
+    length_penalty: float = 1.0
+    max_length: int = 256
+    max_source_length: int = 256
+    compute_type: str = "float32"
+    n_best: int = 1
+
+
+@dataclass(frozen=True)
+class Resources:
+    """Resources of a teacher: each of `threads` threads translates a batch of at most `batch_tokens` padded source tokens.
+
+    `device` is "cpu", "cuda" or "auto". On a GPU there is one batch at a time, and `threads` has no effect.
+    """
+
+    device: str = "cpu"
+    threads: int = 1
+    batch_tokens: int = 1024
+
+
+class Teacher(Protocol):
+    """Protocol of a model or an ensemble whose translations are the training data of another model (Kim and Rush 2016)."""
+
+    def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
+        """Yield the index in `sources` and the translation of every source line, in order of completion.
+
+        With an `n_best` above 1, yield that many hypotheses of a line one after the other, the best first.
+        """
+
 
 _BUNDLE_FILES = ("tokenizer.model", "tokenizer/*", "verifier/config.json", "verifier/model.safetensors")
 _CTRANSLATE2_FILES = ("config.json", "model.bin", "tokenizer.model", "tokenizer/*", "source.spm", "target.spm")
@@ -81,3 +138,35 @@ def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
         except ModelError as error:
             raise ModelError(f"{model.folder}: {error}") from error
     return cache
+
+
+class TeacherProcess:
+    """A Teacher that runs the CTranslate2 model in `folder` in a subprocess, from entering to leaving its `with` block.
+
+    CTranslate2 runs in a subprocess because on some systems it cannot be loaded together with torch. Entering the block raises
+    ModelError if the model cannot be loaded or the subprocess fails.
+    """
+
+    def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
+        self._opening = str(folder), asdict(search), asdict(resources)
+        self.process = Process("specdec_cli.distillation.worker", f"{folder}: teacher")
+
+    def __enter__(self) -> Self:
+        self.process.__enter__()
+        try:
+            self.process.call("open", *self._opening)
+        except BaseException as error:
+            self.process.__exit__(type(error), error, None)
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.process.__exit__(kind, error, trace)
+
+    def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
+        """Yield the index in `sources` and the translation of every source line, in order of completion.
+
+        Raises ModelError if CTranslate2 or the tokenizer reports an error, or if the subprocess ends.
+        """
+        for index, text, source_tokens, tokens, finished in self.process.stream("translate", list(sources)):
+            yield index, Translation(text, source_tokens, tokens, finished)

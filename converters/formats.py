@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from converters.from_fairseq import from_fairseq, is_fairseq
-from converters.from_huggingface import from_huggingface, is_huggingface
-from converters.from_marian import from_marian, is_marian
+from converters.fairseq import from_fairseq, is_fairseq
+from converters.huggingface import from_huggingface, is_huggingface
+from converters.marian import from_marian, is_marian
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.model.formats import Conversion, ConversionOptions, Reader, register_reader, register_writer

@@ -1,21 +1,26 @@
-"""The training loop: updates, evaluation, selection of the best state, checkpoints that training resumes from."""
+"""The loop of training: updates in the order of a schedule, checkpoints, stop signals, and what is told of progress."""
 
 import math
+import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, cast
+from types import FrameType, TracebackType
+from typing import Any, Protocol, Self, cast
 
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from specdec_cli.errors import UsageError
-from specdec_cli.training.allocator import keep_freed_memory
+from specdec_cli.allocator import ARENA_MAX, MMAP_MAX, TOP_PAD, TRIM_THRESHOLD, set_allocator_options
+from specdec_cli.errors import TrainingError, UsageError
+from specdec_cli.signals import PATIENCE
 from specdec_cli.training.checkpoint import (
     FILE,
     MALFORMED,
     Beginning,
+    TrainedModule,
     damaged,
     random_states,
     read_checkpoint,
@@ -23,12 +28,130 @@ from specdec_cli.training.checkpoint import (
     write_checkpoint,
 )
 from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_processes
-from specdec_cli.training.divergence import Divergence
-from specdec_cli.training.progress import Progress, Report
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
-from specdec_cli.training.schedule import learning_rate
-from specdec_cli.training.stop_signal import StopSignal
-from specdec_cli.training.trained_module import TrainedModule
+
+_GIB = 1 << 30
+
+
+def keep_freed_memory() -> None:
+    """Keep glibc from returning freed memory to the kernel, so that the next training step reuses it.
+
+    Without this call, page faults on new memory took a third of a training step on two cores. It does nothing on systems without
+    Linux and glibc.
+    """
+    set_allocator_options({MMAP_MAX: 0, ARENA_MAX: 1, TRIM_THRESHOLD: 2 * _GIB - 1, TOP_PAD: _GIB // 4})
+
+
+MOST_UPDATES = 10
+"""A run has diverged if the losses of so many successive updates are not finite. In half precision, a single loss may overflow."""
+
+
+class Divergence:
+    """Raises TrainingError, which names `folder`, when the run in that folder has diverged."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._updates = 0
+
+    def check_loss(self, loss: float, update: int) -> None:
+        """Raise TrainingError if `loss`, that of update number `update`, and those of the nine updates before are not finite."""
+        self._updates = 0 if math.isfinite(loss) else self._updates + 1
+        if self._updates == MOST_UPDATES:
+            raise self._error(f"the losses of {MOST_UPDATES} updates", update)
+
+    def check_weights(self, weights: Mapping[str, Tensor], update: int) -> None:
+        """Raise TrainingError if any of the weights after update number `update` is not finite."""
+        if not all(bool(value.isfinite().all()) for value in weights.values()):
+            raise self._error("weights", update)
+
+    def _error(self, what: str, update: int) -> TrainingError:
+        advice = "in another folder, try a smaller optimizer.learning_rate, or run.precision=32-true"
+        return TrainingError(f"{self._folder}: the run has diverged: {what} are not finite after update {update:,}; {advice}")
+
+
+@dataclass
+class Progress:
+    """Progress of a run, stored in its checkpoint.
+
+    - `update`: the number of updates made.
+    - `epoch`: the number of complete epochs.
+    - `batch`: the number of batches of the current epoch that were used.
+    - `batches`: the number of batches in the current epoch (0: a checkpoint of an older version).
+    - `seconds`, `tokens`: totals over the run, earlier processes included.
+    - `best`: the best value of the criterion so far, negated if lower is better (None: not evaluated yet).
+    - `since_best`: the number of evaluations after the best one.
+    """
+
+    update: int = 0
+    epoch: int = 0
+    batch: int = 0
+    batches: int = 0
+    seconds: float = 0.0
+    tokens: int = 0
+    best: float | None = None
+    since_best: int = 0
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the training loop reports after each update.
+
+    `loss` (nats per token), `learning_rate` and `tokens_per_second` are those of this update. `figures` is the result of
+    `TrainingTask.evaluate` if an evaluation was due after it, else empty.
+    """
+
+    progress: Progress
+    loss: float
+    learning_rate: float
+    tokens_per_second: float
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+def learning_rate(settings: OptimizerSettings, update: int, max_updates: int) -> float:
+    """The learning rate of update number `update` (from 1) in a run of `max_updates`; see OptimizerSettings."""
+    if update <= settings.warmup:
+        return settings.learning_rate * update / settings.warmup
+    if settings.schedule == "inverse-sqrt":
+        return settings.learning_rate * math.sqrt(max(settings.warmup, 1) / update)
+    decay_start = settings.decay_from * max_updates
+    if update <= decay_start:
+        return settings.learning_rate
+    return settings.learning_rate * max(0.0, (max_updates - update) / (max_updates - decay_start))
+
+
+class StopSignal:
+    """Context manager that records SIGINT and SIGTERM: `signal` is the number of the first one received, 0 until then.
+
+    A further signal is ignored if it comes less than PATIENCE seconds after the first, else passed to the previous handler.
+    Signals that the process ignored before stay ignored.
+    """
+
+    def __init__(self) -> None:
+        self.signal = 0
+        self._since = 0.0
+        self._previous: dict[signal.Signals, Callable[[int, FrameType | None], Any] | int | None] = {}
+
+    def __enter__(self) -> Self:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._previous[number] = signal.signal(number, self._arrived)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._restore()
+
+    def _arrived(self, number: int, _: FrameType | None) -> None:
+        now = time.monotonic()
+        if not self.signal:
+            self.signal, self._since = number, now
+        elif now - self._since >= PATIENCE:
+            self._restore()
+            signal.raise_signal(signal.Signals(number))
+
+    def _restore(self) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        self._previous.clear()
 
 
 class TrainingTask(Protocol):
