@@ -60,7 +60,7 @@ def package(tmp_path: Path) -> Path:
 def test_the_examples_for_drafters_and_columns_run(package: Path, bundle_folder: Path, lines: list[str]) -> None:
     module, method, column = _CODE.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     (package / "specdec_cli" / "decoding" / "drafters" / "aligned_copy.py").write_text(module, encoding="utf-8")
-    insert(package / "specdec_cli" / "decoding" / "names.py", '        Method("ngram-memory"', f"        {method.strip()},\n")
+    insert(package / "specdec_cli" / "decoding" / "methods.py", '        Method("ngram-memory"', f"        {method.strip()},\n")
     insert(package / "specdec_cli" / "benchmark" / "columns.py", '    Column("peak_memory_mb"', f"    {column.strip()},\n")
     text = package / "text"
     text.write_text("".join(f"{line}\n" for line in lines[:6]), encoding="utf-8")
