@@ -47,7 +47,7 @@ def reason(type: str, edit: Edit) -> str:
         category = "CONJ"
     if operation == "R":
         if category == "ORTH":
-            return "capital letters are wrong" if old and old.casefold() == new.casefold() else "spaces are wrong"
+            return "capital letters are wrong" if old != new and old.casefold() == new.casefold() else "spaces are wrong"
         is_article = category == "DET" and {old.lower(), new.lower()} <= ARTICLES
         return "the article is wrong" if is_article else CATEGORIES[category].wrong
     text, thing = (new if operation == "M" else old).lower(), CATEGORIES[category].thing
@@ -61,7 +61,21 @@ def reason(type: str, edit: Edit) -> str:
 def _action(edit: Edit) -> str:
     if not edit.source:
         return f"add {_shown(edit.text)}"
+    if edit.source.strip() == edit.text.strip() and edit.text:
+        return _action_on_spaces(edit)
     return f"use {_shown(edit.text)} instead of {_shown(edit.source)}" if edit.text else f"delete {_shown(edit.source)}"
+
+
+def _action_on_spaces(edit: Edit) -> str:
+    """What to do if only the spaces before and after a mark or word change, or their number."""
+    text = edit.text.strip()
+    if not text:
+        return "use one space"
+    if edit.source[:1].isspace() and not edit.text[:1].isspace():
+        action = "put the space after" if edit.text[-1:].isspace() and not edit.source[-1:].isspace() else "delete the space before"
+    else:
+        action = "add a space after" if edit.text[-1:].isspace() else "change the spaces beside"
+    return f"{action} {_shown(text)}"
 
 
 def _shown(text: str) -> str:

@@ -22,6 +22,7 @@ from specdec_cli.text.protect.spans import protected_spans, without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
 from specdec_cli.text.shape import with_own_beginning, with_own_marks
 from specdec_cli.text.spelling.ngrams import NgramModel
+from specdec_cli.text.spelling.spacing import repeated_spaces, spaces_beside_marks
 from specdec_cli.text.spelling.speller import Lexicon, Speller
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
@@ -123,8 +124,12 @@ class Corrector:
         return map(correction, plain, views, spelling, self._lines.decode(texts, numbers=numbers), goes_on, continues)
 
     def _misspelt(self, text: str) -> list[Edit]:
-        """The edits that correct misspelt and confused words of a text. The model reads the text with these edits made."""
+        """The edits that correct misspelt and confused words of a text, and spaces beside marks. The model reads the text with these
+        edits made.
+        """
         edits = [] if self._speller is None else self._filter.sure(self._speller.edits(text))
+        if self._english:
+            edits = sorted([*edits, *spaces_beside_marks(text)])
         if not edits:
             return []
         spelt = apply_edits(text, edits)
@@ -175,10 +180,19 @@ class Corrector:
         kept = [edit for edit in restored if self._keeps_lacking(edit)]
         report_rejected(restored, kept, "signs that the model lacks", reject)
         edits = plain.restored(kept)
+        if self._english:
+            edits = self._with_single_spaces(plain.source, edits)
         ids = tuple(tuple(part.ids) for part in line.parts)
         text = apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
+
+    def _with_single_spaces(self, source: str, edits: list[Edit]) -> list[Edit]:
+        """`edits` of a source, which the model reads without repeated spaces, and those that remove these where no other edit is."""
+        found = [edit if self._types else edit._replace(types=()) for edit in repeated_spaces(source)]
+        single = self._ignored.passing(source, self._outside_protected(source, found))
+        free = [edit for edit in single if not any(other.start <= edit.end and edit.start <= other.end for other in edits)]
+        return sorted([*edits, *free]) if free else edits
 
     def _outside_protected(self, text: str, edits: Sequence[Edit]) -> list[Edit]:
         """Return the `edits` of `text` that change no protected span."""

@@ -1,0 +1,52 @@
+"""Spaces that are wrong beside punctuation marks and between words of English prose: `it .It is`, `a test .`, `This  line`."""
+
+import re
+
+from specdec_cli.text.edits import Edit
+from specdec_cli.text.locale.languages import is_function_word
+
+_GLUED = re.compile(r"(?<=[^\W\d_]{2})( ?)([.!?])(?=([A-Z][a-z']*)\b)")
+"""A mark without a space after it, before a word with a capital, which is the third group."""
+_BEFORE = re.compile(r"(?<=\w) ([.,!?;])(?=\s|$)(?! ?[.!?])")
+"""A space before a mark."""
+_ATTACHED = re.compile(r"[^\W\d_]{2}(?:,|[;!?]|\.(?=\s+[A-Z]))(?=\s|$)")
+"""A mark that follows a word, as it does not in text whose words and marks are divided by spaces."""
+_REPEATED = re.compile(r"(?<=[\w,]) {2}(?=\w)")
+"""Two spaces inside a sentence; after a full stop they are a style."""
+_SPACES = re.compile(r"\s{2,}|\t")
+SCORE, TYPE = 1.0, "R:ORTH"
+"""The score of an edit of spaces, which is right or is not made, and the type of the error."""
+
+
+def spaces_beside_marks(text: str) -> list[Edit]:
+    """Edits that put the space beside a mark after it: a word with a small letter before the mark, and after it a function word with a
+    capital, show that a sentence ends there (`e.g.This` and `System.Out` do not).
+
+    A space before a mark is removed only where other marks of the text show that these are not divided by spaces throughout.
+    """
+    found = [_edit(mark, f"{mark[2]} ") for mark in _GLUED.finditer(text) if _ends_sentence(mark)]
+    if (found or _ATTACHED.search(text)) and " . ." not in text:
+        found += [_edit(mark, mark[1]) for mark in _BEFORE.finditer(text) if not (mark[1] == "." and _lacks_word(mark))]
+    return sorted(found)
+
+
+def repeated_spaces(text: str) -> list[Edit]:
+    """Edits that make one space of two inside a sentence. Other wide spaces of the text, or tabs, show that it is a table."""
+    found = list(_REPEATED.finditer(text))
+    inside = len(_SPACES.findall(text.strip()))
+    return [_edit(spaces, " ") for spaces in found] if found and inside == len(found) <= 2 and text.strip()[-1] in ".!?" else []
+
+
+def _ends_sentence(mark: re.Match[str]) -> bool:
+    before = re.search(r"[^\W\d_]+$", mark.string[: mark.start()])
+    return before is not None and before[0].islower() and is_function_word(mark[3], "en")
+
+
+def _lacks_word(mark: re.Match[str]) -> bool:
+    """Whether a function word stands before a mark: then a word such as a link is perhaps missing, as in `it went to .`"""
+    before = re.search(r"[^\W\d_]+$", mark.string[: mark.start()])
+    return before is not None and is_function_word(before[0], "en")
+
+
+def _edit(found: re.Match[str], text: str) -> Edit:
+    return Edit(found.start(), found.end(), found[0], text, score=SCORE, types=(TYPE,))

@@ -1,0 +1,73 @@
+"""Spaces beside marks and between words of English prose are corrected, and no others."""
+
+import random
+
+import pytest
+
+from specdec_cli.text.edits import apply_edits
+from specdec_cli.text.spelling.spacing import repeated_spaces, spaces_beside_marks
+
+WORDS = ["old", "house", "stands", "near", "small", "river", "green", "garden", "looks", "lovely", "every", "spring", "morning"]
+STARTS = ("This", "It", "They", "He", "We", "But", "In", "The")
+
+
+@pytest.mark.parametrize(
+    ("text", "corrected"),
+    [
+        ("I like it .It is good.", "I like it. It is good."),
+        ("She was late.But he waited.", "She was late. But he waited."),
+        ("Hello, world .This is a test .", "Hello, world. This is a test."),
+        ("Are you sure ?We can go now !", "Are you sure? We can go now!"),
+        ("Well, I think so , too.", "Well, I think so, too."),
+    ],
+)
+def test_spaces_are_put_after_marks(text: str, corrected: str) -> None:
+    assert apply_edits(text, spaces_beside_marks(text)) == corrected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs 3 .5 euros, I think.",
+        "Use e.g.This one.",
+        "We use System.Out and Math.The here.",
+        "Buy a .com domain, please.",
+        "He works with .NET, too.",
+        "I like it .",
+        "I like cats , dogs and birds .",
+        "Wait . . . What is it, then ?",
+        "Well, he said ... and left.",
+        "The U.S.The border is closed.",
+        "Well, it went to .",
+    ],
+)
+def test_other_spaces_are_kept(text: str) -> None:
+    assert spaces_beside_marks(text) == []
+
+
+@pytest.mark.parametrize(("text", "corrected"), [("This  line is good.", "This line is good."), ("Yes,  I am sure!", "Yes, I am sure!")])
+def test_two_spaces_become_one(text: str, corrected: str) -> None:
+    assert apply_edits(text, repeated_spaces(text)) == corrected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["First.  Second.", "Name  Age", "Name   Age  Town.", "a  b  c  d.", "  Indented line.", "one\ttwo  three.", "", "  "],
+)
+def test_tables_and_styles_keep_their_spaces(text: str) -> None:
+    assert repeated_spaces(text) == []
+
+
+def test_drawn_sentences_are_joined_rightly() -> None:
+    random.seed(61)
+    wrong = []
+    for _ in range(60):
+        first, second = (random.sample(WORDS, random.randint(4, 7)) for _ in range(2))
+        right = f"{' '.join(first).capitalize()}. {random.choice(STARTS)} {' '.join(second)}."
+        text = right.replace(". ", random.choice((" .", ".", " . ")), 1)
+        if random.random() < 0.5:
+            text, right = text.replace(" ", ", ", 1), right.replace(" ", ", ", 1)
+        has_evidence = " . " not in text or "," in text
+        if apply_edits(text, spaces_beside_marks(text)) != (right if has_evidence else text):
+            wrong.append(text)
+    assert wrong == []
