@@ -18,6 +18,7 @@ from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, Tel
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle, BundleInfo
     from specdec_cli.model.formats import ConversionOptions
+    from specdec_cli.text.labels import Labels
 
 
 _bundle_option = partial(typer.Option, rich_help_panel="A bundle")
@@ -196,8 +197,20 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
         raise UsageError("ngrams=true: the bundle has no n-grams; --ngrams counts those of a text")
     if bundle.info.lexicon and bundle.lexicon is None:
         raise UsageError("lexicon=true: the bundle has no lexicon; --lexicon reads one")
+    if bundle.info.labels and bundle.labels is None:
+        bundle.labels = _labels_beside(bundle)
     if bundle.info.lexicon and not bundle.info.ngrams:
         raise UsageError("a lexicon needs n-grams, which say how probable a word is; --ngrams counts those of a text")
+
+
+def _labels_beside(bundle: "Bundle") -> "Labels":
+    """The labels in the folder of a bundle whose bundle.json does not name them. Raises UsageError if there are none."""
+    from specdec_cli.text.labels import FILE, Labels
+
+    path = None if bundle.path is None else bundle.path.with_name(FILE)
+    if path is None or not path.exists():
+        raise UsageError(f"labels=true: the bundle has no labels; write them to {FILE} in its folder")
+    return Labels.of_file(path)
 
 
 def _count_ngrams(bundle: "Bundle", paths: Sequence[Path]) -> None:

@@ -76,7 +76,7 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     complete if it has this file. A folder with a bundle has files of both bundles until the end.
 
     `storage` is the number format of the weights. A drafter, counts of n-grams, a list of words and labels in the folder are deleted
-    if the bundle has none.
+    if the bundle has none, and bundle.json says then that it has none.
     """
     folder.mkdir(parents=True, exist_ok=True)
     bundle.tokenizer.save(folder)
@@ -85,14 +85,14 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
         _save_model(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
     elif (folder / "drafter").exists():
         shutil.rmtree(folder / "drafter")  # it was made for another verifier
-    info = bundle.info
-    parts = ((NGRAMS, bundle.ngrams, info.ngrams), (LEXICON, bundle.lexicon, info.lexicon), (LABELS, bundle.labels, info.labels))
-    for name, part, is_used in parts:
-        if part is not None and is_used:
+    parts = {"ngrams": (NGRAMS, bundle.ngrams), "lexicon": (LEXICON, bundle.lexicon), "labels": (LABELS, bundle.labels)}
+    stored = {key: part is not None and getattr(bundle.info, key) for key, (_, part) in parts.items()}
+    for key, (name, part) in parts.items():
+        if part is not None and stored[key]:
             part.save(folder / name)
         else:
             (folder / name).unlink(missing_ok=True)
-    write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info) | {DIGEST: tokenizer_digest(folder)})
+    write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info) | stored | {DIGEST: tokenizer_digest(folder)})
 
 
 def load_bundle(folder: Path, source_language: str = "", target_language: str = "") -> Bundle:

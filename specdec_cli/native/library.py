@@ -35,6 +35,10 @@ class LibraryError(Exception):
     """
 
 
+class StaleLibrary(LibraryError):
+    """An error: the compiled library was built from another version of the package."""
+
+
 class UnsupportedModel(ModelError):
     """An error: the model has a size or a number format that the library does not support; the reference engine may
     support it.
@@ -53,7 +57,7 @@ class NativeError(Exception):
 def load_library() -> ctypes.CDLL:
     """Load the library that was built with the package, once per process.
 
-    Raises LibraryError if the library was not built, cannot be loaded, or was built from another version.
+    Raises LibraryError if the library was not built or cannot be loaded, and StaleLibrary if it was built from another version.
     """
     path = library_path()
     if path is None:
@@ -65,7 +69,7 @@ def load_library() -> ctypes.CDLL:
     except OSError as error:
         cause = " ".join(str(error).split()).removeprefix(f"{path}: ")
         raise LibraryError(f"{path}: {cause}") from error
-    other = LibraryError(f"{path}: built from other sources than this version; install the package again")
+    other = StaleLibrary(f"{path}: built from other sources than this version; install the package again")
     try:
         for name, (arguments, result) in HEADER.functions.items():
             function = getattr(library, name)

@@ -14,7 +14,7 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Described, describe_bundle
-from specdec_cli.native.library import LibraryError, UnsupportedModel, load_library
+from specdec_cli.native.library import LibraryError, StaleLibrary, UnsupportedModel, load_library
 from specdec_cli.opening.machine import (
     Device,
     EngineName,
@@ -106,8 +106,8 @@ def open_engine(
     """Load the bundle of `model`, and make the engine for `request`, a decoding or the options of one. It shows its rounds to what `trace`
     makes.
 
-    Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do. `tell`
-    is called if the model is converted, and if the native engine is missing.
+    Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do, and for a native engine
+    that was built from another version. `tell` is called if the model is converted, and if the native engine is missing.
     """
     model = replace(model, name=str(find_bundle(model, tell)))
     if options.engine == "native":
@@ -119,6 +119,8 @@ def open_engine(
         try:
             load_library()
             return _open_native(model, options, request, trace)
+        except StaleLibrary as error:  # the reference engine would be slow without a reason that anyone sees
+            raise UsageError(f"the native engine: {error}") from error
         except LibraryError as error:
             opened = _open_reference(model, options.resolve(), request, trace)
             tell(f"the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}")

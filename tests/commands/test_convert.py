@@ -136,6 +136,16 @@ def test_the_ngrams_of_text_are_counted(bundle_folder: Path, tmp_path: Path) -> 
         load_bundle(tmp_path / "counts")
 
 
+def test_labels_are_read_from_the_folder_of_the_bundle(bundle_folder: Path, tmp_path: Path) -> None:
+    source = Path(shutil.copytree(bundle_folder, tmp_path / "source"))
+    assert "labels=true: the bundle has no labels" in str(run(source, tmp_path / "none", "--set", "labels=true").exception)
+    (source / "labels.tsv").write_text("Home\tStartseite\n")
+    assert run(source, tmp_path / "labelled", "--set", "labels=true").exit_code == 0
+    labels = load_bundle(tmp_path / "labelled").labels
+    assert labels is not None
+    assert labels.find("Home") == "Startseite"
+
+
 def test_a_lexicon_is_stored(bundle_folder: Path, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("ka lo mi\n" * 3)
     (tmp_path / "words.txt").write_text("ka\nlo\nlo's\nMi\n")

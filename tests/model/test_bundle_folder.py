@@ -237,3 +237,9 @@ def test_inconsistent_sizes_of_a_drafter_are_named_with_the_file(bundle: Bundle,
     file.write_text(json.dumps(config | {"model": {"width": 40}}), encoding="utf-8")
     with pytest.raises(ModelError, match=r"config\.json: width 40 .* multiples of 16"):
         load_bundle(tmp_path)
+
+
+def test_a_description_names_only_the_parts_that_are_stored(whole: Bundle, tmp_path: Path) -> None:
+    save_bundle(replace(whole, info=replace(whole.info, ngrams=True, lexicon=True, labels=True)), tmp_path / "bundle")
+    info = load_bundle(tmp_path / "bundle").info
+    assert (info.ngrams, info.lexicon, info.labels) == (False, False, False)

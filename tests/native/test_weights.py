@@ -14,6 +14,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.config import TransformerConfig
@@ -22,6 +23,9 @@ from specdec_cli.native.library import LibraryError
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.tensors import drafter_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 
 
 def write(path: Path, header: Any, data: bytes = b"", length: int | None = None) -> Path:
@@ -123,6 +127,15 @@ def test_an_unknown_instruction_set_is_refused(saved: tuple[Bundle, Path], monke
     monkeypatch.setenv("SPECDEC_ISA", "mmx")
     with pytest.raises(UsageError, match=r"SPECDEC_ISA=mmx: this machine has .*scalar"):
         NativeModel(saved[0].verifier.config, saved[1])
+
+
+def test_no_engine_replaces_a_library_of_other_sources(saved: tuple[Bundle, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    library.load_library.cache_clear()
+    monkeypatch.setattr(library, "HEADER", replace(library.HEADER, checksum=library.HEADER.checksum + 1))
+    with pytest.raises(
+        UsageError, match=r"^the native engine: /.*: built from other sources than this version; install the package again$"
+    ):
+        open_engine(ModelChoice(str(saved[1].parents[1])), MachineOptions(), DecodingOptions())
 
 
 def test_a_library_of_other_sources_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
