@@ -7,7 +7,17 @@ import pytest
 def test_the_protocols_of_uvicorn_have_what_connections_extend(module: str) -> None:
     protocol = pytest.importorskip(f"uvicorn.protocols.http.{module.partition('.')[0]}")
     kind = getattr(protocol, module.partition(".")[2])
-    for name in ("connection_made", "data_received", "connection_lost", "pause_writing", "resume_writing", "shutdown"):
+    own = ["on_message_begin", "on_headers_complete"] if module.startswith("httptools") else []
+    for name in (
+        "connection_made",
+        "data_received",
+        "connection_lost",
+        "pause_writing",
+        "resume_writing",
+        "shutdown",
+        "on_response_complete",
+        *own,
+    ):
         assert callable(getattr(kind, name, None)), f"{kind.__name__} has no {name}, which server/connections.py extends"
     for name in ("cycle", "loop", "transport"):
         assert name in kind.__init__.__code__.co_names, f"{kind.__name__} sets no {name}, which server/connections.py reads"

@@ -38,6 +38,7 @@ class Connection(HTTPProtocol):
     _timer: asyncio.TimerHandle | None = None
     _stall_timer: asyncio.TimerHandle | None = None
     _unread = 0  # bytes of a header that is not complete, or of a body after its response
+    _has_begun = False  # with httptools: whether a header has begun and is not complete
 
     @property
     def is_incomplete(self) -> bool:
@@ -64,6 +65,27 @@ class Connection(HTTPProtocol):
         if self._unread > (_LONGEST_REST if self.cycle is not None and self.cycle.more_body else _LONGEST_HEADER):
             self.transport.abort()
         self._watch()
+
+    def on_message_begin(self) -> None:
+        """A header begins, perhaps while an earlier request is answered; httptools calls this."""
+        super().on_message_begin()  # type: ignore[misc]  # h11 has none
+        self._has_begun = True
+
+    def on_headers_complete(self) -> None:
+        """A header is complete; httptools calls this."""
+        self._has_begun = False
+        super().on_headers_complete()  # type: ignore[misc]
+
+    def on_response_complete(self) -> None:
+        """Go on with the next request; wait for its header if a part of it has arrived meanwhile."""
+        super().on_response_complete()
+        if self._has_begun or self._has_rest:
+            self._watch()
+
+    @property
+    def _has_rest(self) -> bool:
+        """With h11: whether a part of the next header has arrived."""
+        return hasattr(self, "conn") and bool(self.conn.trailing_data[0])
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop to wait."""

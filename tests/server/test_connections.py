@@ -5,10 +5,13 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import module_from_spec, spec_from_file_location
+from types import ModuleType
 
 import pytest
 
 from specdec_cli.pipeline.translator import Translation
+from specdec_cli.server import connections
 from specdec_cli.server.connections import Connection, most_connections
 from specdec_cli.server.guard import Limits
 from tests.server.conftest import Running, leave, running
@@ -50,6 +53,35 @@ def test_a_connection_without_a_complete_header_is_closed(sent: bytes, monkeypat
     monkeypatch.setattr("specdec_cli.server.run._KEEP_ALIVE", 0.2)  # after a response
     with running() as (server, _), connected(server.port, sent) as own:
         assert received(own).count(b"200 OK") == sent.count(b"\r\n\r\n")
+
+
+def connections_of(protocol: str) -> ModuleType:
+    """The module of connections as it is where only this library parses HTTP."""
+    pytest.importorskip(protocol)
+    spec = spec_from_file_location(f"connections_of_{protocol}", connections.__file__)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("importlib.util.find_spec", lambda name: spec if name == protocol else None)
+        spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("protocol", ["httptools", "h11"])
+def test_a_half_header_behind_a_request_has_the_time_of_a_header(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    module = connections_of(protocol)
+    monkeypatch.setattr(module, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr("specdec_cli.server.run.Connection", module.Connection)
+    whole = b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with running() as (server, _), connected(server.port, whole) as idle:
+        for requests in (1, 2):
+            started = time.monotonic()
+            with connected(server.port, requests * whole + b"GET /hea") as own:
+                assert received(own).count(b"200 OK") == requests
+            assert time.monotonic() - started < 10
+        assert b"200 OK" in idle.recv(65536)
+        idle.sendall(whole)  # without a half header, a connection is kept for longer
+        assert b"200 OK" in idle.recv(65536)
 
 
 def test_a_body_that_goes_on_after_the_response_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
