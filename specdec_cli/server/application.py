@@ -19,6 +19,7 @@ from specdec_cli.server.libretranslate import LibreTranslate
 from specdec_cli.server.monitoring import CONTENT_TYPE
 from specdec_cli.server.page import Page, Showing
 from specdec_cli.server.service import Service
+from specdec_cli.server.specification import Specification
 
 
 def make_application(
@@ -35,6 +36,7 @@ def make_application(
         *ListedWords(service).routes(),
         *Page(service, showings or {}).routes(),
         *FileTranslation(service).routes(),
+        *Specification(service).routes(),
         Route("/health", _Health(service).health),
         Route("/metrics", _Health(service).metrics),
     ]

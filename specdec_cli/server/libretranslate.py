@@ -20,7 +20,8 @@ from specdec_cli.text.locale.languages import short_code
 
 MOST_ALTERNATIVES = 5
 """The largest number of alternatives of a text; a client that asks for more gets this many."""
-_FORMATS = ("text", "html")
+FORMATS = ("text", "html")
+LARGEST_SEED = 2**32 - 1
 
 
 class LibreTranslate:
@@ -50,8 +51,8 @@ class LibreTranslate:
         service.check_size(sum(map(len, texts)) + len(texts) - 1)
         source, target = text_of(fields, "source"), short_code(text_of(fields, "target"))
         form = text_of(fields, "format", "text")
-        if form not in _FORMATS:
-            raise RequestError(400, f"Invalid request: format {form} is not supported; {' and '.join(_FORMATS)} are")
+        if form not in FORMATS:
+            raise RequestError(400, f"Invalid request: format {form} is not supported; {' and '.join(FORMATS)} are")
         detected = []
         if source == "auto":
             detected = await service.prepare(lambda: [guessed(service, text, target) for text in texts], sum(map(len, texts)))
@@ -175,7 +176,7 @@ def sampling_rule(fields: Mapping[str, Any], decoding: Decoding) -> Exact | Samp
 
 def _number_of(fields: Mapping[str, Any], name: str, kind: type[int] | type[float], also: float | None = None) -> Any:
     """The number in a field, None without it. Raises RequestError unless it is in its range, or `also`."""
-    value, allowed = fields.get(name), Between(0, 2**32 - 1) if name == "seed" else ranges()[name]
+    value, allowed = fields.get(name), Between(0, LARGEST_SEED) if name == "seed" else ranges()[name]
     if value is None:
         return None
     try:
