@@ -11,8 +11,8 @@ _BEFORE = re.compile(r"(?<=\w) ([.,!?;])(?=\s|$)(?! ?[.!?])")
 """A space before a mark."""
 _ATTACHED = re.compile(r"[^\W\d_]{2}(?:,|[;!?]|\.(?=\s+[A-Z]))(?=\s|$)")
 """A mark that follows a word, as it does not in text whose words and marks are divided by spaces."""
-_REPEATED = re.compile(r"(?<=[\w,]) {2}(?=\w)")
-"""Two spaces inside a sentence; after a full stop they are a style."""
+_REPEATED = re.compile(r"(?:(?<=[^\W\d_])|(?<=,)) {2}(?=[^\W\d_])")
+"""Two spaces inside a sentence; after a full stop they are a style, and beside numbers they align columns."""
 _SPACES = re.compile(r"\s{2,}|\t")
 SCORE, TYPE = 1.0, "R:ORTH"
 """The score of an edit of spaces, which is right or is not made, and the type of the error."""

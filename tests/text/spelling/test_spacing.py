@@ -52,7 +52,17 @@ def test_two_spaces_become_one(text: str, corrected: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["First.  Second.", "Name  Age", "Name   Age  Town.", "a  b  c  d.", "  Indented line.", "one\ttwo  three.", "", "  "],
+    [
+        "First.  Second.",
+        "Name  Age",
+        "Name   Age  Town.",
+        "a  b  c  d.",
+        "  Indented line.",
+        "one\ttwo  three.",
+        "May  1 was fine.",
+        "",
+        "  ",
+    ],
 )
 def test_tables_and_styles_keep_their_spaces(text: str) -> None:
     assert repeated_spaces(text) == []
