@@ -6,8 +6,11 @@ model anew when it first decodes.
 
 import os
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -17,70 +20,138 @@ from weakref import WeakSet
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.names import DOCUMENTS, FORMATS, Format
+from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import SpecdecError, UsageError
-from specdec_cli.model.bundle_info import BundleInfo
+from specdec_cli.model.bundle_info import BundleInfo, Described
 from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
 from specdec_cli.opening.models import CORRECTOR, ModelChoice, Tell, chosen_translator, silent
-from specdec_cli.pipeline.corrector import Correction
-from specdec_cli.pipeline.corrector import Corrector as LineCorrector
-from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-from specdec_cli.pipeline.translator import Translation
-from specdec_cli.pipeline.translator import Translator as LineTranslator
-from specdec_cli.text.glossary import Term, open_glossary, read_glossaries, with_kept
+from specdec_cli.pipeline.translator import LineTranslator, Translation
+from specdec_cli.text.glossary import Term, read_glossaries, with_kept
 from specdec_cli.text.spelling.word_list import WordList
 
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document
+    from specdec_cli.opening.engines import Trace
     from specdec_cli.pipeline.drafts import Drafts
 
 L = TypeVar("L", LineTranslator, LineCorrector)
+R = TypeVar("R", Translation, Correction)
 Mode = Literal["careful", "balanced", "thorough"]
 WINDOW = 16
 """The number of batches whose lines are read and decoded together."""
 _LINE_END = re.compile(r"(\r?\n)")
 
 
-class _Model(Generic[L]):
-    """A model that is opened, and made a decoder of lines by `make`; one thread at a time uses it, in a block `with self._use()`."""
+class Model(ABC, Generic[L, R]):
+    """A model that is opened, and what decodes lines with it, which is made of its engine and its bundle; one thread at a time uses it."""
 
-    def __init__(
-        self, model: ModelChoice, machine: MachineOptions, options: DecodingOptions, tell: Tell, make: Callable[[Opened], L]
-    ) -> None:
-        self._arguments = model, machine, replace(options, batch_size=machine.rows, memory=machine.batch_memory), tell
-        self._make: Callable[[Opened], L] = make
-        self._lock, self._is_closed = Lock(), False
-        self._lines: L | None = None
-        opened = self._open()
-        self.info: BundleInfo = opened.bundle.info
-        self.decoding: Decoding = opened.engine.decoding
-        self._window = 1 if self.decoding.batch_size == 1 else WINDOW * self.decoding.batch_size * opened.engine.workers
-        _opened_models.add(self)
+    info: BundleInfo
+    decoding: Decoding
+    window: int
+    """The number of lines that are read and decoded together."""
 
-    def _open(self) -> Opened:
-        opened = open_engine(*self._arguments)
-        self._lines = self._make(opened)
+    @classmethod
+    def of(
+        cls,
+        make: Callable[[SentenceDecoder, Described], L],
+        model: ModelChoice,
+        machine: MachineOptions,
+        options: DecodingOptions | Decoding,
+        tell: Tell = silent,
+        trace: "Trace | None" = None,
+    ) -> Self:
+        """The model that the records of a command's options describe, with lines decoded by what `make` returns.
+
+        Options, `tell` and `trace`, and errors are those of `opening.engines.open_engine`.
+        """
+        opened = cls.__new__(cls)
+        opened._begin(make, model, machine, options, tell, trace)
         return opened
 
-    def _decoder(self) -> L:
-        """The decoder of lines, opened anew in a forked process. Called with the lock. Raises SpecdecError after `close`."""
+    def _begin(
+        self,
+        make: Callable[[SentenceDecoder, Described], L],
+        model: ModelChoice,
+        machine: MachineOptions,
+        options: DecodingOptions | Decoding,
+        tell: Tell,
+        trace: "Trace | None" = None,
+    ) -> None:
+        self._arguments = model, machine, options, tell, trace
+        self._make: Callable[[SentenceDecoder, Described], L] = make
+        self._lock, self._is_closed = Lock(), False
+        self._opened: Opened | None = None
+        self._lines: L | None = None
+        opened = self.opened
+        self.info, self.decoding = opened.bundle.info, opened.engine.decoding
+        self.window = 1 if self.decoding.batch_size == 1 else WINDOW * self.decoding.batch_size * opened.engine.workers
+        _opened_models.add(self)
+
+    @property
+    def opened(self) -> Opened:
+        """The bundle, the engine and the machine, opened anew in a forked process. Raises SpecdecError after `close`."""
         if self._is_closed:
             raise SpecdecError(f"{self._arguments[0].name}: the model has been closed")
-        if self._lines is None:
-            self._open()
-        assert self._lines is not None
+        if self._opened is None:
+            self._opened = open_engine(*self._arguments)
+            self._lines = self._made(self._opened)
+        return self._opened
+
+    @property
+    def _decoder(self) -> L:
+        """The decoder of lines. Raises what `opened` raises."""
+        assert self.opened and self._lines is not None
         return self._lines
 
-    def _windows(self, lines: Iterable[str]) -> Iterator[tuple[list[str], range]]:
-        """Yield lines that are decoded together, without their ends, and their numbers from 1."""
+    def _made(self, opened: Opened) -> L:
+        """What decodes lines with the opened model. Raises UsageError for a bundle whose task is not that of the class."""
+        return self._make(opened.engine, opened.bundle)
+
+    @abstractmethod
+    def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[R]:
+        """Yield the result of each of `lines`, which are decoded together, in order and as soon as it is available.
+
+        Lines that are `separate` are parts of a document, such as headings; `numbers` are those of the lines in their file, from which
+        sampling draws. Unlike the other methods, it does not wait for other threads.
+        """
+
+    def lines(self, lines: Iterable[str], *, separate: bool = False) -> Iterator[R]:
+        """Yield the result of each line, in order. The ends of lines are dropped.
+
+        Lines are read as results are taken: at most as many as are decoded together, one with a batch size of 1. Lines that are `separate`
+        are parts of a document, such as headings. Raises SpecdecError after `close`.
+        """
         if isinstance(lines, str):
             raise TypeError("lines: an iterable of lines is expected, not one text")
-        source = iter(lines)
-        first = 1
-        while window := [line.rstrip("\r\n") for line in islice(source, self._window)]:
-            yield window, range(first, first + len(window))
+        source, first = iter(lines), 1
+        while window := [line.rstrip("\r\n") for line in islice(source, self.window)]:
+            with self._lock:
+                decoded = list(self.decode(window, separate=separate, numbers=range(first, first + len(window))))
+            yield from decoded
             first += len(window)
+
+    def _text(self, lines: Sequence[str]) -> list[R]:
+        """The results of the lines of a text, decoded together."""
+        with self._lock:
+            return list(self.decode(lines, numbers=range(1, len(lines) + 1)))
+
+    def _segments(self, document: "Document") -> list[R]:
+        """The results of the segments of a document."""
+        texts = [segment.text for segment in document.segments]
+        numbers = [document.place(segment, 0)[0] for segment in document.segments]
+        found: list[R] = []
+        with self._lock, self.with_drafts_of(document):
+            for first in range(0, len(texts), self.window):
+                last = first + self.window
+                found += self.decode(texts[first:last], separate=True, numbers=numbers[first:last])
+        return found
+
+    def with_drafts_of(self, document: "Document") -> "AbstractContextManager[Drafts | None]":  # noqa: ARG002
+        """Decode the segments of `document`, in a `with` block, with the drafts that it has itself, which are returned; None for none."""
+        return nullcontext()
 
     def _parse(self, data: bytes, format: Format, purpose: Literal["translate", "correct"]) -> "Document":
         """Parse a document. Raises InputError if it cannot be read or names other languages than the model's."""
@@ -97,7 +168,7 @@ class _Model(Generic[L]):
     def close(self) -> None:
         """Free the model. Decoding afterwards raises SpecdecError; closing again does nothing."""
         with self._lock:
-            self._is_closed, self._lines = True, None
+            self._is_closed, self._opened, self._lines = True, None, None
 
     def __enter__(self) -> Self:
         return self
@@ -107,10 +178,10 @@ class _Model(Generic[L]):
 
     def _after_fork(self) -> None:
         """Forget the model and the lock of the parent process, one of whose threads may have been using them."""
-        self._lock, self._lines = Lock(), None
+        self._lock, self._opened, self._lines = Lock(), None, None
 
 
-_opened_models: WeakSet[_Model[Any]] = WeakSet()
+_opened_models: WeakSet[Model[Any, Any]] = WeakSet()
 
 
 def _forget_models() -> None:
@@ -121,7 +192,7 @@ def _forget_models() -> None:
 os.register_at_fork(after_in_child=_forget_models)
 
 
-class Translator(_Model[LineTranslator]):
+class Translator(Model[LineTranslator, Translation]):
     """Translates with a bundle, or with another toolkit's model, which is converted first.
 
     - `model`: a folder, a file, or a name; `source_language` and `target_language` choose among those of a multilingual model. Without
@@ -136,6 +207,8 @@ class Translator(_Model[LineTranslator]):
     Raises ModelError for a model that cannot be opened, UsageError for options that it does not support, and InputError for a glossary
     that cannot be read.
     """
+
+    _drafts: "Drafts | None" = None
 
     def __init__(
         self,
@@ -157,44 +230,25 @@ class Translator(_Model[LineTranslator]):
         tell: Tell = silent,
     ) -> None:
         terms = [Term(*each) for each in glossary.items()] if isinstance(glossary, Mapping) else read_glossaries(glossary)
-        terms = with_kept(terms, keep)
-
-        def make(opened: Opened) -> LineTranslator:
-            info = opened.bundle.info
-            self._splits, summarises = split and info.task != "summarise", info.task == "summarise"
-            languages = None if summarises else (info.source_language, info.target_language)
-            translator = LineTranslator(opened.engine, opened.bundle.tokenizer, split=self._splits, languages=languages)
-            if terms:
-                translator.use_glossary(open_glossary(terms, opened.bundle.shape.order))
-            if labels:
-                translator.use_labels(opened.bundle.labels)
-            translator.use_drafts(self._drafts)
-            return translator
-
-        self._drafts: Drafts | None = None
+        make = partial(LineTranslator.of_bundle, split=split, terms=with_kept(terms, keep), labels=labels)
         name = None if model is None else str(model)
         choice = chosen_translator(name, source_language, target_language, offline=offline)
-        super().__init__(
-            choice, _machine(device, precision, engine, threads, batch_size, offline), options or DecodingOptions(), tell, make
-        )
+        machine = _machine(device, precision, engine, threads, batch_size, offline)
+        self._begin(make, choice, machine, _with_batches(options, machine), tell)
+
+    def _made(self, opened: Opened) -> LineTranslator:
+        translator = super()._made(opened)
+        translator.use_drafts(self._drafts)
+        return translator
+
+    def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Translation]:
+        return self._decoder.translate(lines, separate=separate, numbers=numbers)
 
     def translate(self, text: str) -> str:
         """Translate a text line by line; line ends and blank lines are kept."""
         lines, ends = _split(text)
-        with self._lock:
-            outputs = [each.text for each in self._decoder().translate(lines, numbers=_numbers(lines))]
+        outputs = [each.text for each in self._text(lines)]
         return "".join(map("".join, zip(outputs, ends, strict=True)))
-
-    def lines(self, lines: Iterable[str], *, separate: bool = False) -> Iterator[Translation]:
-        """Yield a Translation for each line, in order. The ends of lines are dropped.
-
-        Lines are read as results are taken: at most as many as are decoded together, one with a batch size of 1. Lines that are `separate`
-        are parts of a document, such as headings. Raises SpecdecError after `close`.
-        """
-        for window, numbers in self._windows(lines):
-            with self._lock:
-                decoded = list(self._decoder().translate(window, separate=separate, numbers=numbers))
-            yield from decoded
 
     def document(self, data: bytes, format: Format) -> bytes:
         """Translate a document, or text, in one of the formats of `--format`; its structure is kept.
@@ -203,29 +257,40 @@ class Translator(_Model[LineTranslator]):
         """
         if format in FORMATS and format not in DOCUMENTS:
             return self.translate(_decoded(data)).encode()
-        from specdec_cli.documents.drafts import drafts_of_document
-
         document = self._parse(data, format, "translate")
-        with self._lock:
-            translator = self._decoder()
-            if self._drafts is None and self.decoding.takes_drafts:
-                batch_size = self.decoding.batch_size
-                translator.use_drafts(drafts_of_document(document, translator.sentences, batch_size, split=self._splits))
-            try:
-                texts, numbers = _segments(document)
-                outputs = [each.text for each in translator.translate(texts, separate=True, numbers=numbers)]
-            finally:
-                translator.use_drafts(self._drafts)
-        return document.translated(outputs)
+        return document.translated([each.text for each in self._segments(document)])
 
     def use_drafts(self, drafts: "Drafts | None") -> None:
         """Decode sentences with the drafts that `drafts` finds for them from now on (None: without drafts)."""
         with self._lock:
             self._drafts = drafts
-            self._decoder().use_drafts(drafts)
+            self._decoder.use_drafts(drafts)
+
+    @contextmanager
+    def with_drafts_of(self, document: "Document") -> "Iterator[Drafts | None]":
+        from specdec_cli.documents.drafts import drafts_of_document
+
+        translator = self._decoder
+        drafts = None
+        if self._drafts is None and self.decoding.takes_drafts:
+            drafts = drafts_of_document(document, translator.sentences, self.decoding.batch_size, split=translator.splits)
+            translator.use_drafts(drafts)
+        try:
+            yield drafts
+        finally:
+            translator.use_drafts(self._drafts)
+
+    def sentences(self, lines: Sequence[str]) -> list[str]:
+        """The sentences of lines that are translated, in order, without tags."""
+        return self._decoder.sentences(lines)
+
+    @property
+    def splits(self) -> bool:
+        """Whether lines are split into sentences: as the arguments say, but not for a model that summarises."""
+        return self._decoder.splits
 
 
-class Corrector(_Model[LineCorrector]):
+class Corrector(Model[LineCorrector, Correction]):
     """Corrects with a bundle whose output is in the language of its input.
 
     - `mode`: "careful", "balanced" (the default) or "thorough"; or `min_score`, the least score of an edit.
@@ -261,32 +326,25 @@ class Corrector(_Model[LineCorrector]):
         listed = () if words is None else WordList.of_file(Path(words)).words
         ignored = IgnoredEdits.of((*ignore, *listed), (), ignore_categories)
 
-        def make(opened: Opened) -> LineCorrector:
-            bundle, info = opened.bundle, opened.bundle.info
-            languages = (info.source_language, info.target_language)
-            if info.task == "translate" and languages[0] != languages[1]:
-                raise UsageError(f"{model} translates, {languages[0]} to {languages[1]}, and cannot correct text")
-            return LineCorrector(
-                opened.engine,
-                bundle.tokenizer,
-                EditFilter.of(info, min_score, None, mode),
-                split=split,
-                languages=languages,
-                ignored=ignored,
-                types=types,
-                ngrams=bundle.ngrams,
-                lexicon=bundle.lexicon,
-            )
-
-        wanted = replace(options or DecodingOptions(), with_scores=True, mode="" if min_score is not None else mode or DEFAULT_MODE)
+        make = partial(LineCorrector.of_bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split)
         machine = _machine(device, precision, engine, threads, batch_size, offline)
-        super().__init__(ModelChoice(str(model), offline=offline), machine, wanted, tell, make)
+        wanted = replace(_with_batches(options, machine), with_scores=True, mode="" if min_score is not None else mode or DEFAULT_MODE)
+        self._begin(make, ModelChoice(str(model), offline=offline), machine, wanted, tell)
+
+    def _made(self, opened: Opened) -> LineCorrector:
+        info = opened.bundle.info
+        if info.task == "translate" and info.source_language != info.target_language:
+            languages = f"{info.source_language} to {info.target_language}"
+            raise UsageError(f"--model {self._arguments[0].name} translates, {languages}, and cannot correct text")
+        return super()._made(opened)
+
+    def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
+        return self._decoder.correct(lines, separate=separate, numbers=numbers)
 
     def correct(self, text: str) -> Correction:
         """Correct a text line by line. Offsets of the edits are those in `text`; tokens, rounds and scores are sums over its lines."""
         lines, ends = _split(text)
-        with self._lock:
-            found = list(self._decoder().correct(lines, numbers=_numbers(lines)))
+        found = self._text(lines)
         start = added = 0
         edits = []
         for line, correction, end in zip(lines, found, ends, strict=True):
@@ -306,21 +364,12 @@ class Corrector(_Model[LineCorrector]):
             tuple(dict.fromkeys(warning for each in found for warning in each.warnings)),
         )
 
-    def lines(self, lines: Iterable[str], *, separate: bool = False) -> Iterator[Correction]:
-        """Yield a Correction for each line, in order, with offsets into the line. Lines are read as in `Translator.lines`."""
-        for window, numbers in self._windows(lines):
-            with self._lock:
-                decoded = list(self._decoder().correct(window, separate=separate, numbers=numbers))
-            yield from decoded
-
     def document(self, data: bytes, format: Format) -> bytes:
         """Correct a document, or text; what has no errors is copied byte for byte. Raises what `Translator.document` raises."""
         if format in FORMATS and format not in DOCUMENTS:
             return self.correct(_decoded(data)).text.encode()
         document = self._parse(data, format, "correct")
-        texts, numbers = _segments(document)
-        with self._lock:
-            found = list(self._decoder().correct(texts, separate=True, numbers=numbers))
+        found = self._segments(document)
         return document.corrected([segment.fitted(each.edits) for segment, each in zip(document.segments, found, strict=True)])
 
 
@@ -334,20 +383,15 @@ def _machine(
     return MachineOptions(batch_size=size, device=device, precision=precision, engine=engine, threads=threads, offline=offline)
 
 
+def _with_batches(options: DecodingOptions | None, machine: MachineOptions) -> DecodingOptions:
+    """Options of a decoding, for batches of the size and memory of `machine`."""
+    return replace(options or DecodingOptions(), batch_size=machine.rows, memory=machine.batch_memory)
+
+
 def _split(text: str) -> tuple[list[str], list[str]]:
     """The lines of a text, and the end of each; after the last end of line, there is a last line, which may be empty."""
     parts = _LINE_END.split(text)
     return parts[::2], [*parts[1::2], ""]
-
-
-def _numbers(lines: Sequence[str]) -> range:
-    """The numbers of lines from 1, from which sampling draws."""
-    return range(1, len(lines) + 1)
-
-
-def _segments(document: "Document") -> tuple[list[str], list[int]]:
-    """The texts of the segments of a document, and the numbers of the lines where they begin."""
-    return [segment.text for segment in document.segments], [document.place(segment, 0)[0] for segment in document.segments]
 
 
 def _decoded(data: bytes) -> str:

@@ -14,6 +14,9 @@ from typer.testing import CliRunner
 import specdec_cli
 from specdec_cli import Corrector, DecodingOptions, InputError, ModelError, SpecdecError, Translator, UsageError
 from specdec_cli.app import app
+from specdec_cli.memories.opening import open_memory
+from specdec_cli.pipeline.draft_gate import DraftGate
+from specdec_cli.pipeline.drafts import Drafts
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -149,6 +152,15 @@ def test_wrong_arguments_have_errors_of_the_package(translator: Translator, tmp_
         translator.document(b"a\n\xff", "lines")
     with pytest.raises(InputError, match=re.escape(str(tmp_path / "terms"))):
         Translator("en-de", glossary=[tmp_path / "terms"])
+
+
+def test_drafts_outlive_a_fork(tmp_path: Path) -> None:
+    (tmp_path / "memory.tsv").write_text("Good morning!\tGuten Morgen!\n")
+    with Translator("en-de", threads=1) as opened:
+        opened.use_drafts(Drafts(open_memory(tmp_path / "memory.tsv", "en", "de", 100.0), DraftGate.for_batches(1)))
+        for _ in range(2):
+            assert [each.draft is None for each in opened.lines(["Good morning!", "The house is old."])] == [False, True]
+            opened._after_fork()
 
 
 def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:

@@ -20,11 +20,10 @@ from specdec_cli.documents.names import format_of
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.opening import open_memory
 from specdec_cli.model.bundle_info import Described
-from specdec_cli.pipeline.corrector import Correction, Corrector
+from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
-from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.glossary import Glossary, read_glossaries
 from specdec_cli.text.io.lines import Line, read_lines
@@ -67,20 +66,19 @@ def english_german(pytestconfig: pytest.Config) -> tuple[Described, SentenceDeco
 
 
 @pytest.fixture
-def translator(english_german: tuple[Described, SentenceDecoder]) -> Translator:
+def translator(english_german: tuple[Described, SentenceDecoder]) -> LineTranslator:
     """A translator from English to German."""
     bundle, engine = english_german
-    translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
     translator.use_labels(bundle.labels)
     return translator
 
 
 @pytest.fixture(scope="module")
-def corrector(pytestconfig: pytest.Config) -> Corrector:
+def corrector(pytestconfig: pytest.Config) -> LineCorrector:
     """A corrector of English."""
     bundle, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="balanced")
-    passing = EditFilter.of(bundle.info)
-    return Corrector(engine, bundle.tokenizer, passing, languages=("en", "en"), types=True, ngrams=bundle.ngrams, lexicon=bundle.lexicon)
+    return LineCorrector.of_bundle(engine, bundle, types=True)
 
 
 def compare(name: str, records: Iterable[dict[str, Any]]) -> None:
@@ -151,19 +149,19 @@ def parsed(name: str, data: bytes, purpose: Purpose) -> Document:
     return READERS[format_of(Path(name))](Source(data, name, purpose))
 
 
-def test_translations_of_lines(translator: Translator) -> None:
+def test_translations_of_lines(translator: LineTranslator) -> None:
     sources = [line.text for line in lines_of(DATA / "mixed-lines.txt", DATA / "user-lines.txt", DATA / "demo.en")]
     compare("translated-lines.jsonl", translations(sources, translator.translate(sources)))
 
 
-def test_translations_of_wrapped_text(translator: Translator) -> None:
+def test_translations_of_wrapped_text(translator: LineTranslator) -> None:
     lines = list(join_wrapped(lines_of(EXAMPLES / "letter.en", EXAMPLES / "essay.txt", DATA / "code-lines.txt")))
     found = translator.translate([line.text for line in lines])
     outputs = ({"source": line.text, "lines": list(rewrapped(line, each.text))} for line, each in zip(lines, found, strict=True))
     compare("translated-text.jsonl", outputs)
 
 
-def test_translations_of_documents(translator: Translator) -> None:
+def test_translations_of_documents(translator: LineTranslator) -> None:
     records = []
     for name, data in documents():
         document = parsed(name, data, "translate")
@@ -172,7 +170,7 @@ def test_translations_of_documents(translator: Translator) -> None:
     compare("translated-documents.jsonl", records)
 
 
-def test_translations_with_a_memory(translator: Translator, tmp_path: Path) -> None:
+def test_translations_with_a_memory(translator: LineTranslator, tmp_path: Path) -> None:
     memory = tmp_path / "memory.tsv"
     memory.write_text(MEMORY, encoding="utf-8")
     records = []
@@ -183,21 +181,21 @@ def test_translations_with_a_memory(translator: Translator, tmp_path: Path) -> N
     compare("translated-with-memory.jsonl", records)
 
 
-def test_translations_with_a_glossary(translator: Translator, tmp_path: Path) -> None:
+def test_translations_with_a_glossary(translator: LineTranslator, tmp_path: Path) -> None:
     path = tmp_path / "terms.tsv"
     path.write_text(TERMS, encoding="utf-8")
     translator.use_glossary(Glossary(read_glossaries([path])))
     compare("translated-with-glossary.jsonl", translations(WITH_TERMS, translator.translate(WITH_TERMS)))
 
 
-def test_corrections_of_lines(corrector: Corrector) -> None:
+def test_corrections_of_lines(corrector: LineCorrector) -> None:
     names = ("mixed-lines.txt", "user-lines.txt", "code-lines.txt", "demo.learner")
     sources = [line.text for line in lines_of(*(DATA / name for name in names), EXAMPLES / "essay.txt")]
     sources += [line.split("\t")[1] for line in (DATA / "learners.tsv").read_text(encoding="utf-8").splitlines()]
     compare("corrected-lines.jsonl", corrections(corrector.correct(sources)))
 
 
-def test_corrections_of_documents(corrector: Corrector) -> None:
+def test_corrections_of_documents(corrector: LineCorrector) -> None:
     records = []
     for name, data in documents():
         document = parsed(name, data, "correct")

@@ -15,9 +15,9 @@ from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.opening.machine import move_to, resolve_machine
 from specdec_cli.opening.models import SHIPPED
-from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import Translator
+from specdec_cli.pipeline.translator import LineTranslator
 
 KEPT = re.compile("\u00ab(.*?)\u00bb|\u2039(.*?)\u203a")
 LINES = [
@@ -51,7 +51,7 @@ def test_the_file_has_two_hundred_lines() -> None:
 def test_translation_keeps_all_protected_text() -> None:
     bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-de"))
     engine = Engine(bundle, resolve(DecodingOptions(batch_size=32), bundle))
-    found = list(Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(SOURCES))
+    found = list(LineTranslator(engine, bundle.tokenizer, languages=("en", "de")).translate(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if "repetition" in line.warnings or "empty" in line.warnings] == []
     # Prose in these lines is translated.
@@ -61,7 +61,7 @@ def test_translation_keeps_all_protected_text() -> None:
 def test_correction_keeps_all_protected_text() -> None:
     bundle = move_to(resolve_machine("cpu", "auto", 1), load_bundle(SHIPPED / "en-gec"))
     engine = Engine(bundle, resolve(DecodingOptions(batch_size=32, with_scores=True), bundle))
-    found = list(Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en")).correct(SOURCES))
+    found = list(LineCorrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en")).correct(SOURCES))
     assert faults(LINES, [line.text for line in found]) == []
     assert [line.text for line in found if line.warnings] == []
 

@@ -9,9 +9,9 @@ from specdec_cli.metrics.scoring import score
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.opening.machine import move_to, resolve_machine
 from specdec_cli.opening.models import CORRECTOR, SHIPPED, TRANSLATOR, shipped_bundles
-from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import Translator
+from specdec_cli.pipeline.translator import LineTranslator
 
 MEGABYTE = 1_000_000
 WRONG = ("I has went to the shop yestarday and buyed two apple.", "She dont like to plays football.")
@@ -42,7 +42,7 @@ def shipped(precision: str) -> Bundle:
 def translations(bundle: Bundle, lines: list[str], **request: object) -> list[tuple[tuple[int, ...], ...]]:
     """The ids of every sentence of every line."""
     engine = Engine(bundle, resolve(DecodingOptions(**request), bundle))  # type: ignore[arg-type]
-    return [translation.sentences for translation in Translator(engine, bundle.tokenizer).translate(lines)]
+    return [translation.sentences for translation in LineTranslator(engine, bundle.tokenizer).translate(lines)]
 
 
 def test_shipped_bundles_are_small_licensed_and_described() -> None:
@@ -70,7 +70,7 @@ def test_the_translator_translates_simple_sentences(shipped: Bundle, lines: list
     references = read_sample().references
     assert references is not None
     engine = Engine(shipped, resolve(DecodingOptions(batch_size=8, block_size=5), shipped))
-    texts = [translation.text for translation in Translator(engine, shipped.tokenizer).translate(lines)]
+    texts = [translation.text for translation in LineTranslator(engine, shipped.tokenizer).translate(lines)]
     assert score(texts, references[: len(lines)]).values["bleu"] > 15
 
 
@@ -80,7 +80,7 @@ def test_the_corrector_changes_only_wrong_lines(precision: str) -> None:
     found = {}
     for decoding in ("greedy", "input-guided"):
         engine = Engine(bundle, resolve(DecodingOptions(decoding=decoding, batch_size=4, with_scores=True), bundle))
-        found[decoding] = list(Corrector(engine, bundle.tokenizer, edit_filter).correct([*WRONG, *RIGHT]))
+        found[decoding] = list(LineCorrector(engine, bundle.tokenizer, edit_filter).correct([*WRONG, *RIGHT]))
     texts = [correction.text for correction in found["input-guided"]]
     assert texts[:2] != list(WRONG) and texts[2:] == list(RIGHT)
     assert [c.sentences for c in found["greedy"]] == [c.sentences for c in found["input-guided"]]
@@ -93,7 +93,7 @@ def test_signs_that_the_vocabulary_lacks_are_translated_with_the_output_of_greed
     outputs = []
     for decoding in ("greedy", "specdec"):
         engine = Engine(shipped, resolve(DecodingOptions(decoding=decoding), shipped))
-        outputs.append([each.text for each in Translator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)])
+        outputs.append([each.text for each in LineTranslator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)])
     assert outputs[0] == outputs[1]
     for signs, output in zip(("\u20ac5", "\u00a3", "[]", "><"), outputs[0], strict=True):
         assert [output.count(sign) for sign in signs] == [1] * len(signs)
@@ -102,14 +102,14 @@ def test_signs_that_the_vocabulary_lacks_are_translated_with_the_output_of_greed
 def test_times_of_the_12_hour_clock_are_translated(shipped: Bundle) -> None:
     texts = ["No. For 9:00 p.m. tonight.", "Call me at 8pm.", "The train leaves at 6:15 a.m.", "Is 9am fine?"]
     engine = Engine(shipped, resolve(DecodingOptions(), shipped))
-    found = [each.text for each in Translator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)]
+    found = [each.text for each in LineTranslator(engine, shipped.tokenizer, languages=("en", "de")).translate(texts)]
     assert all(f" {time} Uhr" in text for time, text in zip(("21:00", "20", "6:15", "9"), found, strict=True)), found
 
 
 def test_errors_beside_emoji_and_quotation_marks_are_corrected() -> None:
     bundle = move_to(resolve_machine("cpu", "float32", 1), load_bundle(SHIPPED / "en-gec"))
     engine = Engine(bundle, resolve(DecodingOptions(with_scores=True), bundle))
-    corrector = Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en"))
+    corrector = LineCorrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), languages=("en", "en"))
     lines = ["He don\u2019t like it.", "\U0001f600 He have a car. \U0001f600\U0001f600 She don't like it."]
     right = ["He doesn\u2019t like it.", "\U0001f600 He has a car. \U0001f600\U0001f600 She doesn't like it."]
     found = list(corrector.correct(lines))

@@ -10,9 +10,9 @@ from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, R
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.model.bundle_info import BundleInfo, Described
-from specdec_cli.pipeline.corrector import Correction, Corrector
+from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.pipeline.translator import LineTranslator, Translation
 
 Decode = Callable[[Sequence[str]], list[Output]]
 
@@ -42,10 +42,10 @@ def line_decoder(engine: SentenceDecoder, bundle: Described, row: Row, *, split:
     """
     decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
     if bundle.info.task not in REWRITING and row.min_score is None:
-        decode = Translator(engine, bundle.tokenizer, split=split).translate
+        decode = LineTranslator(engine, bundle.tokenizer, split=split).translate
     else:
         kept = _edit_filter(row, bundle.info)
-        decode = Corrector(engine, bundle.tokenizer, kept, split=split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
+        decode = LineCorrector(engine, bundle.tokenizer, kept, split=split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
     return lambda lines: [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
 
 

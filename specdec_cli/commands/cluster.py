@@ -22,7 +22,7 @@ from specdec_cli.cluster.jobs import LINES, TOKENS, FailedLine, Job, LineFunctio
 from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import Progress, Run, Store
 from specdec_cli.cluster.session import LOCAL, Session, ray_session, require_ray
-from specdec_cli.commands.lines import LineDecoding, OpenedDecoding
+from specdec_cli.commands.lines import LineCommand, Stream
 from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
 from specdec_cli.commands.statistics import duration
@@ -276,7 +276,7 @@ _NOT_IN_OUTPUT = ("batch_size", "memory", "threads", "offline", "output", "outpu
 class DecodingJob:
     """A Job that decodes lines with a model on `machine`, by the `computation` that the command has resolved."""
 
-    decoding: LineDecoding
+    decoding: LineCommand
     computation: Computation
     machine: MachineOptions
     share: float
@@ -287,20 +287,20 @@ class DecodingJob:
         machine = self.machine
         if machine.memory is None and (free := machine.batch_memory):
             machine = replace(machine, memory=max(_FEWEST_MEGABYTES, int(free * self.share) // 2**20))
-        opened = self.decoding.open(*self.computation.on(self.decoding.model, machine))
-        yield lambda lines, _: decode_lines(opened, lines)
+        stream = self.decoding.open(*self.computation.on(self.decoding.model, machine))
+        yield lambda lines, _: decode_lines(stream, lines)
 
     def failed(self, line: Line) -> str:
         """The output for a line that could not be decoded."""
         return "".join(output_line(text, ending) for text, ending in self.decoding.failed(line))
 
 
-def decode_lines(opened: OpenedDecoding[Any], lines: Sequence[Line]) -> Output:
+def decode_lines(stream: Stream[Any], lines: Sequence[Line]) -> Output:
     """Decode lines, and count lines, tokens, rounds, and lines with edits ("changed"); warnings are the output's messages."""
     texts: list[str] = []
     counts: Counter[str] = Counter()
     with redirect_stderr(StringIO()) as messages:
-        for _, decoded, outputs in opened.run(iter(lines)):
+        for _, decoded, outputs in stream.run(iter(lines)):
             texts.append("".join(output_line(text, ending) for text, ending in outputs))
             counts.update({TOKENS: decoded.tokens, "rounds": decoded.rounds, "changed": bool(getattr(decoded, "edits", ()))})
     return Output(tuple(texts), counts, tuple(messages.getvalue().splitlines()))
@@ -308,7 +308,7 @@ def decode_lines(opened: OpenedDecoding[Any], lines: Sequence[Line]) -> Output:
 
 def decode_on_cluster(
     command: str,
-    decoding: LineDecoding,
+    decoding: LineCommand,
     files: Sequence[Path],
     text: TextOptions,
     cluster: ShardOptions,

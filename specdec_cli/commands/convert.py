@@ -273,10 +273,12 @@ def translated_by_bundle(folder: Path, sentence: str) -> str:
     from specdec_cli.decoding.options import DecodingOptions, resolve
     from specdec_cli.engines.reference import Engine
     from specdec_cli.model.bundle import load_bundle
-    from specdec_cli.pipeline.translator import Translator
+    from specdec_cli.pipeline.translator import LineTranslator
 
     bundle = load_bundle(folder)
-    translator = Translator(Engine(bundle, resolve(DecodingOptions(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer)
+    translator = LineTranslator(
+        Engine(bundle, resolve(DecodingOptions(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer
+    )
     (translation,) = translator.translate([sentence])
     return translation.text
 

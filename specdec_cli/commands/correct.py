@@ -23,11 +23,10 @@ from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import is_unfinished
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.lines import OpenedDecoding
+    from specdec_cli.commands.lines import Stream
     from specdec_cli.commands.outputs import Outputs
     from specdec_cli.commands.reports import Report
     from specdec_cli.decoding.options import Decoding, DecodingOptions
-    from specdec_cli.model.bundle import BundleInfo
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
     from specdec_cli.text.edits import Edit
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Correcting:
-    """A LineDecoding that corrects, as the options of `correct` say, without the edits `ignored`.
+    """A LineCommand that corrects, as the options of `correct` say, without the edits `ignored`.
 
     `report_format` is that of --check; with `coloured`, marked edits have colours.
     """
@@ -68,39 +67,29 @@ class Correcting:
         mode = "" if self.edits.min_score is not None else self.edits.mode or DEFAULT_MODE
         return self.decoding.options(machine, with_scores=True, trace=self.text.trace, mode=mode)
 
-    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "OpenedDecoding[Correction]":
+    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
+        from specdec_cli.api import Corrector
         from specdec_cli.commands.correction_view import fitted
-        from specdec_cli.commands.lines import OpenedDecoding, Stream
-        from specdec_cli.pipeline.corrector import Corrector
-        from specdec_cli.pipeline.edit_filter import EditFilter
+        from specdec_cli.commands.lines import Stream, Warner, tracer, with_held
+        from specdec_cli.commands.messages import teller
+        from specdec_cli.pipeline.corrector import LineCorrector
 
-        request = decoding or self.request(machine)
-        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
-        bundle, info = stream.bundle, stream.bundle.info
-        self._check_task(info)
-        edit_filter = EditFilter.of(info, self.edits.min_score, self.edits.max_edit_ratio, self.edits.mode)
-        languages = (info.source_language, info.target_language)
-        corrector = Corrector(
-            stream.engine,
-            bundle.tokenizer,
-            edit_filter,
-            split=not self.text.no_split,
-            warn=stream.warn,
-            languages=languages,
+        text, edits, warner = self.text, self.edits, Warner(self.text.quiet)
+        options, held = with_held(decoding or self.request(machine))
+        make = partial(
+            LineCorrector.of_bundle,
+            mode=edits.mode,
+            min_score=edits.min_score,
+            max_edit_ratio=edits.max_edit_ratio,
+            split=not text.no_split,
+            warn=warner.warn,
             ignored=self.ignored,
-            types=self.edits.check or self.text.as_json,
-            ngrams=bundle.ngrams,
-            lexicon=bundle.lexicon,
-            on_rejected=_show_rejected if self.text.trace else None,
+            types=edits.check or text.as_json,
+            on_rejected=_show_rejected if text.trace else None,
         )
-        written, parts = self._written(stream.decoding.method), partial(corrector.correct, separate=True)
-        return OpenedDecoding(stream, corrector.correct, written, _goes_on, parts, fitted=fitted)
-
-    def _check_task(self, info: "BundleInfo") -> None:
-        """Raise UsageError for a bundle that translates to another language: with --in-place its output would replace the text."""
-        if info.task == "translate" and info.source_language != info.target_language:
-            languages = f"{info.source_language} to {info.target_language}"
-            raise UsageError(f"--model {self.model.name} translates, {languages}, and cannot correct text")
+        model = Corrector.of(make, self.model, machine, options, teller(text.quiet), tracer if text.trace else None)
+        written = self._written(model.decoding.method)
+        return Stream(model, warner, held, written, _goes_on, fitted=fitted, counts_spans=text.stats)
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """The line unchanged, if it could not be corrected."""
@@ -148,7 +137,7 @@ def correct(
     started = time.perf_counter()
 
     from specdec_cli.commands.correction_view import marked_edits
-    from specdec_cli.commands.lines import decode_input, read_inputs
+    from specdec_cli.commands.lines import read_inputs
 
     input_format, report_format = split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
@@ -169,8 +158,7 @@ def correct(
         _end_of_check(edits.check, counts["changed"], counts["lines"])
         return
     groups = group_files(files or (), text.format)
-    opened = correcting.open(machine)
-    stream = opened.stream
+    stream = correcting.open(machine)
     # The marks of --diff would make a Word document of their own.
     one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(group.format == "docx" for group in groups))
     writer = text.open_outputs(groups, one_stream=one_stream, in_place=in_place)
@@ -180,7 +168,7 @@ def correct(
     with writer, correcting.written_around(writer):
         for each in read_inputs(groups, text, "correct"):
             document = each.document
-            found = (one.edits for one in decode_input(opened, each, writer, as_lines=document is None or one_stream))
+            found = (one.edits for one in stream.decode_input(each, writer, as_lines=document is None or one_stream))
             if document is None or one_stream:
                 changed += sum(map(bool, found))
             else:

@@ -11,7 +11,6 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.documents.names import DOCUMENTS, TEXT, Format, format_of
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.opening.machine import Machine
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
@@ -21,6 +20,7 @@ from specdec_cli.text.io.lines import read_lines
 from specdec_cli.text.segment.paragraphs import join_wrapped
 
 if TYPE_CHECKING:
+    from specdec_cli.api import Translator
     from specdec_cli.memories.pairs import Entry
 
 
@@ -96,26 +96,25 @@ class DraftTotals:
         return f"{found}{copied}, {self.accepted:,} of {self.tokens:,} tokens accepted"
 
 
-def open_drafts(
-    options: DraftOptions, info: BundleInfo, batch_size: int, sentences: Sequence[str], format: Format | None, *, split: bool
-) -> Drafts:
-    """Open the memory or the earlier version that `options` name, for batches of at most `batch_size` sentences.
+def open_drafts(options: DraftOptions, model: "Translator", whole: Sequence[str], format: Format | None) -> Drafts:
+    """Open the memory or the earlier version that `options` name, for the batches of `model`.
 
-    `sentences` are those of the whole new text, for an earlier version; this has the `format` (None: by the ending of its
-    source's name). Without `split`, a line is one sentence. Raises InputError for files that cannot be read or do not belong
-    together, and UsageError for two formats, and if a library is not installed.
+    `whole` are the lines of the whole new text, for an earlier version; this has the `format` (None: by the ending of its source's name).
+    Raises InputError for files that cannot be read or do not belong together, and UsageError for two formats, and if a library is not
+    installed.
     """
     # Imported here because they import numpy, which other runs do not need.
     from specdec_cli.memories.opening import open_memory
     from specdec_cli.memories.pairs import sentence_pairs
     from specdec_cli.memories.previous import PreviousVersion
 
-    gate, copies = DraftGate.for_batches(batch_size), options.exact_matches == "copy"
+    gate, copies = DraftGate.for_batches(model.decoding.batch_size), options.exact_matches == "copy"
     if options.previous is not None:
         pairs = _previous_pairs(*options.previous, format or format_of(options.previous[0]), given=format is not None)
-        old = list(sentence_pairs(pairs, split=split, whole=not split))
-        return Drafts(PreviousVersion([(old, sentences)], options.least_similarity), gate, copies)
+        old = list(sentence_pairs(pairs, split=model.splits, whole=not model.splits))
+        return Drafts(PreviousVersion([(old, model.sentences(whole))], options.least_similarity), gate, copies)
     assert options.tm
+    info = model.info
     return Drafts(open_memory(options.tm[0], info.source_language, info.target_language, options.least_similarity), gate, copies)
 
 

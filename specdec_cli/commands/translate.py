@@ -31,9 +31,8 @@ from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
 
 if TYPE_CHECKING:
-    from specdec_cli.commands.lines import OpenedDecoding
+    from specdec_cli.commands.lines import Stream
     from specdec_cli.decoding.options import Decoding, DecodingOptions
-    from specdec_cli.documents.document import Document
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.glossary import Term
 
@@ -43,7 +42,7 @@ NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help=
 
 @dataclass(frozen=True)
 class Translating:
-    """A LineDecoding that translates, as the options of `translate` say; `whole` are the lines of the whole text if there
+    """A LineCommand that translates, as the options of `translate` say; `whole` are the lines of the whole text if there
     is an earlier version of it; `terms` are those of the glossary, None without one; with `uses_labels`, labels are
     translated as the bundle's list says.
     """
@@ -61,57 +60,42 @@ class Translating:
     def request(self, machine: MachineOptions) -> "DecodingOptions":
         return self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
 
-    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "OpenedDecoding[Translation]":
-        from specdec_cli.commands.lines import OpenedDecoding, Stream, record
-        from specdec_cli.commands.messages import LanguageCheck
+    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Translation]":
+        from specdec_cli.api import Translator
+        from specdec_cli.commands.lines import Stream, Warner, record, tracer, with_held
+        from specdec_cli.commands.messages import LanguageCheck, teller
         from specdec_cli.commands.statistics import DraftTotals, TermTotals, draft_fields, open_drafts, term_fields, term_warnings
-        from specdec_cli.documents.drafts import drafts_of_document
-        from specdec_cli.pipeline.translator import Translator
-        from specdec_cli.text.glossary import open_glossary
+        from specdec_cli.pipeline.translator import LineTranslator
 
-        request = decoding or self.request(machine)
-        stream = Stream(self.model, machine, request, trace=self.text.trace, quiet=self.text.quiet, counts_spans=self.text.stats)
-        info, tokenizer = stream.bundle.info, stream.bundle.tokenizer
-        summarises = info.task == "summarise"
-        languages = None if summarises else (info.source_language, info.target_language)
-        split = not (self.text.no_split or summarises)
-        translator = Translator(stream.engine, tokenizer, split=split, warn=stream.warn, languages=languages)
-        self.earlier.check_decoding(stream.decoding)
+        text, warner = self.text, Warner(self.text.quiet)
+        options, held = with_held(decoding or self.request(machine))
+        make = partial(LineTranslator.of_bundle, split=not text.no_split, terms=self.terms or (), labels=self.uses_labels, warn=warner.warn)
+        model = Translator.of(make, self.model, machine, options, teller(text.quiet), tracer if text.trace else None)
+        self.earlier.check_decoding(model.decoding)
         if self.earlier.given:
-            stream.totals.drafts = DraftTotals()
-            sentences = translator.sentences(self.whole)
-            translator.use_drafts(open_drafts(self.earlier, info, stream.decoding.batch_size, sentences, self.text.format, split=split))
-        if self.terms is not None:
-            stream.totals.terms = TermTotals()
-            translator.use_glossary(open_glossary(self.terms, stream.bundle.shape.order))
-        if self.uses_labels:
-            translator.use_labels(stream.bundle.labels)
-
-        check = LanguageCheck("" if summarises else info.source_language, stream.warn_of)
+            model.use_drafts(open_drafts(self.earlier, model, self.whole, text.format))
+        source_language = "" if model.info.task == "summarise" else model.info.source_language
+        check = LanguageCheck(source_language, warner.warn_of)
 
         def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
             check.read(line)
-            if stream.totals.drafts is not None:
-                stream.totals.drafts.add(translation.draft)
-            if stream.totals.terms is not None:
-                stream.totals.terms.add(translation.terms)
+            if totals.drafts is not None:
+                totals.drafts.add(translation.draft)
+            if totals.terms is not None:
+                totals.terms.add(translation.terms)
                 for message in term_warnings(translation.terms):
-                    stream.warn_of(line, message)
-            if not self.text.as_json:
+                    warner.warn_of(line, message)
+            if not text.as_json:
                 return rewrapped(line, translation.text)
-            values = record(line, translation, stream.decoding.method) | (_hypotheses(translation) if self.n_best > 1 else {})
+            values = record(line, translation, model.decoding.method) | (_hypotheses(translation) if self.n_best > 1 else {})
             values |= draft_fields(translation.draft) | ({} if self.terms is None else term_fields(translation.terms))
             return iter([(json_text(values), "\n")])
 
-        def begin(document: "Document") -> None:
-            found = drafts_of_document(document, translator.sentences, stream.decoding.batch_size, split=split)
-            translator.use_drafts(found)
-            if found is not None and stream.totals.drafts is None:
-                stream.totals.drafts = DraftTotals()
-
-        own_drafts = not self.earlier.given and stream.decoding.takes_drafts
-        parts = partial(translator.translate, separate=True)
-        return OpenedDecoding(stream, translator.translate, written, is_beside_code, parts, begin=begin if own_drafts else None)
+        stream = Stream(model, warner, held, written, is_beside_code, counts_spans=text.stats)
+        totals = stream.totals
+        totals.drafts = DraftTotals() if self.earlier.given else None
+        totals.terms = None if self.terms is None else TermTotals()
+        return stream
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """Empty output for a line that could not be translated, so that the output has as many lines as the input."""
@@ -148,7 +132,7 @@ def translate(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.lines import decode_input, read_inputs, read_whole
+    from specdec_cli.commands.lines import read_inputs, read_whole
 
     chosen = chosen_translator(model, source_language, target_language, offline=machine.offline)
     if n_best > 1 and not text.as_json:
@@ -171,14 +155,13 @@ def translate(
     groups = group_files(files or (), text.format)
     inputs = read_inputs(groups, text, "translate", redo=redo)
     whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
-    opened = replace(translating, whole=tuple(texts)).open(machine)
-    stream = opened.stream
+    stream = replace(translating, whole=tuple(texts)).open(machine)
     writer = text.open_outputs(groups, one_stream=text.as_json)
     stream.watch(writer)
     loaded = time.perf_counter()
     with writer:
         for each in whole or inputs:
-            decoded = decode_input(opened, each, writer, as_lines=each.document is None or text.as_json)
+            decoded = stream.decode_input(each, writer, as_lines=each.document is None or text.as_json)
             if each.document is None or text.as_json:
                 deque(decoded, maxlen=0)
             else:

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Self
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.edit_filter import EditFilter
@@ -51,7 +53,7 @@ class Correction:
     warnings: tuple[str, ...] = ()
 
 
-class Corrector:
+class LineCorrector:
     """Corrects lines with `engine` and keeps the edits that `edit_filter` passes; with `split`, lines are split into
     sentences.
 
@@ -94,6 +96,40 @@ class Corrector:
         self._splits = split
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
         self.ignore(ignored)
+
+    @classmethod
+    def of_bundle(
+        cls,
+        engine: SentenceDecoder,
+        bundle: Described,
+        *,
+        mode: str | None = None,
+        min_score: float | None = None,
+        max_edit_ratio: float | None = None,
+        split: bool = True,
+        warn: Warn | None = None,
+        ignored: IgnoredEdits = NOTHING_IGNORED,
+        types: bool = False,
+        on_rejected: Rejecting | None = None,
+    ) -> Self:
+        """The corrector of a bundle: with its languages, its filter of edits for `mode` or the least scores, and its words.
+
+        Raises what `EditFilter.of` raises.
+        """
+        info = bundle.info
+        return cls(
+            engine,
+            bundle.tokenizer,
+            EditFilter.of(info, min_score, max_edit_ratio, mode),
+            split=split,
+            warn=warn,
+            languages=(info.source_language, info.target_language),
+            ignored=ignored,
+            types=types,
+            ngrams=bundle.ngrams,
+            lexicon=bundle.lexicon,
+            on_rejected=on_rejected,
+        )
 
     def ignore(self, ignored: IgnoredEdits) -> None:
         """Make no edits that `ignored` rejects from now on; its categories are those of the constructor, or none."""

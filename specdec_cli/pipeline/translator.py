@@ -2,15 +2,17 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.checks import GLOSSARY, output_warnings
-from specdec_cli.text.glossary import Glossary, Term, come_out
+from specdec_cli.text.glossary import Glossary, Term, come_out, open_glossary
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.tags.markup import without_tags
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
@@ -39,7 +41,7 @@ class Translation:
     terms: tuple[tuple[Term, bool], ...] = ()
 
 
-class Translator:
+class LineTranslator:
     """Translates lines with `engine`; with `split`, lines are split into sentences.
 
     `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
@@ -56,9 +58,34 @@ class Translator:
         warn: Warn | None = None,
         languages: Languages | None = None,
     ) -> None:
-        self.engine, self.tokenizer = engine, tokenizer
+        self.engine, self.tokenizer, self.splits = engine, tokenizer, split
         self._checks, self._languages = languages is not None, languages or ("", "")
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
+
+    @classmethod
+    def of_bundle(
+        cls,
+        engine: SentenceDecoder,
+        bundle: Described,
+        *,
+        split: bool = True,
+        terms: Sequence[Term] = (),
+        labels: bool = True,
+        warn: Warn | None = None,
+    ) -> Self:
+        """The translator of a bundle: with its languages, with a glossary of `terms`, and with its `labels`.
+
+        A model that summarises reads a line as one text, of which nothing is copied or checked. Raises UsageError for terms that the order
+        of the model's tokens does not allow.
+        """
+        info = bundle.info
+        summarises = info.task == "summarise"
+        languages = None if summarises else (info.source_language, info.target_language)
+        translator = cls(engine, bundle.tokenizer, split=split and not summarises, warn=warn, languages=languages)
+        if terms:
+            translator.use_glossary(open_glossary(terms, bundle.shape.order))
+        translator.use_labels(bundle.labels if labels else None)
+        return translator
 
     def sentences(self, lines: Sequence[str]) -> list[str]:
         """The sentences of lines that are translated, in order, without tags; those that are too long for the model are not cut."""

@@ -18,10 +18,9 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Described
-from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, Corrector
-from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
-from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.server.guard import ClientLeft, Keys, Limits, RequestError
 from specdec_cli.server.monitoring import Log, Metrics
 from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
@@ -363,36 +362,24 @@ def make_decode(
     Raises UsageError for a model that neither translates nor corrects.
     """
     info = bundle.info
-    languages = info.source_language, info.target_language
     if info.task == "translate":
 
-        def translator(rule: Exact | Sampled | None) -> Translator:
-            made = Translator(engine if rule is None else engine.with_rule(rule), bundle.tokenizer, languages=languages)
+        def translator(rule: Exact | Sampled | None) -> LineTranslator:
+            decoder = engine if rule is None else engine.with_rule(rule)
+            made = LineTranslator.of_bundle(decoder, bundle, labels=words.uses_labels)
             if words.glossary is not None:
                 made.use_glossary(words.glossary)
-            if words.uses_labels:
-                made.use_labels(bundle.labels)
             return made
 
         return partial(_translate_apart, translator)
     if info.task == "correct":
-        edit_filter = EditFilter.of(info)
-        corrector = Corrector(
-            engine,
-            bundle.tokenizer,
-            edit_filter,
-            languages=languages,
-            ignored=words.ignored,
-            types=types,
-            ngrams=bundle.ngrams,
-            lexicon=bundle.lexicon,
-        )
+        corrector = LineCorrector.of_bundle(engine, bundle, ignored=words.ignored, types=types)
         return partial(_correct_apart, corrector, words)
     place = bundle.path.parent if bundle.path is not None else "the bundle"
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 
 
-def _translate_apart(translator: Callable[[Exact | Sampled | None], Translator], lines: Sequence[str]) -> Iterator[Translation]:
+def _translate_apart(translator: Callable[[Exact | Sampled | None], LineTranslator], lines: Sequence[str]) -> Iterator[Translation]:
     """Translate lines that belong to different texts, those of one rule together. Blank lines between them keep them apart: what is
     code may depend on the lines beside it.
     """
@@ -418,7 +405,7 @@ def _with_words(ignored: IgnoredEdits, words: tuple[str, ...]) -> IgnoredEdits:
     return ignored.with_words(words)
 
 
-def _correct_apart(corrector: Corrector, words: Words, lines: Sequence[str]) -> Iterator[Correction]:
+def _correct_apart(corrector: LineCorrector, words: Words, lines: Sequence[str]) -> Iterator[Correction]:
     """Correct lines of which none continues in the next one: they belong to different texts or paragraphs."""
     if words.listed is not None:
         corrector.ignore(_with_words(words.ignored, words.listed.words))

@@ -14,9 +14,9 @@ from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import SpecdecError
 from specdec_cli.model.bundle import load_bundle
 from specdec_cli.opening.machine import Machine, move_to
-from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import Translator
+from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.faults.damage import VALUES, Case, cases, linked, outcome, write_bundles
 from tests.faults.forked import run_forked
@@ -63,12 +63,12 @@ def decode(folder: Path) -> tuple[int, str]:
             engine = Engine(bundle, resolve(DecodingOptions(decoding=name, block_size=size, max_length=12, with_scores=True), bundle))
             if bundle.info.task == "correct":
                 list(
-                    Corrector(engine, bundle.tokenizer, EditFilter.of(bundle.info), ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct(
-                        LINES
-                    )
+                    LineCorrector(
+                        engine, bundle.tokenizer, EditFilter.of(bundle.info), ngrams=bundle.ngrams, lexicon=bundle.lexicon
+                    ).correct(LINES)
                 )
             else:
-                list(Translator(engine, bundle.tokenizer).translate(LINES))
+                list(LineTranslator(engine, bundle.tokenizer).translate(LINES))
     except SpecdecError as error:
         return error.exit_code, str(error)
     return 0, ""

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.pipeline.corrector import Correction, Corrector
+from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.text.edits import apply_edits
@@ -23,7 +23,7 @@ def spelt(tokenizer: Subwords, line: str, table: Mapping[str, str], edit_filter:
     ngrams, lexicon = count_ngrams([GUESTS] * 20), Lexicon(GUESTS.lower().rstrip(".").split)
     ignored = settings.pop("ignored", IgnoredEdits())
     engine = cast(SentenceDecoder, Rewriter(tokenizer, table, **settings))
-    (correction,) = Corrector(engine, tokenizer, edit_filter, ngrams=ngrams, lexicon=lexicon, ignored=ignored).correct([line])
+    (correction,) = LineCorrector(engine, tokenizer, edit_filter, ngrams=ngrams, lexicon=lexicon, ignored=ignored).correct([line])
     return correction
 
 

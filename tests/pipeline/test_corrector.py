@@ -10,7 +10,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import BundleInfo
-from specdec_cli.pipeline.corrector import Correction, Corrector
+from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
@@ -39,7 +39,7 @@ GENTLE = EditFilter()
 
 def corrected(tokenizer: Subwords, line: str, table: Mapping[str, str], edit_filter: EditFilter = GENTLE, **settings: Any) -> Correction:
     engine = cast(SentenceDecoder, Rewriter(tokenizer, table, **settings))
-    (correction,) = Corrector(engine, tokenizer, edit_filter).correct([line])
+    (correction,) = LineCorrector(engine, tokenizer, edit_filter).correct([line])
     return correction
 
 
@@ -83,7 +83,7 @@ def test_improbable_edits_are_rejected(tokenizer: Subwords) -> None:
 def test_a_known_word_is_not_replaced_by_an_unknown_one(tokenizer: Subwords, source: str, output: str, kept: bool) -> None:
     ngrams = count_ngrams(["The policy is good.", "The policies is good.", "the"] * 2)
     engine = cast(SentenceDecoder, Rewriter(tokenizer, {source: output}))
-    (correction,) = Corrector(engine, tokenizer, GENTLE, ngrams=ngrams).correct([source])
+    (correction,) = LineCorrector(engine, tokenizer, GENTLE, ngrams=ngrams).correct([source])
     assert correction.text == (output if kept else source)
 
 
@@ -185,17 +185,17 @@ def test_edits_that_lose_content_are_rejected(line: str, changed: str, passes: b
 def test_marks_are_kept_and_lines_get_no_full_stop(tokenizer: Subwords) -> None:
     table = {"this are a comment": "This is a comment.", "ka lo mi re su and": "Ka lo mi re su.", "re su": "Re su.", "ta re": "ta re."}
     engine = cast(SentenceDecoder, Rewriter(tokenizer, table))
-    corrector = Corrector(engine, tokenizer, EditFilter(maximum_ratio=9.0), languages=("en", "en"))
+    corrector = LineCorrector(engine, tokenizer, EditFilter(maximum_ratio=9.0), languages=("en", "en"))
     lines = ["% this are a comment", "ka lo mi re su and", "re su", "", "ta re"]
     found = [correction.text for correction in corrector.correct(lines)]
     assert found == ["% this is a comment", "Ka lo mi re su and", "re su", "", "ta re"]
-    without_languages = Corrector(engine, tokenizer, EditFilter(maximum_ratio=9.0))
+    without_languages = LineCorrector(engine, tokenizer, EditFilter(maximum_ratio=9.0))
     assert [correction.text for correction in without_languages.correct(["ta re"])] == ["ta re."]
 
 
 def test_cells_between_tabs_keep_their_beginnings(tokenizer: Subwords) -> None:
     table = {"ka lo.": "Ka lo.", "mi ra.": "Mi re."}
-    corrector = Corrector(
+    corrector = LineCorrector(
         cast(SentenceDecoder, Rewriter(tokenizer, table)), tokenizer, EditFilter(maximum_ratio=9.0), languages=("en", "en")
     )
     assert [correction.text for correction in corrector.correct(["ka lo.\tmi ra.", "\tka lo."])] == ["ka lo.\tmi re.", "\tKa lo."]
@@ -209,7 +209,7 @@ def test_pieces_of_a_sentence_are_joined_as_they_were(tokenizer: Subwords) -> No
 
 def test_parts_of_a_document_that_go_on_keep_their_case(tokenizer: Subwords) -> None:
     table = {"ka lo": "Ka lo.", "mi re.": "Mi re.", "re su.": "Re su."}
-    corrector = Corrector(cast(SentenceDecoder, Rewriter(tokenizer, table)), tokenizer, EditFilter(maximum_ratio=9.0))
+    corrector = LineCorrector(cast(SentenceDecoder, Rewriter(tokenizer, table)), tokenizer, EditFilter(maximum_ratio=9.0))
     found = [correction.text for correction in corrector.correct(["ka lo", "mi re.", "re su."], separate=True)]
     assert found == ["ka lo", "mi re.", "Re su."]
 
@@ -217,7 +217,7 @@ def test_parts_of_a_document_that_go_on_keep_their_case(tokenizer: Subwords) -> 
 @pytest.mark.parametrize(("ignored", "changes"), [("k\u00e1 lo", False), ("ka lo", False), ("k\u00e1", True), ("\U0001f600", True)])
 def test_ignored_words_have_any_characters_that_the_model_reads_alike(ignored: str, changes: bool, tokenizer: Subwords) -> None:
     engine = cast(SentenceDecoder, Rewriter(tokenizer, {"ka lo mi": "ka la mi"}))
-    (found,) = Corrector(engine, tokenizer, GENTLE, ignored=IgnoredEdits((ignored,))).correct(["k\u00e1 lo mi"])
+    (found,) = LineCorrector(engine, tokenizer, GENTLE, ignored=IgnoredEdits((ignored,))).correct(["k\u00e1 lo mi"])
     assert found.text == ("k\u00e1 la mi" if changes else "k\u00e1 lo mi")
 
 

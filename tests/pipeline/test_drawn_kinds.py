@@ -13,9 +13,9 @@ import pytest
 
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import READERS
-from specdec_cli.pipeline.corrector import Correction, Corrector
+from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.locale.languages import is_function_word
 from tests.stored_engine import opened
 
@@ -610,13 +610,13 @@ def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
     decode: Callable[..., Iterator[Translation | Correction]]
     if kind.task == "translate":
         bundle, engine = opened("en-de", cache)
-        translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+        translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
         translator.use_labels(bundle.labels)
         decode = translator.translate
     else:
         bundle, engine = opened("en-gec", cache, with_scores=True, mode="balanced")
         passing = EditFilter.of(bundle.info)
-        corrector = Corrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
+        corrector = LineCorrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
         decode = corrector.correct
     if kind.format:
         documents = [READERS[kind.format](Source(text.encode(), f"a.{kind.format}")) for text in texts]

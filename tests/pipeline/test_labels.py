@@ -9,47 +9,47 @@ from specdec_cli.errors import ModelError
 from specdec_cli.memories.opening import open_memory
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
-from specdec_cli.pipeline.translator import Translator
+from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.glossary import Glossary, Term
 from specdec_cli.text.labels import FILE, Labels
 from tests.stored_engine import opened
 
 
 @pytest.fixture(scope="module")
-def translator(pytestconfig: pytest.Config) -> Translator:
+def translator(pytestconfig: pytest.Config) -> LineTranslator:
     """A translator into German that knows labels."""
     bundle, engine = opened("en-de", pytestconfig.cache)
-    translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
     translator.use_labels(bundle.labels)
     return translator
 
 
-def translated(translator: Translator, *lines: str) -> list[str]:
+def translated(translator: LineTranslator, *lines: str) -> list[str]:
     """The translations of lines."""
     return [line.text for line in translator.translate(lines)]
 
 
-def test_a_label_is_translated_where_it_stands_alone(translator: Translator) -> None:
+def test_a_label_is_translated_where_it_stands_alone(translator: LineTranslator) -> None:
     sources = ("Home", "Home\tHours\tMay", "| Done | Free |", "* Submit", "- [ ] Total", "<b>About</b>", "## Low", "Price:", "Search...")
     expected = ("Startseite", "Startseite\tStunden\tMai", "| Fertig | Kostenlos |", "* Absenden", "- [ ] Gesamt", "<b>Über uns</b>")
     assert translated(translator, *sources) == [*expected, "## Niedrig", "Preis:", "Suche..."]
 
 
-def test_capitals_of_a_label_are_kept(translator: Translator) -> None:
+def test_capitals_of_a_label_are_kept(translator: LineTranslator) -> None:
     assert translated(translator, "Sign in", "Sign In", "HOME", "OK", "Ok") == ["Anmelden", "Anmelden", "STARTSEITE", "OK", "OK"]
 
 
 @pytest.mark.parametrize("sentence", ["Home.", "Done!", "Free?", "Done. Home", "I am at home. Home", "May I?", "Home is nice", "home"])
-def test_a_sentence_is_never_taken_for_a_label(translator: Translator, sentence: str, pytestconfig: pytest.Config) -> None:
+def test_a_sentence_is_never_taken_for_a_label(translator: LineTranslator, sentence: str, pytestconfig: pytest.Config) -> None:
     bundle, engine = opened("en-de", pytestconfig.cache)
-    plain = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    plain = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
     assert [*translator.translate([sentence])] == [*plain.translate([sentence])]
     assert [line.decoding for line in translator.translate([sentence])] != ["copy"]
 
 
 def test_terms_and_earlier_translations_come_before_labels(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     bundle, engine = opened("en-de", pytestconfig.cache)
-    translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
     translator.use_labels(bundle.labels)
     (tmp_path / "memory.tsv").write_text("Contact\tAnsprechpartner\n", encoding="utf-8")
     translator.use_drafts(Drafts(open_memory(tmp_path / "memory.tsv", "en", "de", 70), DraftGate.for_batches(1), copy_exact=True))
@@ -57,7 +57,7 @@ def test_terms_and_earlier_translations_come_before_labels(tmp_path: Path, pytes
     assert translated(translator, "Contact", "Home", "Free", "Hours") == ["Ansprechpartner", "Home", "Gratis", "Stunden"]
 
 
-def test_the_shipped_list_is_used_as_it_is(translator: Translator, pytestconfig: pytest.Config) -> None:
+def test_the_shipped_list_is_used_as_it_is(translator: LineTranslator, pytestconfig: pytest.Config) -> None:
     path = Path(opened("en-de", pytestconfig.cache)[0].path or "").with_name(FILE)
     listed = Labels.of_file(path)
     pairs = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
@@ -100,5 +100,5 @@ def test_labels_are_stored(tmp_path: Path) -> None:
         ("{count} of {total}", "{count} von {total}"),
     ],
 )
-def test_the_only_word_beside_placeholders_is_not_lost(translator: Translator, source: str, expected: str) -> None:
+def test_the_only_word_beside_placeholders_is_not_lost(translator: LineTranslator, source: str, expected: str) -> None:
     assert translated(translator, source) == [expected]

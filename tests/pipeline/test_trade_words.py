@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.pipeline.corrector import Corrector
+from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.shape import is_title, lowers_word
@@ -13,14 +13,14 @@ SENTENCES = ("Install {} on the server.", "We use {} for this project.", "The {}
 
 
 @pytest.fixture
-def corrector(pytestconfig: pytest.Config) -> Corrector:
+def corrector(pytestconfig: pytest.Config) -> LineCorrector:
     """A corrector with the shipped en-gec, in its most careless mode."""
     bundle, engine = opened("en-gec", pytestconfig.cache, with_scores=True, mode="thorough")
     passing = EditFilter.of(bundle.info, mode="thorough")
-    return Corrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
+    return LineCorrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
 
 
-def test_technical_names_are_left_alone(corrector: Corrector) -> None:
+def test_technical_names_are_left_alone(corrector: LineCorrector) -> None:
     names = sorted(technical_names())[::15]
     lines = [SENTENCES[number % 4].format(name) for number, name in enumerate(names)]
     assert len(names) >= 60
@@ -42,7 +42,7 @@ def test_technical_names_are_left_alone(corrector: Corrector) -> None:
         "I have installed fnm yesterday.",
     ],
 )
-def test_names_lengthened_words_and_titles_stay(line: str, corrector: Corrector) -> None:
+def test_names_lengthened_words_and_titles_stay(line: str, corrector: LineCorrector) -> None:
     assert [found.text for found in corrector.correct([line])] == [line]
 
 
@@ -54,7 +54,7 @@ def test_names_lengthened_words_and_titles_stay(line: str, corrector: Corrector)
         ("She have two cats.", "She has two cats."),
     ],
 )
-def test_misspellings_are_corrected(line: str, expected: str, corrector: Corrector) -> None:
+def test_misspellings_are_corrected(line: str, expected: str, corrector: LineCorrector) -> None:
     assert [found.text for found in corrector.correct([line])] == [expected]
 
 

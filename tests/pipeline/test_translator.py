@@ -16,7 +16,7 @@ from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
-from specdec_cli.pipeline.translator import Translation, Translator
+from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.pipeline.whole_sentences import whole_sentences, without_cuts
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.segment.sentences import Segments
@@ -27,7 +27,7 @@ GREEDY = Decoding(max_length=12)
 
 
 def translate(bundle: Bundle, lines: list[str], settings: Decoding = GREEDY) -> list[Translation]:
-    return list(Translator(Engine(bundle, settings), bundle.tokenizer).translate(lines))
+    return list(LineTranslator(Engine(bundle, settings), bundle.tokenizer).translate(lines))
 
 
 def test_lines_of_any_length_are_returned_in_order(bundle: Bundle, lines: list[str]) -> None:
@@ -67,20 +67,20 @@ def test_sentences_of_a_line_are_translated_one_by_one(bundle: Bundle) -> None:
     assert both.rounds == first.rounds + second.rounds
     assert both.sentences == first.sentences + second.sentences
     assert both.score == pytest.approx((first.score or 0) + (second.score or 0))
-    whole = Translator(Engine(bundle, GREEDY), bundle.tokenizer, split=False)
+    whole = LineTranslator(Engine(bundle, GREEDY), bundle.tokenizer, split=False)
     assert len(next(whole.translate([" ".join(texts)])).sentences) == 1
 
 
 def test_a_line_is_returned_as_soon_as_it_is_done(bundle: Bundle) -> None:
     rounds: list[RoundTrace] = []
     engine = Engine(bundle, GREEDY, rounds.append)
-    first = next(Translator(engine, bundle.tokenizer).translate(["Ka lo.", "Mi ta.", "Re su."]))
+    first = next(LineTranslator(engine, bundle.tokenizer).translate(["Ka lo.", "Mi ta.", "Re su."]))
     assert len(rounds) == first.rounds
 
 
 def test_a_line_that_is_too_long_is_split_with_a_warning(bundle: Bundle, lines: list[str]) -> None:
     heard: list[tuple[int, str]] = []
-    translator = Translator(Engine(bundle, GREEDY), bundle.tokenizer, warn=lambda index, text: heard.append((index, text)))
+    translator = LineTranslator(Engine(bundle, GREEDY), bundle.tokenizer, warn=lambda index, text: heard.append((index, text)))
     found = list(translator.translate([lines[0], " ".join(lines), lines[1]]))
     ((index, message),) = heard
     assert index == 1
@@ -95,7 +95,7 @@ def test_a_bundle_says_which_sentences_are_cut_without_a_warning(bundle: Bundle)
     heard: list[tuple[int, str]] = []
     for limit, count in ((0, 1), (tokens, 1), (tokens - 1, 2)):
         engine = Engine(bundle, replace(GREEDY, longest_sentence=limit))
-        translator = Translator(engine, bundle.tokenizer, warn=lambda index, text: heard.append((index, text)))
+        translator = LineTranslator(engine, bundle.tokenizer, warn=lambda index, text: heard.append((index, text)))
         assert [len(each.sentences) for each in translator.translate([line])] == [count]
     assert not heard
 
@@ -120,7 +120,7 @@ def test_the_n_best_lines_are_the_best_combinations_of_sentences(bundle: Bundle)
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 5.0])
 def test_the_n_best_lines_begin_with_the_text_and_differ(bundle: Bundle, penalty: float) -> None:
     beam = Decoding(method="beam", search=BeamSearch(4, penalty, 4), max_length=8, batch_size=2)
-    translator = Translator(Engine(bundle, beam), bundle.tokenizer, languages=("en", "de"))
+    translator = LineTranslator(Engine(bundle, beam), bundle.tokenizer, languages=("en", "de"))
     for line in translator.translate(["Kalo mita resu.", "| Kalo {name} mita | Resu |", "Ka <b>lo</b> mi. Ta re su."]):
         assert line.hypotheses[0] == (line.text, line.score)
         assert len({text for text, _ in line.hypotheses}) == len(line.hypotheses) == 4
@@ -140,7 +140,7 @@ def test_every_hypothesis_has_the_protected_spans(bundle: Bundle) -> None:
     line = "- Kalo {name} mita, {name}. See https://example.org/x."
     beam = Decoding(method="beam", search=BeamSearch(4, 0.0, 3), max_length=8, batch_size=2)
     for chosen in (GREEDY, beam):
-        translator = Translator(Engine(bundle, chosen), bundle.tokenizer, languages=("en", "de"))
+        translator = LineTranslator(Engine(bundle, chosen), bundle.tokenizer, languages=("en", "de"))
         (found,) = translator.translate([line])
         for text in (found.text, *(text for text, _ in found.hypotheses)):
             assert text.startswith("- ") and text.count("{name}") == 2 and text.count("https://example.org/x") == 1
@@ -149,10 +149,10 @@ def test_every_hypothesis_has_the_protected_spans(bundle: Bundle) -> None:
 
 def test_every_line_is_decoded_if_languages_are_unknown(bundle: Bundle, lines: list[str]) -> None:
     engine = Engine(bundle, GREEDY)
-    (plain,) = Translator(engine, bundle.tokenizer).translate(["|---|"])
-    (copied,) = Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(["|---|"])
+    (plain,) = LineTranslator(engine, bundle.tokenizer).translate(["|---|"])
+    (copied,) = LineTranslator(engine, bundle.tokenizer, languages=("en", "de")).translate(["|---|"])
     assert plain.tokens > 0 and copied == Translation("|---|")
-    checked = [one.text for one in Translator(engine, bundle.tokenizer, languages=("en", "de")).translate(lines)]
+    checked = [one.text for one in LineTranslator(engine, bundle.tokenizer, languages=("en", "de")).translate(lines)]
     assert checked == [one.text for one in translate(bundle, lines)]
 
 
@@ -168,7 +168,7 @@ def test_every_line_is_decoded_if_languages_are_unknown(bundle: Bundle, lines: l
     ],
 )
 def test_a_copied_line_keeps_its_tags(bundle: Bundle, line: str) -> None:
-    (copied,) = Translator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de")).translate([line])
+    (copied,) = LineTranslator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de")).translate([line])
     assert copied == Translation(line)
 
 
@@ -182,7 +182,7 @@ def test_a_copied_line_keeps_its_tags(bundle: Bundle, line: str) -> None:
 )
 def test_the_stored_tags_of_equal_sources_are_copied(bundle: Bundle, line: str, expected: str) -> None:
     entries = list(sentence_pairs([Pair("Please <b>save</b> now", "<b>Speichern</b> bitte jetzt")]))
-    translator = Translator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de"))
+    translator = LineTranslator(Engine(bundle, GREEDY), bundle.tokenizer, languages=("en", "de"))
     finder = Memory(build_index(entries), 100)
     translator.use_drafts(Drafts(finder, DraftGate(1), copy_exact=True))
     assert [found.text for found in translator.translate([line])] == [expected]
@@ -190,7 +190,7 @@ def test_the_stored_tags_of_equal_sources_are_copied(bundle: Bundle, line: str, 
 
 def test_a_sentence_that_is_copied_from_an_earlier_translation_is_not_cut(bundle: Bundle) -> None:
     entries = list(sentence_pairs([Pair("ka lo mi, re su ta.", "ta su re.")]))
-    translator = Translator(Engine(bundle, replace(GREEDY, longest_sentence=4)), bundle.tokenizer)
+    translator = LineTranslator(Engine(bundle, replace(GREEDY, longest_sentence=4)), bundle.tokenizer)
     assert len(next(translator.translate(["ka lo mi, re su ta."])).sentences) > 1
     translator.use_drafts(Drafts(Memory(build_index(entries), 100), DraftGate(1), copy_exact=True))
     assert next(translator.translate(["ka lo mi, re su ta."])).text == "ta su re."
@@ -199,7 +199,7 @@ def test_a_sentence_that_is_copied_from_an_earlier_translation_is_not_cut(bundle
 @pytest.mark.parametrize("split", [True, False])
 def test_the_pieces_of_a_long_sentence_are_decoded_from_its_draft(bundle: Bundle, split: bool) -> None:
     lines = ["ka lo mi, re su ta.", "Ka lo. Mi re, su ta ka, lo mi.", "<b>ka lo</b> mi, re su ta, ka."]
-    translator = Translator(
+    translator = LineTranslator(
         Engine(bundle, replace(GREEDY, longest_sentence=4)), bundle.tokenizer, split=split, languages=None if split else ("en", "de")
     )
     greedy = list(translator.translate(lines))

@@ -21,7 +21,7 @@ from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.drafter_config import DrafterConfig
-from specdec_cli.pipeline.translator import Translator
+from specdec_cli.pipeline.translator import LineTranslator
 from tests.fakes import tiny_heads
 
 app = typer.Typer()
@@ -51,7 +51,7 @@ def folder(bundle: Bundle, tmp_path: Path) -> Path:
 def table(bundle: Bundle, lines: list[str], tmp_path: Path) -> Path:
     """Lines with their greedy output as reference, so that no other output has a higher BLEU."""
     engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", max_length=12), bundle))
-    texts = [one.text for one in Translator(engine, bundle.tokenizer).translate(lines)]
+    texts = [one.text for one in LineTranslator(engine, bundle.tokenizer).translate(lines)]
     (path := tmp_path / "dev.tsv").write_text("".join(f"{line}\t{text}\n" for line, text in zip(lines, texts, strict=True)))
     return path
 
