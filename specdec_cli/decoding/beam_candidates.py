@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding import constraints
+from specdec_cli.decoding import graphs
 from specdec_cli.model.cache import steps
 
 
@@ -21,7 +21,7 @@ def best_tokens(scores: Tensor, following: Tensor, count: int) -> tuple[Tensor, 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The largest `count` of `values` (B, N), largest first, and their indices; of equal values, the first."""
-    if not constraints.can_branch(values.device):
+    if not graphs.can_branch(values.device):
         return largest_by_keys(values, count)
     largest, places = values.topk(count, dim=1)
     # Which of equal values torch.topk chooses, and in which order, is not specified.

@@ -7,6 +7,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding import graphs
 from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.state import State
 from specdec_cli.model.cache import steps
@@ -77,18 +78,13 @@ def _limit_copies(rules: Constraints, scores: Tensor, prefixes: Prefixes, paddin
     back = width - 1 - steps(LONGEST_COPY, device)
     before = _windows(forms[prefixes.tokens], prefixes.lengths, width)
     completes = _completes_copy(before, rules.most_copies)
-    if can_branch(device) and not completes.any():
+    if graphs.can_branch(device) and not completes.any():
         return
     allowed = repeats(rules, prefixes.source, padding)
     repeated = torch.where(completes & ~allowed[:, None, None], before[..., back], 0)
     excluded = torch.zeros(*scores.shape[:2], len(forms) + 1, dtype=torch.bool, device=device).scatter_(2, repeated, value=True)
     excluded[..., 0] = False
     scores.masked_fill_(excluded[..., forms.clamp_min(0)], EXCLUDED)
-
-
-def can_branch(device: torch.device) -> bool:
-    """Whether a computation may depend on a value that it reads; a CUDA graph cannot."""
-    return device.type == "cpu"
 
 
 def repeats(rules: Constraints, source: Tensor, padding: int) -> Tensor:

@@ -20,6 +20,11 @@ MOST_BYTES = 4 << 30
 """Largest size in bytes of the Buffers that are kept while no decoding uses them."""
 
 
+def can_branch(device: torch.device) -> bool:
+    """Whether a computation may depend on a value that it reads; a CUDA graph cannot."""
+    return device.type == "cpu"
+
+
 class Event(Protocol):
     """A point in the GPU's work."""
 
@@ -115,16 +120,35 @@ class Counts:
     waits: int = 0
 
 
-class Buffers:
-    """A batch at fixed addresses, and the computations on it: the first call of one runs it, the second captures it."""
+class Replays:
+    """Computations on tensors at fixed addresses: the first call of one runs it, the second captures it."""
 
-    def __init__(self, batch: Batch, capture: Capture, counts: Counts) -> None:
-        self.batch, self._extra, self._boards = batch, dict[Hashable, Tensor](), dict[Hashable, Tensor]()
-        self.kept: dict[Hashable, State] = {}
-        """States that computations leave for what cannot be captured, by name."""
+    def __init__(self, capture: Capture, counts: Counts) -> None:
         self._capture, self._counts = capture, counts
         self._known: set[Hashable] = set()
         self._graphs: dict[Hashable, Callable[[], None]] = {}
+
+    def run(self, name: Hashable, compute: Callable[[], None]) -> None:
+        """Run `compute`, which `name` identifies, or replay its graph."""
+        if name not in self._known:
+            self._known.add(name)
+            self._capture.warm_up(compute)
+            return
+        if name not in self._graphs:
+            self._graphs[name] = self._capture.capture(compute)
+            self._counts.graphs += 1
+        self._graphs[name]()
+        self._counts.replays += 1
+
+
+class Buffers(Replays):
+    """A batch at fixed addresses, and the computations on it."""
+
+    def __init__(self, batch: Batch, capture: Capture, counts: Counts) -> None:
+        super().__init__(capture, counts)
+        self.batch, self._extra, self._boards = batch, dict[Hashable, Tensor](), dict[Hashable, Tensor]()
+        self.kept: dict[Hashable, State] = {}
+        """States that computations leave for what cannot be captured, by name."""
 
     def extra(self, name: Hashable, shape: Sequence[int]) -> Tensor:
         """A further tensor of integers at a fixed address, which computations read or write beside the batch."""
@@ -146,18 +170,6 @@ class Buffers:
     def records(self) -> Batch:
         """The batch in new records: a mask caches what it computes from its tensors."""
         return map_tensors(lambda tensor: tensor, self.batch)
-
-    def run(self, name: Hashable, compute: Callable[[], None]) -> None:
-        """Run `compute`, which `name` identifies, or replay its graph."""
-        if name not in self._known:
-            self._known.add(name)
-            self._capture.warm_up(compute)
-            return
-        if name not in self._graphs:
-            self._graphs[name] = self._capture.capture(compute)
-            self._counts.graphs += 1
-        self._graphs[name]()
-        self._counts.replays += 1
 
 
 @dataclass

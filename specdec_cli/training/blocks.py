@@ -51,7 +51,7 @@ def encode_sentences(verifier: Transformer, source: Tensor, target: Tensor) -> E
 
 
 def block_states(
-    network: AnyDrafter, sentences: EncodedSentences, cuts: Tensor, slots: int, visible: int, glanced: Tensor | None = None
+    network: AnyDrafter, sentences: EncodedSentences, cuts: Tensor, slots: int, visible: int | Tensor, glanced: Tensor | None = None
 ) -> Tensor:
     """The drafter's states (B, M, K, W) of M blocks per sentence, each of K = `slots` slots.
 
@@ -80,7 +80,7 @@ class _Blocks:
 
     cuts: Tensor
     positions: Tensor
-    visible: int
+    visible: int | Tensor
     glanced: Tensor | None
     view: SourceView
 
@@ -135,7 +135,7 @@ def _one_row_per_block(network: BlockDrafter, sentences: EncodedSentences, block
     return states[:, -slots:].reshape(rows, count, slots, -1)
 
 
-def _block_mask(begin: Tensor, length: int, slots: int, visible: int) -> Tensor:
+def _block_mask(begin: Tensor, length: int, slots: int, visible: int | Tensor) -> Tensor:
     """Attention mask (B, M * K, T + M * K): each slot attends to the positions before `begin` (B, M) and to its own block."""
     rows, count = begin.shape
     block_of_slot = torch.arange(count * slots, device=begin.device) // slots

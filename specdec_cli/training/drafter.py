@@ -9,6 +9,7 @@ import numpy
 import torch
 from torch import Tensor, nn
 
+from specdec_cli.decoding import graphs
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.reference import Engine
@@ -17,6 +18,7 @@ from specdec_cli.model.drafter import AnyDrafter, BlockDrafter
 from specdec_cli.model.flops import DrafterUpdate, update_drafter
 from specdec_cli.training.blocks import EncodedSentences, block_states, encode_sentences, simulate
 from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
+from specdec_cli.training.device_text import DeviceRows, to_device
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import DrafterRecipe
 from specdec_cli.training.trainer import Progress
@@ -97,9 +99,9 @@ class DrafterObjective(nn.Module):
             loss_mask &= labels < shortlist
             labels = labels.clamp_max(shortlist - 1)
         glanced = None
-        if float(ratio) > 0 and isinstance(network, BlockDrafter):
+        if any(self.recipe.glancing) and float(ratio) > 0 and isinstance(network, BlockDrafter):
             glanced, loss_mask = glance(network, sentences, cuts.clamp_min(0), int(visible), labels, loss_mask, float(ratio))
-        states = block_states(network, sentences, cuts.clamp_min(0), slots, int(visible), glanced)
+        states = block_states(network, sentences, cuts.clamp_min(0), slots, visible, glanced)
         if network.chain is not None:
             states = network.chain(states, previous, self._known(previous), network.vocabulary)
         weights = loss_mask * self.recipe.slot_decay ** torch.arange(slots, device=cuts.device)
@@ -146,6 +148,8 @@ class DrafterTask:
         self.network = bundle.drafter
         bundle.verifier.requires_grad_(recipe.verifier == "fine-tuned")
         self.objective: nn.Module = DrafterObjective(self.network, recipe)
+        self.capturable = not any(recipe.glancing)
+        self._texts: tuple[DeviceRows, DeviceRows] | None = None
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._update_batches = recipe.run.accumulation * processes
         epoch = epoch_order(self._groups, recipe.run.seed, 0)
@@ -173,9 +177,18 @@ class DrafterTask:
         update = (epoch * self._epoch_batches + number) / self._update_batches
         done = min(1.0, max(epoch / self.recipe.run.max_epochs, update / self.recipe.run.max_updates))
         first, final = self.recipe.glancing
+        others = cuts, torch.tensor(visible), torch.tensor(first + (final - first) * done)
+        device = self.network.like.device
+        if not graphs.can_branch(device):
+            rows = to_device(indices, device)
+            sources, targets = self._texts = self._texts or self._on_device(device)
+            return sources.padded(rows, group.source_width, padding), targets.padded(rows, group.target_width, padding), *others
         source = pad([p.source for p in pairs], group.source_width, padding)
-        target = pad([p.target for p in pairs], group.target_width, padding)
-        return source, target, cuts, torch.tensor(visible), torch.tensor(first + (final - first) * done)
+        return source, pad([p.target for p in pairs], group.target_width, padding), *others
+
+    def _on_device(self, device: torch.device) -> tuple[DeviceRows, DeviceRows]:
+        """The sources and targets of `outputs` on `device`."""
+        return DeviceRows([pair.source for pair in self.outputs], device), DeviceRows([pair.target for pair in self.outputs], device)
 
     def evaluate(self) -> Mapping[str, float]:
         """Tokens per round on each dev set, their mean, and the accuracy of the first three slots averaged over dev sets.

@@ -1,11 +1,17 @@
-"""Cross-entropy fused with the output projection, computed in slices of 256 positions that fit the CPU's cache."""
+"""Cross-entropy fused with the output projection, computed in slices: on a CPU of 256 positions, which fit its cache, on a GPU of as
+many as its memory allows.
+"""
 
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding import graphs
+
 _SLICE = 256  # positions
+_LOGITS = 2**28
+"""Logits of a slice on a GPU: 1 GiB in float32."""
 
 
 class _ProjectedCrossEntropy(torch.autograd.Function):
@@ -15,6 +21,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
     def forward(
         ctx: Any, states: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, weights: Tensor, smoothing: float
     ) -> Tensor:
+        size = _SLICE if graphs.can_branch(states.device) else max(_SLICE, _LOGITS // weight.shape[0])
         kind = torch.get_autocast_dtype(states.device.type) if torch.is_autocast_enabled(states.device.type) else states.dtype
         projection, vocabulary = weight.to(kind), weight.shape[0]
         states_gradient = torch.empty_like(states, dtype=kind)
@@ -22,8 +29,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         bias_gradient = None if bias is None else torch.zeros_like(bias, dtype=torch.float32)
         total = states.new_zeros((), dtype=torch.float32)
         with torch.autocast(states.device.type, enabled=False):
-            for start in range(0, states.shape[0], _SLICE):
-                part = slice(start, start + _SLICE)
+            for start in range(0, states.shape[0], size):
+                part = slice(start, start + size)
                 x, goal, scale = states[part].to(kind), targets[part, None], weights[part]
                 logits = (x @ projection.T).float()
                 if bias is not None:
@@ -58,6 +65,9 @@ def projected_cross_entropy(
     `targets` (N,) are ids, `weights` (N,) factors of the positions; a position of weight 0 is skipped. `smoothing` is the
     probability mass spread uniformly over the vocabulary (Szegedy et al. 2016).
     """
+    if not graphs.can_branch(states.device):
+        whole: Tensor = _ProjectedCrossEntropy.apply(states, weight, bias, targets, weights, smoothing)  # type: ignore[no-untyped-call]
+        return whole
     chosen = weights.nonzero()[:, 0]
     # The last slice is filled up, because PyTorch prepares a matrix product for each new shape.
     missing = -chosen.shape[0] % _SLICE

@@ -14,8 +14,10 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from specdec_cli.allocator import ARENA_MAX, MMAP_MAX, TOP_PAD, TRIM_THRESHOLD, set_allocator_options
+from specdec_cli.decoding.graphs import Capture, CudaCapture
 from specdec_cli.errors import TrainingError, UsageError
 from specdec_cli.signals import PATIENCE
+from specdec_cli.training.captured import CapturedUpdates, with_tensor_rate
 from specdec_cli.training.checkpoint import (
     FILE,
     MALFORMED,
@@ -158,9 +160,11 @@ class TrainingTask(Protocol):
     """A model to train, with its data; its best state has the best `criterion`: the largest if `higher_is_better`, else the smallest.
 
     `objective` maps the tensors of a batch to (sum of losses in nats, weight of tokens); `criterion` is a key of `evaluate()`'s result.
+    `capturable`: on a GPU it reads no value of a tensor, so that updates can be captured as CUDA graphs.
     """
 
     objective: nn.Module
+    capturable: bool
     higher_is_better: bool
     criterion: str
 
@@ -183,7 +187,8 @@ class Trainer:
     `checkpoint.pt` holds weights, optimiser state, progress, random states, and what the run began with (`beginning`), which is compared
     with that of a run that resumes it; `changes` has the differences. `task.save` is called after each evaluation that is better than all
     before. After SIGINT or SIGTERM the current update is finished, a checkpoint is saved, and the run ends; a second signal more than a
-    second later interrupts at once. Raises ModelError for a damaged checkpoint, and UsageError for one of another model, and for one
+    second later interrupts at once. With `capture` updates are captured as graphs, if the task and the run allow it; a single process on a
+    GPU captures CUDA graphs. Raises ModelError for a damaged checkpoint, and UsageError for one of another model, and for one
     without initial weights if `run.keep_start` needs them.
     """
 
@@ -195,6 +200,7 @@ class Trainer:
         folder: Path,
         fabric: Fabric,
         beginning: Beginning | None = None,
+        capture: Capture | None = None,
     ) -> None:
         keep_freed_memory()
         self.task, self.run, self.optimizer_settings, self.folder, self.fabric = task, run, optimizer, folder, fabric
@@ -205,12 +211,20 @@ class Trainer:
         self._trained = TrainedModule(task.objective, optimizer, fabric, run.sharded and fabric.world_size > 1)
         self.objective, self.adam = self._trained.run, self._trained.optimizer
         self._snapshots: list[dict[str, Tensor]] = []
+        self._loss = math.nan
         self._divergence = Divergence(folder)
         self._start = self._trained.weights() if run.keep_start else {}
         self._seed_process()
         self._resumed = self.checkpoint.exists()
         if self._resumed:
             self._resume()
+        if capture is None and fabric.device.type == "cuda":
+            capture = CudaCapture()
+        self.captured: CapturedUpdates | None = None
+        # A scaler of losses reads whether gradients are finite.
+        if capture is not None and task.capturable and fabric.world_size == 1 and run.precision != "16-mixed":
+            self.captured = CapturedUpdates(self._add, self._finish, capture, fabric.device)
+            with_tensor_rate(self.adam.param_groups, self.captured.rate)
 
     @property
     def stopped(self) -> int:
@@ -243,12 +257,11 @@ class Trainer:
         with self._stop_signal:
             for share in self._updates():
                 rate = learning_rate(self.optimizer_settings, self.progress.update + 1, self.run.max_updates)
-                loss, tokens = self._update(share, rate)
-                self._divergence.check_loss(loss, self.progress.update)
+                before = self.progress.tokens
+                loss = self._count(*self._update(share, rate)) if self.captured is None else self._launch(self.captured, share, rate)
                 now = time.monotonic()
                 self.progress.seconds += now - last_time
-                self.progress.tokens += tokens
-                speed, last_time = tokens / max(now - last_time, 1e-9), now
+                speed, last_time = (self.progress.tokens - before) / max(now - last_time, 1e-9), now
                 figures = self._evaluate() if self._evaluation_is_due() else {}
                 report(Report(self.progress, loss, rate, speed, figures))
                 stop, due = self._agree(self.stopped, now - last_saved > 60 * self.run.checkpoint_minutes)
@@ -295,12 +308,46 @@ class Trainer:
             if share.weight:
                 total, tokens = total + float(loss.detach()), tokens + int(count)
         loss_of_all, tokens_of_all = sum_over_processes(self.fabric, total, tokens)
-        if self.optimizer_settings.clip:
-            self.fabric.clip_gradients(self.objective, self.adam, max_norm=self.optimizer_settings.clip, error_if_nonfinite=False)
+        self._clip()
         self.adam.step()
         self.adam.zero_grad()
         self.progress.update += 1
         return loss_of_all / max(tokens_of_all, 1), int(tokens_of_all)
+
+    def _launch(self, captured: CapturedUpdates, share: BatchShare, rate: float) -> float:
+        """Start an update; return the loss a token of the last one whose loss is known."""
+        self.objective.train()
+        captured.update([self.task.batch(key) for key in share.keys], rate)
+        self.progress.update += 1
+        self._count_late(every=self._evaluation_is_due())
+        return self._loss
+
+    def _count_late(self, *, every: bool) -> None:
+        """Count what captured updates computed since: all of them, or those that have certainly finished."""
+        for total, tokens in () if self.captured is None else self.captured.losses(every=every):
+            self._loss = self._count(total / max(int(tokens), 1), int(tokens))
+
+    def _count(self, loss: float, tokens: int) -> float:
+        """Count an update with this loss a token and number of tokens; return the loss."""
+        self._divergence.check_loss(loss, self.progress.update)
+        self.progress.tokens += tokens
+        return loss
+
+    def _add(self, batch: Sequence[Tensor], weight: Tensor) -> tuple[Tensor, Tensor]:
+        """The first computation of CapturedUpdates."""
+        loss, count = self.objective(*batch)
+        self.fabric.backward(loss / count.long().clamp_min(1) * weight)
+        return loss.detach(), count
+
+    def _finish(self) -> None:
+        """The second computation of CapturedUpdates."""
+        self._clip()
+        self.adam.step()
+        self.adam.zero_grad(set_to_none=False)
+
+    def _clip(self) -> None:
+        if self.optimizer_settings.clip:
+            self.fabric.clip_gradients(self.objective, self.adam, max_norm=self.optimizer_settings.clip, error_if_nonfinite=False)
 
     def _weights(self) -> dict[str, Tensor]:
         """A copy of the current weights. Raises TrainingError if they are not finite."""
@@ -339,6 +386,7 @@ class Trainer:
         return {name: value.lerp(self._start[name], share) if value.is_floating_point() else value for name, value in averaged.items()}
 
     def _save(self) -> None:
+        self._count_late(every=True)
         weights, optimizer = self._weights(), self._trained.optimizer_state() if self.progress.update else {}
         if not self.fabric.is_global_zero:
             return

@@ -12,12 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from specdec_cli.decoding import graphs
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.folding import folded_positions
+from specdec_cli.text.folding import Order, folded_positions
 from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, evaluation_order, group_by_shape, pad
+from specdec_cli.training.device_text import DeviceRows, to_device
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings
 
@@ -40,8 +42,8 @@ class VerifierObjective(nn.Module):
         the loss weights of the target tokens, 0 at padding.
         """
         config = self.transformer.config
-        start = target.new_tensor(config.start).expand(len(target), -1)
-        states = self.transformer.teach(self.transformer.encode(source), torch.cat([start, target[:, : -config.step]], dim=1))
+        start = [torch.full_like(target[:, :1], token) for token in config.start]
+        states = self.transformer.teach(self.transformer.encode(source), torch.cat([*start, target[:, : -config.step]], dim=1))
         smoothing = self.smoothing if self.training else 0.0
         output = self.transformer.output
         loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights.flatten(), smoothing, output.bias)
@@ -62,12 +64,14 @@ class VerifierTask:
     """Trains `bundle.verifier` on `train`; the best state has the lowest loss on `dev` (nats a token, without smoothing)."""
 
     higher_is_better = False
+    capturable = True
     criterion = "dev_loss"
 
     def __init__(self, bundle: Bundle, train: Sequence[SentencePair], dev: Sequence[SentencePair], run: RunSettings) -> None:
         self.bundle, self.train, self.dev, self.run = bundle, train, dev, run
         self.objective: nn.Module = VerifierObjective(bundle.verifier, run.smoothing)
         max_length = bundle.verifier.config.max_positions
+        self._texts: dict[tuple[bool, float], _DeviceText] = {}
         self._groups = group_by_shape(train, run.batch_tokens, max_length)
         self._dev_groups = group_by_shape(dev, run.batch_tokens, max_length)
 
@@ -95,6 +99,8 @@ class VerifierTask:
         group, indices = key
         config = self.bundle.verifier.config
         device = next(self.objective.parameters()).device
+        if not graphs.can_branch(device):
+            return self._on_device(pairs, edit_weight, device).batch(group, indices, config.padding)
         places = [folded_positions(len(pairs[i].target) - 1, config.order) for i in indices]
         folded = [[pairs[i].target[place] for place in each] for i, each in zip(indices, places, strict=True)]
         source = pad([pairs[i].source for i in indices], group.source_width, config.padding)
@@ -105,6 +111,35 @@ class VerifierTask:
                 edited = set(edited_positions(pairs[index]))
                 weights[row, [column for column, place in enumerate(places[row]) if place in edited]] = edit_weight
         return source.to(device), target.to(device), weights.to(device)
+
+    def _on_device(self, pairs: Sequence[SentencePair], edit_weight: float, device: torch.device) -> "_DeviceText":
+        """`pairs` on `device`, kept for later batches."""
+        name = pairs is self.dev, edit_weight
+        if name not in self._texts:
+            self._texts[name] = _DeviceText(pairs, self.bundle.verifier.config.order, edit_weight, device)
+        return self._texts[name]
+
+
+class _DeviceText:
+    """`pairs` on `device`, with the targets in generation order and the loss weights of their tokens."""
+
+    def __init__(self, pairs: Sequence[SentencePair], order: Order, edit_weight: float, device: torch.device) -> None:
+        places = [folded_positions(len(pair.target) - 1, order) for pair in pairs]
+        self._device = device
+        self._sources = DeviceRows([pair.source for pair in pairs], device)
+        self._targets = DeviceRows([[pair.target[at] for at in each] for pair, each in zip(pairs, places, strict=True)], device)
+        self._weights: DeviceRows | None = None
+        if edit_weight != 1.0:
+            edited = [set(edited_positions(pair)) for pair in pairs]
+            weights = [[edit_weight if at in own else 1.0 for at in each] for own, each in zip(edited, places, strict=True)]
+            self._weights = DeviceRows(weights, device, torch.float32)
+
+    def batch(self, group: ShapeGroup, indices: Sequence[int], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+        """Sources (B, S), targets (B, T) and loss weights (B, T) of the pairs with these indices."""
+        rows = to_device(indices, self._device)
+        target = self._targets.padded(rows, group.target_width, padding)
+        weights = (target != padding).float() if self._weights is None else self._weights.padded(rows, group.target_width, 0)
+        return self._sources.padded(rows, group.source_width, padding), target, weights
 
 
 def edited_positions(pair: SentencePair) -> list[int]:

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-from specdec_cli.decoding import constraints as constraints_module
+from specdec_cli.decoding import graphs as graphs_module
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.verifier import Verifier
@@ -71,26 +71,34 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def restore(self) -> None:
         """Give the tensors that were written to their values from before."""
-        for tensor, value in self._before.values():
-            tensor.copy_(value)
+        with _below_autograd():
+            for tensor, value in self._before.values():
+                tensor.copy_(value)
 
     def replay(self) -> None:
         """Repeat the operators."""
-        for func, args, kwargs, result in self.calls:
-            given = {_storage(each) for each in _tensors((args, kwargs))}
-            for here, new in zip(_tensors(result), _tensors(func(*args, **kwargs)), strict=True):
-                if _storage(here) not in given:
-                    here.copy_(new)
+        with _below_autograd():
+            for func, args, kwargs, result in self.calls:
+                given = {_storage(each) for each in _tensors((args, kwargs))}
+                for here, new in zip(_tensors(result), _tensors(func(*args, **kwargs)), strict=True):
+                    if _storage(here) not in given:
+                        here.copy_(new)
 
     def spoil(self) -> None:
         """Overwrite the tensors that the operators made."""
-        for tensor in self.own:
-            tensor.fill_(torch.nan if tensor.is_floating_point() else 1)
+        with _below_autograd():
+            for tensor in self.own:
+                tensor.fill_(torch.nan if tensor.is_floating_point() else 1)
+
+
+def _below_autograd() -> Any:
+    """Operators are repeated as they were recorded, those of a backward pass too: nothing is to be differentiated again."""
+    return torch._C._AutoDispatchBelowAutograd()
 
 
 def _without_branches() -> Any:
     """Let computations take the way that they take on a GPU."""
-    return mock.patch.object(constraints_module, "can_branch", lambda _: False)
+    return mock.patch.object(graphs_module, "can_branch", lambda _: False)
 
 
 class Now:
@@ -121,7 +129,7 @@ class ImitatedCapture:
         self.count += 1
         if self.calls:
             return compute
-        with _without_branches(), (recorder := Recorder()):
+        with _without_branches(), torch.random.fork_rng(devices=[]), (recorder := Recorder()):
             compute()
         recorder.restore()
         self.graphs.append(recorder)

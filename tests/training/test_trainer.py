@@ -89,7 +89,7 @@ class Line(nn.Module):
 class Toy:
     """A task with given results of evaluation; it records the weights that were evaluated and saved."""
 
-    criterion = "score"
+    criterion, capturable = "score", False
 
     def __init__(self, scores: Sequence[float], *, batches: int = 1000, higher_is_better: bool = True) -> None:
         self.objective: nn.Module = Line()
