@@ -41,7 +41,7 @@ done
 # Back-translation: German that the opposite model draws at random for English text.
 [ -e "$work/mono.txt" ] || xzcat "$text/mono.en.tsv.xz" | cut -f 2 > "$work/mono.txt"
 specdec distill "$init" "$work/back" "$work/mono.txt" --sample --temperature 0.9 --top-k 10 --max-length 128
-exchange < "$work/back/distilled.tsv" | sed 's/^/back-translation\t/' > "$work/back.tsv"
+exchange < "$work/back/distilled.tsv" | awk -v OFS='\t' '{ print "back-translation", $0 }' > "$work/back.tsv"
 
 prepare=(--tokenizer "$work/ordered/tokenizer.model" "${languages[@]}" --same-numbers --repair-numbers --number-copies 1 --name-copies 1)
 [ -e "$work/data/prepare.json" ] ||
