@@ -48,7 +48,6 @@ def generators() -> dict[str, Generator]:
         "comparison": results.comparison,
         "without-vnni": results.without_vnni,
         "table": results.table,
-        "corpus": results.corpus,
         "paper": papers.paper,
         "paper-minutes": papers.minutes,
         "paper-analysis": papers.paper_analysis,

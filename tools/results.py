@@ -105,21 +105,12 @@ def _measure(stored: Stored, data: Path) -> dict[str, Any]:
     """Run the command of a result and return the record that it writes."""
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
         path, places = Path(folder) / "result.json", {"DATA": data, "OUT": Path(folder)}
-        command, *arguments = [placed(part, places) for part in stored.record["command"]]
-        output = ["--quiet", "--json"] if command == "bench" else ["--output"]
-        program = [sys.executable, "-m", "specdec_cli", command, *arguments, *output, str(path)]
+        arguments = [placed(part, places) for part in stored.record["command"]]
+        program = [sys.executable, "-m", "specdec_cli", *arguments, "--quiet", "--json", str(path)]
         subprocess.run(program, check=True, stdout=subprocess.DEVNULL)
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    if command == "bench":
-        # The path of the data folder differs between machines.
-        return record | {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}
-    return record | {"environment": _environment()}
-
-
-def _environment() -> dict[str, Any]:
-    from specdec_cli.benchmark.environment import describe_environment
-
-    return describe_environment() | {"device": "cpu", "precision": "float32", "model": "en-de"}
+    # The path of the data folder differs between machines.
+    return record | {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}
 
 
 # Tables
@@ -217,16 +208,6 @@ def table(*names: str) -> str:
             columns[title] = values
     rows = [tuple(NOTHING if value is None else value for value in line) for line in zip(*columns.values(), strict=True)]
     return markdown(tuple(columns), rows, named) + sources(stored)
-
-
-def corpus(name: str) -> str:
-    """The Markdown table of the stored result `name` of `visualize --file`: sentences, tokens an iteration, tokens that did not wait."""
-    stored = load(name)
-    record = stored.record
-    share = record["overall"]["did_not_wait"]
-    cells = (stored.label, f"{record['sentences']:,}", f"{record['tokens_per_iteration']:.2f}", f"{share:.1%}")
-    columns = ("text", "sentences", "tokens an iteration", "tokens that did not wait for the one before them")
-    return markdown(columns, [cells], 1) + sources([stored])
 
 
 def environment(stored: Stored) -> str:

@@ -78,9 +78,9 @@ def test_without_systemd_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("path", [UNIT, CONTAINER], ids=lambda path: path.name)
-def test_the_page_shows_the_examples(path: Path) -> None:
+def test_the_page_links_to_the_examples_which_say_how_to_use_them(path: Path) -> None:
     page = (EXAMPLES.parent / "server.md").read_text(encoding="utf-8")
-    assert f"\n{path.read_text(encoding='utf-8')}```\n" in page
+    assert f"](examples/{path.name})" in page and "#   make wheel\n" in path.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", [shlex.split(settings()["ExecStart"]), instruction("ENTRYPOINT")])
