@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import typer
 
+from specdec_cli.commands.messages import say
 from specdec_cli.commands.options import (
     DecodingName,
     DeviceOption,
@@ -92,12 +93,13 @@ def visualize(
     With --file, show for a corpus how many tokens become correct in each iteration of jacobi, by position, and by word start
     or inside a word.
     """
-    from specdec_cli.opening.machine import resolve_machine
-    from specdec_cli.opening.models import chosen_translator, open_bundle
+    from specdec_cli.opening.engines import open_for_pictures
+    from specdec_cli.opening.machine import MachineOptions
+    from specdec_cli.opening.models import chosen_translator
 
     _check(sentence, file, limit, decoding, block_size, output)
-    machine = resolve_machine(device, "float32", threads)
-    bundle = open_bundle(chosen_translator(model, source_language, target_language, offline=offline), machine, same_drafts=True)
+    choice = chosen_translator(model, source_language, target_language, offline=offline)
+    bundle = open_for_pictures(choice, MachineOptions(device=device, threads=threads), say)
     if file is not None:
         from specdec_cli.visualization.corpus_views import print_corpus, to_corpus_html, to_corpus_svg
 

@@ -29,6 +29,7 @@ from specdec_cli.opening.models import ModelChoice, Tell, find_bundle, open_bund
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.rounds import RoundTrace
+    from specdec_cli.model.bundle import Bundle
     from specdec_cli.native.model import DecodedRound
 
 
@@ -128,6 +129,25 @@ def open_engine(
         except UnsupportedModel:
             pass
     return _open_reference(model, options.resolve(), request, trace)
+
+
+def open_for_pictures(model: ModelChoice, options: MachineOptions, tell: Tell = silent) -> "Bundle":
+    """Load the bundle of `model` for decodings of PyTorch's loop that are looked at: on a CPU, the kernels of the native engine compute its
+    verifier, unless they are missing or do not support it. Raises and calls what `open_engine` does.
+    """
+    model = replace(model, name=str(find_bundle(model, tell)))
+    if computes_natively(options.device, options.precision):
+        try:
+            machine = native_machine(options.device, options.precision, options.threads)
+            prepare_torch(machine.threads, options.seed)
+            return open_bundle(model, machine, same_drafts=True)
+        except StaleLibrary as error:
+            raise UsageError(f"the native engine: {error}") from error
+        except LibraryError as error:
+            tell(f"the native engine is missing: {error}; PyTorch computes in float32")
+        except UnsupportedModel:
+            pass
+    return open_bundle(model, options.resolve(), same_drafts=True)
 
 
 def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingOptions | Decoding, trace: "Trace | None") -> Opened:

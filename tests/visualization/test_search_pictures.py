@@ -14,12 +14,17 @@ from rich.console import Console
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from specdec_cli.commands.visualize import LONGEST
 from specdec_cli.decoding.beam import beam_search
 from specdec_cli.decoding.mask_predict import mask_predict
-from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.native.library import LibraryError, UnsupportedModel
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.folding import ORDERS, Order, folded_positions, tokens_per_step
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.visualization.picture import Cell, Picture
@@ -164,3 +169,28 @@ def test_the_terminal_shows_both_ends_of_bidirectional_outputs() -> None:
 def test_unsupported_pictures_are_refused(arguments: list[str], words: str, bundle_folder: Path) -> None:
     result = run(*arguments, "-m", bundle_folder)
     assert (result.exit_code, words in result.stderr) == (2, True), result.output
+
+
+@pytest.mark.parametrize("decoding", ["greedy", "lookup", "gs-jacobi"])
+def test_pictures_have_the_probabilities_of_the_native_engine(decoding: str, bundle_folder: Path, tmp_path: Path) -> None:
+    asked = DecodingOptions(decoding="greedy", with_scores=True, max_length=LONGEST)
+    opened = open_engine(ModelChoice(str(bundle_folder)), MachineOptions(engine="native", threads=1), asked)
+    tokenizer = opened.bundle.tokenizer
+    (expected,) = opened.engine.decode([Sentence(0, tokenizer.add_special_tokens(tokenizer.encode("kalo mita")))])
+    assert run("kalo mita", "-m", bundle_folder, "--decoding", decoding, "-o", tmp_path / "picture.json").exit_code == 0
+    picture = json.loads((tmp_path / "picture.json").read_text())
+    assert picture["target"] == tokenizer.pieces(expected.ids)
+    columns = ([cell["probability"] for cell in column if cell] for column in zip(*picture["rows"], strict=True))
+    found = [[each for each in column if each is not None][-1] for column in columns]
+    assert found == pytest.approx([exp(value) for value in expected.log_probabilities], abs=1e-4)
+
+
+@pytest.mark.parametrize(("error", "said"), [(LibraryError("none"), "the native engine is missing: none"), (UnsupportedModel("odd"), "")])
+def test_pictures_need_no_native_engine(error: Exception, said: str, bundle_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("specdec_cli.opening.machine._native_network", missing)
+    result = run("kalo mita", "-m", bundle_folder)
+    assert (result.exit_code, said in result.stderr, bool(result.stderr)) == (0, True, bool(said))
+    assert " tokens in " in result.stdout
