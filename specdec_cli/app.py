@@ -21,7 +21,7 @@ COMMANDS = {
     "translate": "translate",
     "correct": "correct",
     "serve": "serve",
-    "bench": "bench.command",
+    "bench": "bench",
     "prepare": "prepare",
     "train-verifier": "train_verifier",
     "train-drafter": "train_drafter",

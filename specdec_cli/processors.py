@@ -1,11 +1,14 @@
-"""The processors of this machine, and how libraries compute on them."""
+"""The processors of this machine, how libraries compute on them, and the memory of this process."""
 
 import os
+import sys
+from pathlib import Path
 
 MKL_VARIABLE, MKL_MODE = "MKL_CBWR", "AUTO,STRICT"
 """On Intel processors, MKL sums a float32 product in another order when the number of rows changes, so that the logits of a block
 differ from those of single steps. This environment variable keeps one order; MKL reads it when it is first used.
 """
+_STATUS = Path("/proc/self/status")
 
 
 def usable_processors() -> int:
@@ -30,3 +33,18 @@ def has_bfloat16_products(device: str) -> bool:
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     capabilities: dict[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
+
+
+def peak_resident_mb() -> float | None:
+    """The largest resident memory of this process so far, in MB (2**20 bytes); None on systems without it, such as Windows."""
+    # /proc is preferred to getrusage, because on Linux a new process inherits the value of getrusage from its parent.
+    if _STATUS.exists():
+        for line in _STATUS.read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1024
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.benchmark.examples import read_sample
+from specdec_cli.benchmark.inputs import read_sample
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.engines.reference import Engine
 from specdec_cli.metrics.scoring import score

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from specdec_cli.benchmark.rewriting import Gold, read_gold, read_lines_gold, score_correction
+from specdec_cli.benchmark.inputs import Gold, read_gold, read_lines_gold, score_correction
 from specdec_cli.files import write_atomically
 from specdec_cli.metrics.tokenised import detokenise
 from specdec_cli.text.corpus.parallel import apply_gold_edits, read_tsv

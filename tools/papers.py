@@ -26,10 +26,9 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from specdec_cli.benchmark.analyses import ANALYSES
-from specdec_cli.benchmark.columns import COLUMNS, NOTHING, decimals, percent, ratio
-from specdec_cli.benchmark.histogram import Bin
-from specdec_cli.benchmark.report import METRICS, histogram_table, profile_table
+from specdec_cli.benchmark.results import COLUMNS, NOTHING, decimals, percent, ratio
+from specdec_cli.benchmark.tables import METRICS, profile_table
+from specdec_cli.benchmark.views import ANALYSES, Bin, histogram_table
 from tools.results import Stored, environment, load, markdown, placed, row_name, store
 
 BUSY = 0.1

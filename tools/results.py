@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.benchmark.columns import COLUMNS, NOTHING, decimals
-from specdec_cli.benchmark.report import METRICS, Table
+from specdec_cli.benchmark.results import COLUMNS, NOTHING, decimals
+from specdec_cli.benchmark.tables import METRICS, Table
 from specdec_cli.files import write_atomically
 from tools.pages import DOCS
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-from specdec_cli.benchmark.examples import read_sample
+from specdec_cli.benchmark.inputs import read_sample
 
 CLIENTS = 12
 MOST_GROWTH = 1.1

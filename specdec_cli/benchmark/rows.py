@@ -1,22 +1,30 @@
-"""The rows of a benchmark table: decodings with their settings, and the parser of their names."""
+"""The rows of a benchmark table: decodings with their settings, the parser of their names, and sweeps over settings."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from typing import Any, Self
 
 from specdec_cli.decoding.methods import (
     BEAM_SIZE,
+    DECODINGS,
     DRAFTING,
     METHODS,
+    MODES,
     OPTIONS,
     SEARCHES,
     TOLERANT,
     DrafterKind,
+    having,
     methods_of,
+    order_problem,
     parts,
+    search_of,
 )
 from specdec_cli.decoding.options import DecodingOptions, ranges, words
 from specdec_cli.errors import UsageError
+from specdec_cli.text.folding import Order
 
 DEFAULT_ROWS = (
     "greedy",
@@ -52,6 +60,28 @@ MASKED_ROWS = ("mask-predict:4", "mask-predict:10")
 """The default rows for masked models."""
 LENGTH_AWARE = ("jacobi", "gs-jacobi")
 """The decodings that can be given the length of the output beforehand."""
+
+Value = int | float | str
+Sweep = Mapping[str, Sequence[Value]]
+"""The values to try for each setting that is varied, by the key of the setting (such as "block-size")."""
+BASELINES = ("greedy", "beam")
+"""The rows that speedups are relative to: greedy decoding, and beam search (as in Xia et al. 2022 and Ge et al. 2022)."""
+_SWEPT_OPTIONS = {name.replace("_", "-"): name for name in OPTIONS if name in ranges() and not words(name)}
+SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", "mode", *_SWEPT_OPTIONS)
+_SWEEP_VALUES = {
+    "tolerance": (float, 0, math.inf, "numbers from 0"),
+    "min-score": (float, -math.inf, math.inf, "numbers"),
+}
+_ONLY_FOR = {
+    "beam-size": (*SEARCHES, "ctranslate2-beam"),
+    "block-size": DRAFTING,
+    "top-beta": TOLERANT,
+    "tolerance": TOLERANT,
+    "min-score": ("greedy", "auto", *DRAFTING),
+    "mode": ("greedy", "auto", *DRAFTING),
+    **{key: having(name) for key, name in _SWEPT_OPTIONS.items()},
+}
+_TOLERANCE_KEYS = ("top-beta", "tolerance")
 
 
 USUAL = DecodingOptions(beam_size=BEAM_SIZE, length_penalty=1.0)
@@ -141,19 +171,19 @@ class Row:
         return {method.trained for method in methods_of(self.decoding) if method.trained is not None}
 
 
-def parse_row(text: str, base: Row, decodings: Sequence[str], presets: Sequence[str]) -> Row:
+def parse_row(text: str, base: Row) -> Row:
     """Parse `decoding[:preset]`, `input-guided[:match]`, `jacobi[:stop]`, `mask-predict[:iterations]` or `ctranslate2-...[:type]`.
 
-    A decoding is one of `decodings`, `auto`, or several joined by commas; `presets` are the names of presets. The other settings of
-    the row are those of `base`. Raises UsageError for an unknown decoding, and for a variant that the decoding does not have.
+    A decoding is one of DECODINGS, `auto`, or several joined by commas. The other settings of the row are those of `base`. Raises
+    UsageError for an unknown decoding, and for a variant that the decoding does not have.
     """
     decoding, colon, variant = text.partition(":")
     if decoding not in CTRANSLATE2:
-        unknown = [part for part in parts(decoding) if part not in decodings and decoding != "auto"]
+        unknown = [part for part in parts(decoding) if part not in DECODINGS and decoding != "auto"]
         if unknown:
-            raise UsageError(f"row {text}: {unknown[0]!r} is not known; known are {', '.join((*decodings, 'auto', *CTRANSLATE2))}")
+            raise UsageError(f"row {text}: {unknown[0]!r} is not known; known are {', '.join((*DECODINGS, 'auto', *CTRANSLATE2))}")
         if colon:
-            _check_variant(text, decoding, variant, presets)
+            _check_variant(text, decoding, variant)
     own = METHODS[decoding].options if decoding in METHODS else ()
     changes: dict[str, Any] = {name: None for name in OPTIONS if name not in own}
     if variant and (named := variant_option(decoding)) is not None:
@@ -172,21 +202,143 @@ def variant_option(decoding: str) -> str | None:
     return next((name for name in own if name not in ranges()), own[0] if own else None)
 
 
-def _check_variant(text: str, decoding: str, variant: str, presets: Sequence[str]) -> None:
+def _check_variant(text: str, decoding: str, variant: str) -> None:
     """Raise UsageError for a variant that the decoding does not have."""
     own = variant_option(decoding)
     if own is not None and own in ranges():
         if not (variant.isascii() and variant.isdigit() and int(variant) > 0):
             raise UsageError(f"row {text}: after the colon a number of {own} is expected")
         return
-    known = _variants(decoding, presets)
+    known = _variants(decoding)
     if variant not in known:
         what = f"known after the colon are {', '.join(known)}" if known else f"{decoding} has no presets"
         raise UsageError(f"row {text}: {what}")
 
 
-def _variants(decoding: str, presets: Sequence[str]) -> Sequence[str]:
+def _variants(decoding: str) -> Sequence[str]:
     """The variants of a decoding: values of its own option, or presets if it is a trained drafter's or a chain."""
     if (own := variant_option(decoding)) is not None:
         return words(own)
-    return presets if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
+    return words("preset") if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
+
+
+def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, rewriting: bool) -> tuple[Row, ...]:
+    """The rows for a bundle of the generation order `order`: those named in `asked` or, if that is empty, the default ones.
+
+    If `sweep` is not empty, the row greedy is added as the baseline, if the order is left-to-right. All rows have the settings of
+    `base` that their decodings support. `rewriting`: the task is correction or simplification, which has other default
+    rows. Raises UsageError for a row that the order does not allow, and for an option in `base` that applies to no row.
+    """
+    names = list(asked) or _usual(sweep, order, rewriting)
+    if sweep and order == "left-to-right" and "greedy" not in names:
+        names = ["greedy", *names]
+    rows = tuple(dict.fromkeys(parse_row(name, base) for name in names))
+    for row in rows:
+        problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *CTRANSLATE2))
+        if problem := next(filter(None, problems), None):
+            raise UsageError(f"--row {row.label}: {problem}")
+    _check_options(base, rows)
+    return rows
+
+
+def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
+    """The default rows; for an order other than left to right, its only decoding."""
+    own = search_of(order)
+    if own is not None:
+        return list(MASKED_ROWS) if order == "masked" and not sweep else [own]
+    usual, swept = (REWRITING_ROWS, REWRITING_SWEEP_ROWS) if rewriting else (DEFAULT_ROWS, SWEEP_ROWS)
+    return sweep_defaults(sweep, swept) if sweep else list(usual)
+
+
+def _check_options(base: Row, rows: Sequence[Row]) -> None:
+    """Raise UsageError for an option that applies to no row."""
+    if base.oracle_length and not any(row.oracle_length for row in rows):
+        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_AWARE)}")
+    if base.oracle_length and any(row.oracle_length and row.options.jacobi_length is not None for row in rows):
+        raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
+    for name in OPTIONS:
+        if getattr(base.options, name) is not None and all(getattr(row.options, name) is None for row in rows):
+            raise UsageError(f"--{name.replace('_', '-')} is for rows of {' and '.join(having(name))}")
+
+
+def parse_sweeps(texts: Sequence[str]) -> Sweep:
+    """Parse the values of all --sweep options into one Sweep. Raises UsageError for a malformed value, and a key that is given twice."""
+    pairs = [parse_sweep(text) for text in texts]
+    sweep = dict(pairs)
+    if len(sweep) < len(pairs):
+        raise UsageError("--sweep: a key was given twice; join its values by commas")
+    return sweep
+
+
+def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
+    """Parse `KEY=V1,V2,...`, a value of --sweep, into the key and its distinct values.
+
+    Raises UsageError for an unknown key, and for values that are malformed or out of range.
+    """
+    key, _, listed = text.partition("=")
+    if key not in SWEEP_KEYS:
+        raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
+    if key == "mode":
+        return key, _modes(text, listed.split(","))
+    kind, least, most, numbers = _SWEEP_VALUES.get(key, (int, 1, math.inf, "whole numbers from 1"))
+    try:
+        values = tuple(kind(value) for value in listed.split(","))
+    except ValueError:
+        values = ()
+    if not values or any(not (least <= value <= most) or math.isinf(value) for value in values):
+        raise UsageError(f"sweep {text}: expected {key}= and {numbers} with commas between")
+    return key, tuple(dict.fromkeys(values))
+
+
+def _modes(text: str, listed: Sequence[str]) -> tuple[str, ...]:
+    """The distinct modes of the sweep `text`. Raises UsageError for one that is not known."""
+    if not set(listed) <= set(MODES):
+        raise UsageError(f"sweep {text}: expected mode= and some of {', '.join(MODES)} with commas between")
+    return tuple(dict.fromkeys(listed))
+
+
+def check_sweep(rows: Sequence[Row], sweep: Sweep) -> None:
+    """Raise UsageError for a key of `sweep` that applies to none of `rows`, and for keys that exclude each other."""
+    if {"mode", "min-score"} <= set(sweep):
+        raise UsageError("sweep of mode and of min-score: a mode has scores of its own; give one")
+    for key in sweep:
+        if not any(_applies(key, row) for row in rows):
+            raise UsageError(f"sweep of {key}: none of the rows depends on it ({', '.join(row.label for row in rows)})")
+
+
+def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
+    """Copies of each row with every combination of the values of those keys of `sweep` that apply to its decoding."""
+    return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
+
+
+def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
+    """The names of the default rows of a sweep: of `usual`, the baselines and the rows to which a key of `sweep` applies."""
+    return [name for name in usual if name in BASELINES or any(_applies(key, Row(name.partition(":")[0])) for key in sweep)]
+
+
+def swept_label(row: Row, sweep: Sweep) -> str:
+    """The label of `row`, followed by its values of those keys of `sweep` that apply to it, such as "beam, beam size 4"."""
+    own = variant_option(row.decoding) if row.variant else None
+    keys = [key for key in sweep if _has(key, row) and (own is None or _SWEPT_OPTIONS.get(key) != own)]
+    values = vars(row) | vars(row.options)
+    named = ((key.replace("-", " "), values.get(key.replace("-", "_"))) for key in keys)
+    return ", ".join([row.label, *(f"{name} {value}" for name, value in named if value not in (None, ""))])
+
+
+def _applies(key: str, row: Row) -> bool:
+    """Whether values of `key` are tried for `row`: its decoding has the setting, and its name does not give the value."""
+    return _has(key, row) and not (key in _SWEPT_OPTIONS and getattr(row.options, _SWEPT_OPTIONS[key]) is not None)
+
+
+def _has(key: str, row: Row) -> bool:
+    """Whether the decoding of `row` has the setting `key`."""
+    if row.variant == "exact" and key in _TOLERANCE_KEYS:
+        return False
+    names = _ONLY_FOR.get(key)
+    return names is None or any(part in names for part in parts(row.decoding))
+
+
+def _combinations(row: Row, sweep: Sweep) -> list[Row]:
+    keys = [key for key in sweep if _applies(key, row)]
+    changes = [dict(zip(keys, values, strict=True)) for values in product(*(sweep[key] for key in keys))]
+    return [row.changed(**{key.replace("-", "_"): value for key, value in change.items()}) for change in changes]

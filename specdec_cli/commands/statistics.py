@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.benchmark.memory import peak_resident_mb
 from specdec_cli.commands.options import DraftOptions
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.documents.names import DOCUMENTS, TEXT, Format, format_of
@@ -14,6 +13,7 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.opening.machine import Machine
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
+from specdec_cli.processors import peak_resident_mb
 from specdec_cli.text.corpus.parallel import Pair, read_aligned
 from specdec_cli.text.glossary import Term
 from specdec_cli.text.io.lines import read_lines

@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from specdec_cli.benchmark.costs import measure_round_costs
 from specdec_cli.errors import UsageError
 from specdec_cli.files import naming, write_atomically
 from specdec_cli.model.bundle import Bundle
@@ -21,6 +20,7 @@ from specdec_cli.opening.machine import Machine
 from specdec_cli.training.blocks import simulate
 from specdec_cli.training.data import SentencePair
 from specdec_cli.training.recipe import RunSettings
+from specdec_cli.training.round_costs import measure_round_costs
 from specdec_cli.training.trainer import Report
 
 EVERY = 100

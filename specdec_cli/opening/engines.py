@@ -47,6 +47,13 @@ Trace = Callable[[Described], RoundTracer]
 """Makes what shows the rounds of a bundle's decoding."""
 
 
+class Load(Protocol):
+    """Protocol of what loads a bundle for PyTorch, as `open_bundle` does."""
+
+    def __call__(self, model: ModelChoice, machine: Machine, /, *, same_drafts: bool = False) -> "Bundle":
+        """Load the bundle of `model` on `machine`."""
+
+
 @dataclass(frozen=True)
 class Opened:
     """A bundle, the engine that decodes with it, and the machine that the engine computes on."""
@@ -102,10 +109,15 @@ class Computation:
 
 
 def open_engine(
-    model: ModelChoice, options: MachineOptions, request: DecodingOptions | Decoding, tell: Tell = silent, trace: "Trace | None" = None
+    model: ModelChoice,
+    options: MachineOptions,
+    request: DecodingOptions | Decoding,
+    tell: Tell = silent,
+    trace: "Trace | None" = None,
+    load: "Load" = open_bundle,
 ) -> Opened:
     """Load the bundle of `model`, and make the engine for `request`, a decoding or the options of one. It shows its rounds to what `trace`
-    makes.
+    makes. `load` loads the weights for PyTorch.
 
     Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do, and for a native engine
     that was built from another version. `tell` is called if the model is converted, and if the native engine is missing.
@@ -113,22 +125,22 @@ def open_engine(
     model = replace(model, name=str(find_bundle(model, tell)))
     if options.engine == "native":
         try:
-            return _open_native(model, options, request, trace)
+            return _open_native(model, options, request, trace, load)
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
     if options.engine == "auto" and computes_natively(options.device, options.precision):
         try:
             load_library()
-            return _open_native(model, options, request, trace)
+            return _open_native(model, options, request, trace, load)
         except StaleLibrary as error:  # the reference engine would be slow without a reason that anyone sees
             raise UsageError(f"the native engine: {error}") from error
         except LibraryError as error:
-            opened = _open_reference(model, options.resolve(), request, trace)
+            opened = _open_reference(model, options.resolve(), request, trace, load)
             tell(f"the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}")
             return opened
         except UnsupportedModel:
             pass
-    return _open_reference(model, options.resolve(), request, trace)
+    return _open_reference(model, options.resolve(), request, trace, load)
 
 
 def open_for_pictures(model: ModelChoice, options: MachineOptions, tell: Tell = silent) -> "Bundle":
@@ -150,7 +162,9 @@ def open_for_pictures(model: ModelChoice, options: MachineOptions, tell: Tell = 
     return open_bundle(model, options.resolve(), same_drafts=True)
 
 
-def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingOptions | Decoding, trace: "Trace | None") -> Opened:
+def _open_native(
+    model: ModelChoice, options: MachineOptions, request: DecodingOptions | Decoding, trace: "Trace | None", load: "Load"
+) -> Opened:
     """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
     machine = native_machine(options.device, options.precision, options.threads)
     described = describe_bundle(Path(model.name), model.source_language, model.target_language)
@@ -163,15 +177,17 @@ def _open_native(model: ModelChoice, options: MachineOptions, request: DecodingO
         return Opened(described, engine, machine)
     except Unsupported:
         prepare_torch(machine.threads, options.seed)
-        return _open_reference(model, machine, request, trace)
+        return _open_reference(model, machine, request, trace, load)
 
 
-def _open_reference(model: ModelChoice, machine: Machine, request: DecodingOptions | Decoding, trace: "Trace | None") -> Opened:
+def _open_reference(
+    model: ModelChoice, machine: Machine, request: DecodingOptions | Decoding, trace: "Trace | None", load: "Load"
+) -> Opened:
     from specdec_cli.engines.reference import Engine
 
     method = request.method if isinstance(request, Decoding) else request.decoding
     # Drafts that are seen, in a trace or as the output, are the same on every CPU.
-    bundle = open_bundle(model, machine, same_drafts=trace is not None or method == "drafter")
+    bundle = load(model, machine, same_drafts=trace is not None or method == "drafter")
     decoding = _resolved(request, bundle)
     if trace is not None:
         _check_rounds(decoding)

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from specdec_cli.benchmark.analyses import ANALYSES
-from specdec_cli.benchmark.bar_plot import BarChart, draw_bars, profile_chart
+from specdec_cli.benchmark.views import ANALYSES, BarChart, draw_bars, profile_chart
 
 
 def test_records_of_one_kind_have_a_group_for_each_row() -> None:

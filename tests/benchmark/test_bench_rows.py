@@ -2,17 +2,13 @@
 
 import pytest
 
-from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, parse_row
-from specdec_cli.benchmark.sweeps import check_sweep, parse_sweep, sweep_defaults, sweep_rows, swept_label
+from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, check_sweep, parse_row, parse_sweep, sweep_defaults, sweep_rows, swept_label
 from specdec_cli.decoding.methods import having
 from specdec_cli.errors import UsageError
 
-DECODINGS = ("greedy", "beam", "mask-predict", "specdec", "specdec++", "drafter", "blockwise", "input-guided", "lookup")
-PRESETS = ("exact", "high-quality", "high-efficiency")
-
 
 def parse(text: str) -> Row:
-    return parse_row(text, Row("greedy").changed(beam_size=3), DECODINGS, PRESETS)
+    return parse_row(text, Row("greedy").changed(beam_size=3))
 
 
 @pytest.mark.parametrize("name", [*DEFAULT_ROWS, "lookup,specdec:exact", "ctranslate2-beam:bfloat16"])
@@ -25,7 +21,7 @@ def test_the_name_of_a_row_is_its_text_on_the_command_line(name: str) -> None:
 def test_only_jacobi_rows_keep_lengths() -> None:
     jacobi = having("stop")
     base = Row("greedy", oracle_length=True).changed(jacobi_length=9)
-    rows = [parse_row(name, base, (*DECODINGS, *jacobi), PRESETS) for name in ("greedy", *jacobi, "lookup,jacobi")]
+    rows = [parse_row(name, base) for name in ("greedy", *jacobi, "lookup,jacobi")]
     assert [row.options.jacobi_length for row in rows] == [None, 9, None, 9, None]
     assert [row.oracle_length for row in rows] == [False, True, True, False, False]
 

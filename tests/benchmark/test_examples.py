@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.examples import Examples, read_files, read_sample, read_table
+from specdec_cli.benchmark.inputs import Examples, read_files, read_sample, read_table
 from specdec_cli.errors import InputError
 
 

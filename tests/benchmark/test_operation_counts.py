@@ -8,7 +8,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
-from specdec_cli.benchmark.operation_counts import CountingEngine, countable
+from specdec_cli.benchmark.instruments import CountingEngine, countable
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model import flops

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.benchmark.profile import PARTS, Stopwatch, add_timers
+from specdec_cli.benchmark.instruments import TIMED, Stopwatch, add_timers
 from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.pace import FixedPace
@@ -60,4 +60,4 @@ def test_the_drafters_encoder_is_timed_apart(bundle: Bundle) -> None:
     engine = Engine(drafting, resolve(DecodingOptions(decoding="specdec", block_size=3, max_length=6), drafting))
     add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
     list(engine.decode([Sentence(0, [7, 9, 3])]))
-    assert all(stopwatch.seconds[part] > 0 for part in PARTS)
+    assert all(stopwatch.seconds[part] > 0 for part in TIMED)

@@ -3,9 +3,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from specdec_cli.benchmark.quality_plot import QualityPlot, draw_quality, quality_plot
+from specdec_cli.benchmark.results import Result
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import Result
+from specdec_cli.benchmark.views import QualityPlot, draw_quality, quality_plot
 
 BEAM = Result(Row("beam"), {}, {"bleu": 27.0}, {"speedup_vs_beam": 1.0, "speedup_vs_greedy": 0.5})
 GREEDY = Result(Row("greedy"), {}, {"bleu": 26.5}, {"speedup_vs_beam": 2.0, "speedup_vs_greedy": 1.0})

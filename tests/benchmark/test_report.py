@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.columns import COLUMNS, Column, always, decimals
-from specdec_cli.benchmark.histogram import Bin
-from specdec_cli.benchmark.records import Output, RowRuns, Run
-from specdec_cli.benchmark.report import (
-    Table,
-    histogram_table,
-    main_table,
-    profile_table,
-    sweep_table,
-    to_json,
-    tolerance_table,
-)
+from specdec_cli.benchmark.results import COLUMNS, Column, Measured, Result, always, decimals, summarise
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import Result, summarise
+from specdec_cli.benchmark.runs import Output, Run
+from specdec_cli.benchmark.tables import Table, main_table, profile_table, sweep_table, to_json, tolerance_table
+from specdec_cli.benchmark.views import Bin, histogram_table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bench.json"
 
@@ -106,11 +97,10 @@ def test_repeated_tokens_are_shown_for_unverified_decodings() -> None:
 
 def test_one_entry_adds_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
     column = Column("rounds", "rounds", lambda one: one.rounds, decimals(0), {"main": always})
-    monkeypatch.setattr("specdec_cli.benchmark.columns.COLUMNS", (*COLUMNS, column))
-    for module in ("report", "summary"):
+    for module in ("results", "tables"):
         monkeypatch.setattr(f"specdec_cli.benchmark.{module}.COLUMNS", (*COLUMNS, column))
     runs = (Run(2.0, (Output("a", ((5, 6, 3),), 2),)),)
-    results = summarise([RowRuns(Row("specdec"), {}, runs)], lambda _: None)
+    results = summarise([Measured(Row("specdec"), {}, runs)], lambda _: None)
     assert (main_table(results).columns[-1], main_table(results).rows[0][-1]) == ("rounds", "2")
     assert "rounds" not in sweep_table(results, {}).columns
     assert to_json(results, {}, {}, {})["rows"][0]["rounds"] == 2

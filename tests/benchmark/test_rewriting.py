@@ -1,18 +1,12 @@
 """Rewriting tasks: reading of references, and scores."""
 
 import gzip
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.rewriting import (
-    read_character_gold,
-    read_gold,
-    read_lines_gold,
-    score_characters,
-    score_correction,
-    score_simplification,
-)
+from specdec_cli.benchmark.inputs import Examples, read_characters, read_gold, read_lines_gold, score_correction, score_simplification
 from specdec_cli.errors import InputError, UsageError
 
 M2 = "S He go home , ok .\nA 1 2|||R|||goes|||REQUIRED|||-NONE-|||0\n\nS I do n't .\n"
@@ -83,14 +77,21 @@ def test_compressed_tables_are_read(tmp_path: Path) -> None:
     assert read_gold(tmp_path / "a.tsv.gz", None, keep_tokens=True).references == (("he goes home",),)
 
 
+def scored(examples: Examples, *texts: str) -> Mapping[str, float]:
+    """The scores of output lines."""
+    found = examples.score(texts)
+    assert found is not None
+    return found.values
+
+
 def test_characters_are_scored_with_several_references(tmp_path: Path) -> None:
     (path := tmp_path / "a.tsv").write_text("我坐飞机\t我做飞机\t我 乘飞机\n好\t好\n")
-    gold = read_character_gold(path, None)
-    assert gold.sources == ("我坐飞机", "好")
-    values = score_characters(gold, ["我乘飞机", "好了"]).values
+    examples = read_characters(path, None)
+    assert examples.sources == ("我坐飞机", "好")
+    values = scored(examples, "我乘飞机", "好了")
     assert (values["precision"], values["recall"]) == (50, 100)
     (path := tmp_path / "a.m2").write_text("S 我 坐 飞 机\nA 1 2|||S|||乘|||REQUIRED|||-NONE-|||0\n\nS 好\n")
-    assert score_characters(read_character_gold(path, None), ["我乘飞机", "好"]).values["f05"] == 100
+    assert scored(read_characters(path, None), "我乘飞机", "好")["f05"] == 100
     (path := tmp_path / "b.tsv").write_text("我坐飞机\n")
     with pytest.raises(InputError, match="line 1: no tab-separated reference"):
-        read_character_gold(path, None)
+        read_characters(path, None)

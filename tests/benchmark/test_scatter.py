@@ -5,40 +5,41 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.records import Output, RowRuns, Run
+from specdec_cli.benchmark.results import Measured
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.scatter import SPREAD, Point, check_plot, draw, scatter, spread_equal
+from specdec_cli.benchmark.runs import Output, Run
+from specdec_cli.benchmark.views import SPREAD, Point, check_plot, draw_points, edit_points, spread_equal
 from specdec_cli.errors import UsageError
 
 SOURCES = ("he go home", "", "it is so")
 
 
-def measured(decoding: str, *seconds: float, **row: int) -> RowRuns:
+def measured(decoding: str, *seconds: float, **row: int) -> Measured:
     """A row with equal outputs for SOURCES that takes `seconds` for each line with text."""
     first, last = seconds
     outputs = (Output("he goes home", ((5, 3),), 1, first), Output("", (), 0, 0.0), Output("it is so", ((6, 3),), 1, last))
-    return RowRuns(Row(decoding).changed(**row), {}, (Run(1.0, outputs),))
+    return Measured(Row(decoding).changed(**row), {}, (Run(1.0, outputs),))
 
 
 def test_each_line_with_text_has_a_point() -> None:
-    points = scatter([measured("greedy", 4.0, 6.0), measured("input-guided", 2.0, 1.0), measured("beam", 1.0, 1.0)], SOURCES)
+    points = edit_points([measured("greedy", 4.0, 6.0), measured("input-guided", 2.0, 1.0), measured("beam", 1.0, 1.0)], SOURCES)
     assert points == {"input-guided": [Point(1 / 3, 2.0), Point(0.0, 6.0)]}
 
 
 def test_rows_without_a_greedy_row_have_no_points() -> None:
-    assert scatter([measured("greedy", 4.0, 6.0, threads=2), measured("input-guided", 2.0, 1.0)], SOURCES) == {}
+    assert edit_points([measured("greedy", 4.0, 6.0, threads=2), measured("input-guided", 2.0, 1.0)], SOURCES) == {}
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".PDF", b"%PDF")])
 def test_the_suffix_of_the_file_decides_its_format(tmp_path: Path, suffix: str, start: bytes) -> None:
     path = tmp_path / f"figure{suffix}"
     check_plot(path)
-    draw({"input-guided": [Point(0.0, 4.0), Point(0.5, 1.5)]}, path, "en-gec")
+    draw_points({"input-guided": [Point(0.0, 4.0), Point(0.5, 1.5)]}, path, "en-gec")
     assert path.read_bytes().startswith(start)
 
 
 def test_figures_name_rows_and_axes(tmp_path: Path) -> None:
-    draw({"input-guided:nearest": [Point(0.0, 4.0)]}, tmp_path / "a.svg", "en-gec, dev")
+    draw_points({"input-guided:nearest": [Point(0.0, 4.0)]}, tmp_path / "a.svg", "en-gec, dev")
     text = (tmp_path / "a.svg").read_text()
     assert all(f"<!-- {words}" in text for words in ("input-guided:nearest", "en-gec, dev", "edit ratio", "speedup over greedy"))
 

@@ -6,21 +6,20 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.benchmark.comparison import quantile
-from specdec_cli.benchmark.histogram import Bin, speedup_histogram
-from specdec_cli.benchmark.records import Output, RowRuns, Run, timed
+from specdec_cli.benchmark.results import Measured, exactness_violations, quantile, summarise
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import exactness_violations, summarise
+from specdec_cli.benchmark.runs import Output, Run, timed
+from specdec_cli.benchmark.views import Bin, speedup_histogram
 from specdec_cli.metrics.scoring import Score
 
 ONE, TWO = (5, 6, 3), (7, 3)
 
 
-def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> RowRuns:
+def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> Measured:
     """A row of three lines (of one, two and no sentences), each of which takes a third of the time."""
     outputs = [Output("a", sentences[:1], 1), Output("b c", sentences, 3), Output("", (), 0)]
     runs = (Run(each, tuple(replace(output, seconds=each / 3) for output in outputs), 100 + each) for each in seconds)
-    return RowRuns(Row(decoding).changed(**row), {}, tuple(runs))
+    return Measured(Row(decoding).changed(**row), {}, tuple(runs))
 
 
 def no_score(texts: Sequence[str]) -> None:
@@ -85,7 +84,7 @@ def test_lines_are_identical_if_their_tokens_are_equal() -> None:
 
 def test_numbers_that_were_not_measured_are_none() -> None:
     runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
-    (result,) = summarise([RowRuns(Row("ctranslate2-beam"), {}, runs)], no_score)
+    (result,) = summarise([Measured(Row("ctranslate2-beam"), {}, runs)], no_score)
     assert result.numbers["tokens_per_second"] == 9
     missing = ("iterations", "tokens_per_round", "block_size", "drafted", "peak_memory_mb", "speedup_vs_greedy", "identical")
     assert [result.numbers[name] for name in (*missing, "ms_per_sentence.median", "ms_per_sentence.p95", "speedup_vs_beam")] == [None] * 10

@@ -1,19 +1,28 @@
 """Synthetic benchmarks: recorded drafts have the requested acceptance and greedy output."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, accepted_tokens, make_sources, recorded_drafts
-from specdec_cli.benchmark.recorded_engine import RecordedNativeRunner
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.synthetic import RecordedRunner, random_bundle, store
+from specdec_cli.benchmark.synthetic import (
+    GEOMETRIES,
+    Geometry,
+    RecordedRunner,
+    accepted_tokens,
+    make_sources,
+    random_bundle,
+    recorded_drafts,
+)
 from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle import save_bundle
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
-from specdec_cli.opening.machine import Machine, move_to
+from specdec_cli.opening.machine import EngineName, MachineOptions, Precision
+from specdec_cli.opening.models import ModelChoice
 from tests.native.requests import Request, decode
 
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
@@ -53,38 +62,48 @@ def test_sources_have_the_requested_lengths() -> None:
     assert all(24 <= len(line.split()) <= 40 for line in make_sources(BLOCKS))
 
 
-@pytest.mark.parametrize("geometry", [BLOCKS, COPIES], ids=lambda geometry: geometry.name)
-@pytest.mark.parametrize("precision", ["float32", "int8"])
-@pytest.mark.parametrize("batch_size", [1, 3])
-def test_recorded_rounds_are_replayed_with_greedy_output(geometry: Geometry, precision: str, batch_size: int) -> None:
-    lines = make_sources(geometry)
-    runner = RecordedRunner(move_to(Machine("cpu", precision, 1), random_bundle(geometry)), geometry, lines)
-    greedy = Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
+@pytest.fixture
+def open_runner(tmp_path: Path) -> Callable[..., RecordedRunner]:
+    """Writes the bundle of a geometry, and opens it."""
+
+    def opened(geometry: Geometry, engine: EngineName, precision: Precision = "int8") -> RecordedRunner:
+        save_bundle(random_bundle(geometry), tmp_path)
+        return RecordedRunner(ModelChoice(str(tmp_path)), MachineOptions(device="cpu", precision=precision, engine=engine), geometry)
+
+    return opened
+
+
+def replayed(runner: RecordedRunner, geometry: Geometry, batch_size: int) -> list[tuple[tuple[int, ...], ...]]:
+    """The tokens of recorded rounds, which are those of greedy decoding."""
+    lines, greedy = make_sources(geometry), Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
     drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
     expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
     assert [output.sentences for output in outputs] == [output.sentences for output in expected]
     assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)
     # If an output repeated one token, it would be the same whatever was accepted.
     assert all(len(set(output.sentences[0])) > 1 for output in outputs)
+    return [output.sentences for output in outputs]
+
+
+@pytest.mark.parametrize("geometry", [BLOCKS, COPIES], ids=lambda geometry: geometry.name)
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_recorded_rounds_are_replayed_with_greedy_output(
+    geometry: Geometry, precision: Precision, batch_size: int, open_runner: Callable[..., RecordedRunner]
+) -> None:
+    replayed(open_runner(geometry, "reference", precision), geometry, batch_size)
 
 
 @pytest.mark.parametrize("geometry", [BLOCKS, COPIES, SHORTLISTED], ids=lambda geometry: geometry.name)
 @pytest.mark.parametrize("batch_size", [1, 3])
-def test_the_native_engine_replays_recorded_rounds(geometry: Geometry, batch_size: int, tmp_path: Path) -> None:
-    lines, bundle = make_sources(geometry), random_bundle(geometry)
-    runner = RecordedNativeRunner(store(bundle, tmp_path), geometry, lines)
-    greedy = Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
-    drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
-    expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
-    assert [output.sentences for output in outputs] == [output.sentences for output in expected]
-    assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)
-    reference = RecordedRunner(move_to(Machine("cpu", "int8", 1), bundle), geometry, lines)
-    assert [output.sentences for output in reference.run(drafting, lines).outputs] == [output.sentences for output in outputs]
+def test_the_native_engine_replays_recorded_rounds(geometry: Geometry, batch_size: int, open_runner: Callable[..., RecordedRunner]) -> None:
+    found = replayed(open_runner(geometry, "native"), geometry, batch_size)
+    assert found == replayed(open_runner(geometry, "reference"), geometry, batch_size)
 
 
 def test_recorded_drafts_of_another_number_are_refused(tmp_path: Path) -> None:
-    described = store(random_bundle(BLOCKS), tmp_path)
-    model = NativeModel(described.shape, tmp_path / "verifier" / "model.safetensors")
+    save_bundle(random_bundle(BLOCKS), tmp_path)
+    model = NativeModel(SHAPE, tmp_path / "verifier" / "model.safetensors")
     for recorded in ([[[8]], [[8], [9]]], [[[8]]], [[[8]], []]):
         with pytest.raises(ValueError, match="recorded drafts"):
             list(decode(model, [[8, 3], [9, 3]], Request("lookup", recorded=recorded)))

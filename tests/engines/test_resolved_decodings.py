@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.benchmark.row_decoding import options_of as options_of_row
 from specdec_cli.benchmark.rows import Row, parse_row
+from specdec_cli.benchmark.runs import options_of as options_of_row
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS
 from specdec_cli.decoding.options import Decoding, DecodingOptions, own_options, resolve
@@ -303,7 +303,7 @@ def table() -> Iterator[str]:
     for name, base in BASES.items():
         for row in ROWS:
             try:
-                asked = options_of_row(parse_row(row, base, DECODINGS, ("exact", "high-quality")), BUNDLES["corrector"].info)
+                asked = options_of_row(parse_row(row, base), BUNDLES["corrector"].info)
             except UsageError as error:
                 yield f"row {row}, {name}: {error}"
                 continue

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from specdec_cli.benchmark.row_decoding import describe_settings, options_of
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.runs import describe_settings, options_of
 from specdec_cli.decoding.options import Decoding, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.native import MOST_ROWS, NativeEngine

@@ -16,10 +16,10 @@ PROGRAM = """\
 import sys
 from typer.testing import CliRunner
 from specdec_cli.app import app
-from specdec_cli.benchmark.records import Output, RowRuns, Run
-from specdec_cli.benchmark.report import main_table, to_json
+from specdec_cli.benchmark.results import Measured, summarise
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import summarise
+from specdec_cli.benchmark.runs import Output, Run
+from specdec_cli.benchmark.tables import main_table, to_json
 
 def run(*arguments):
     result = CliRunner().invoke(app, list(arguments))
@@ -33,7 +33,7 @@ traced = CliRunner().invoke(app, [*decode, "--decoding", "aligned-copy", "--trac
 assert " D " in traced, traced
 assert "aligned-copy" in run("translate", "--help")
 
-measured = RowRuns(Row("greedy"), {}, (Run(2.0, (Output("a", ((5, 6, 7, 3),)),)),))
+measured = Measured(Row("greedy"), {}, (Run(2.0, (Output("a", ((5, 6, 7, 3),)),)),))
 results = summarise([measured], lambda texts: None)
 table = main_table(results)
 assert dict(zip(table.columns, table.rows[0]))["ms a token"] == "500.00"
@@ -61,7 +61,7 @@ def test_the_examples_for_drafters_and_columns_run(package: Path, bundle_folder:
     module, method, column = _CODE.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
     (package / "specdec_cli" / "decoding" / "drafters" / "aligned_copy.py").write_text(module, encoding="utf-8")
     insert(package / "specdec_cli" / "decoding" / "methods.py", '        Method("ngram-memory"', f"        {method.strip()},\n")
-    insert(package / "specdec_cli" / "benchmark" / "columns.py", '    Column("peak_memory_mb"', f"    {column.strip()},\n")
+    insert(package / "specdec_cli" / "benchmark" / "results.py", '    Column("peak_memory_mb"', f"    {column.strip()},\n")
     text = package / "text"
     text.write_text("".join(f"{line}\n" for line in lines[:6]), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(package)}
@@ -72,4 +72,4 @@ def test_the_examples_for_drafters_and_columns_run(package: Path, bundle_folder:
 
 def test_the_package_does_not_contain_the_examples() -> None:
     assert not (ROOT / "specdec_cli" / "decoding" / "drafters" / "aligned_copy.py").exists()
-    assert "ms_per_token" not in (ROOT / "specdec_cli" / "benchmark" / "columns.py").read_text(encoding="utf-8")
+    assert "ms_per_token" not in (ROOT / "specdec_cli" / "benchmark" / "results.py").read_text(encoding="utf-8")

@@ -3,7 +3,7 @@
 import typer
 from typer.testing import CliRunner, Result
 
-from specdec_cli.commands.bench.command import bench
+from specdec_cli.commands.bench import bench
 
 app = typer.Typer()
 app.command()(bench)

@@ -21,10 +21,10 @@ def real_processes() -> None:
 def in_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run workers in the process of the test, without pauses for other processes."""
     if "real_processes" not in request.fixturenames:
-        for module in ("benchmark.measure", "commands.bench.run", "commands.bench.synthetic"):
-            monkeypatch.setattr(f"specdec_cli.{module}.Process", InProcess)
-        monkeypatch.setattr("specdec_cli.benchmark.measure._IDLE_SECONDS", 0.0)
-        monkeypatch.setattr("specdec_cli.benchmark.environment._IDLE_SECONDS", 0.0)
+        for module in ("measure", "synthetic"):
+            monkeypatch.setattr(f"specdec_cli.benchmark.{module}.Process", InProcess)
+        for name in ("_IDLE_SECONDS", "_TURN_SECONDS"):
+            monkeypatch.setattr(f"specdec_cli.benchmark.measure.{name}", 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -6,25 +6,20 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
-WORKERS = {"specdec_cli.commands.bench.worker": "Worker", "specdec_cli.commands.bench.synthetic_worker": "SyntheticWorker"}
-
 
 class InProcess:
     """Has the methods of `processes.Process`, and calls the handlers of the worker's module. Requests and responses pass through JSON."""
 
     def __init__(self, module: str, label: str) -> None:
         self.label = label
-        imported = importlib.import_module(module)
-        self._worker = getattr(imported, WORKERS[module])()
-        self._handlers: dict[str, Callable[..., Any]] = {"inspect": imported.inspect} | self._worker.handlers()
+        self._handlers: dict[str, Callable[..., Any]] = importlib.import_module(module).Worker().handlers()
         self._responses: Iterator[Any] = iter(())
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if folder := vars(self._worker).get("_folder"):
-            folder.cleanup()  # which the end of a process would delete
+        pass
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call a handler."""

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.environment import describe_environment
-from specdec_cli.benchmark.records import Output, RowRuns, Run
+from specdec_cli.benchmark.measure import Outcome, describe_environment
+from specdec_cli.benchmark.results import Measured, summarise
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import summarise
-from specdec_cli.commands.bench.run import Outcome
+from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.text.folding import Order
@@ -153,11 +152,11 @@ def test_a_sweep_runs_without_references(folder: Path, tmp_path: Path) -> None:
 def test_output_that_differs_from_greedys_fails_after_the_report(
     precision: str, broken: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    rows = [RowRuns(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
+    rows = [Measured(Row(name), {}, (Run(1.0, (Output("a", ((token, 3),), 2),)),)) for name, token in (("greedy", 5), ("specdec", 6))]
     environment = describe_environment() | {"device": "cpu", "gpu": None, "precision": precision, "threads": 1, "torch": "2", "model": "m"}
     counts = {"name": "a", "lines": 1, "sentences": 1}
-    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"}, {}, {}, {}, None, {})
-    monkeypatch.setattr("specdec_cli.commands.bench.run.run", lambda *_: outcome)
+    outcome = Outcome(summarise(rows, lambda _: None), environment | {"repetitions": 1}, counts, {}, {"beam": "why"})
+    monkeypatch.setattr("specdec_cli.benchmark.measure.run", lambda *_: outcome)
 
     result = run("--json", tmp_path / "bench.json")
     assert isinstance(result.exception, SpecdecError) == broken

@@ -7,7 +7,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from specdec_cli.commands.bench.command import bench
+from specdec_cli.commands.bench import bench
 from specdec_cli.errors import UsageError
 from specdec_cli.native.library import LibraryError, load_library
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.bench.input import read_input
+from specdec_cli.benchmark.inputs import read_input
+from specdec_cli.distillation.texts import read_sources
 from specdec_cli.model.bundle_info import Task
 
 
@@ -15,5 +16,5 @@ def test_the_source_column_of_a_table_is_decoded(task: Task, table: str, tmp_pat
     path.write_text(table)
     reference.write_text("ta\nre\n")
     for references in ([reference], []) if task == "translate" else ([reference],):
-        examples, _ = read_input(task, None, path, references, None, keep_tokens=False)
+        examples = read_input(task, None, (path, read_sources([path])), references, None, keep_tokens=False)
         assert examples.sources == ("ka lo", "mi no")

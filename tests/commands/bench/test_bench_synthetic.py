@@ -8,9 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from specdec_cli.benchmark import geometries
-from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry
-from specdec_cli.commands.bench.command import bench
+from specdec_cli.benchmark import synthetic
+from specdec_cli.benchmark.synthetic import GEOMETRIES, Geometry
+from specdec_cli.commands.bench import bench
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.config import TransformerConfig
 
@@ -25,7 +25,7 @@ BIG = Geometry("big", SHAPE, "input-guided", 12, 1, ("ctranslate2-greedy", "ctra
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces the measured geometries by tiny ones."""
-    monkeypatch.setattr(geometries, "GEOMETRIES", (BASE, BIG))
+    monkeypatch.setattr(synthetic, "GEOMETRIES", (BASE, BIG))
 
 
 def run(*arguments: object) -> Result:
@@ -74,9 +74,9 @@ def test_options_that_synthetic_benchmarks_do_not_have_are_refused(arguments: li
 
 
 def test_synthetic_output_that_differs_from_greedys_fails_after_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    differing = property(lambda one: [2] if one.measured.row.drafts else [])
-    monkeypatch.setattr("specdec_cli.benchmark.comparison.Comparison.differing_lines", differing)
-    monkeypatch.setattr(geometries, "GEOMETRIES", (replace(BIG, opponents=()),))
+    differing = property(lambda one: [2] if one.row.drafts else [])
+    monkeypatch.setattr("specdec_cli.benchmark.results.Measured.differing_lines", differing)
+    monkeypatch.setattr(synthetic, "GEOMETRIES", (replace(BIG, opponents=()),))
     result = run("--precision", "float32")
     assert isinstance(result.exception, SpecdecError) and "row input-guided: 7 of 8 lines equal those of greedy" in str(result.exception)
     assert "7 of 8" in result.stdout

@@ -11,10 +11,10 @@ import torch
 import typer
 from typer.testing import CliRunner, Result
 
+from specdec_cli.benchmark.results import Result as Measurement
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.summary import Result as Measurement
-from specdec_cli.commands.bench.command import bench
-from specdec_cli.commands.bench.tune import choose
+from specdec_cli.benchmark.tune import choose
+from specdec_cli.commands.bench import bench
 from specdec_cli.decoding.options import DecodingOptions, Tolerant, resolve
 from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import InputError, SpecdecError, UsageError
@@ -33,7 +33,7 @@ PRESETS = {"own": [4, 2.0], "high-quality": [9, 9.0]}
 
 @pytest.fixture(autouse=True)
 def few_lines_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specdec_cli.commands.bench.tune.LEAST_LINES", 2)
+    monkeypatch.setattr("specdec_cli.benchmark.tune.LEAST_LINES", 2)
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_nothing_is_written_if_every_setting_loses_too_much_quality(folder: Path
 
 
 def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specdec_cli.commands.bench.tune.LEAST_LINES", 100)
+    monkeypatch.setattr("specdec_cli.benchmark.tune.LEAST_LINES", 100)
     before = described(folder)
     result = tune("-m", folder, table, "--limit", 3, "--sweep", "top-beta=1", "--sweep", "tolerance=0")
     assert "--tune: 3 lines are too few to choose presets (at least 100)" in str(result.exception)
@@ -203,7 +203,7 @@ def test_a_full_disk_is_reported_by_name(folder: Path, table: Path, monkeypatch:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("specdec_cli.commands.bench.tune.write_json", full)
+    monkeypatch.setattr("specdec_cli.benchmark.tune.write_json", full)
     result = tune("-m", folder, table, "--limit", 2, "--sweep", "top-beta=2", "--sweep", "tolerance=0")
     assert isinstance(result.exception, UsageError)
     assert f"{folder / 'bundle.json'} cannot be written (No space left on device)" in str(result.exception)

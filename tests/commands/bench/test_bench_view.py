@@ -2,9 +2,8 @@
 
 import pytest
 
-from specdec_cli.benchmark.environment import cpu_share_of_others, describe_environment
-from specdec_cli.benchmark.report import Table
-from specdec_cli.commands.bench.view import View, machine_lines
+from specdec_cli.benchmark.measure import cpu_share_of_others, describe_environment
+from specdec_cli.benchmark.tables import Table, View, machine_lines
 
 WIDE = Table(("decoding", *(f"speedup vs {number}" for number in range(12))), (("specdec++:high-efficiency", *["1,234.56"] * 12),))
 

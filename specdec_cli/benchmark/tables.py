@@ -1,14 +1,18 @@
-"""Benchmark results as JSON and as text tables."""
+"""Benchmark results as text tables, on a terminal or in Markdown, and as JSON."""
 
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
-from specdec_cli.benchmark.columns import COLUMNS, NOTHING, Number, TableKind, columns_of, decimals, ratio
-from specdec_cli.benchmark.histogram import WIDTH, Bin
-from specdec_cli.benchmark.rows import CTRANSLATE2
-from specdec_cli.benchmark.summary import Result
-from specdec_cli.benchmark.sweeps import Sweep
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table as RichTable
+
+from specdec_cli.benchmark.results import COLUMNS, NOTHING, Number, Result, TableKind, columns_of, decimals, ratio
+from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
 
 FORMAT = 1
 METRICS = {
@@ -25,8 +29,12 @@ METRICS = {
     "edit_ratio": "edit ratio",
 }
 """The headers of quality metrics in tables, by the keys of the metrics, in the order of columns."""
-_BAR = 40
 
+MOST_BUSY = 0.1
+"""The largest share (0 to 1) of all processors that other processes may use during a bench without a warning."""
+_WIDE = 10_000
+"""The width of output to a pipe, where a table has one line of headers."""
+_HEADER_WIDTH = 9
 Cell = Callable[[Result], str]
 
 
@@ -48,23 +56,6 @@ class Table:
         rule = [":--" if number < self.names else "--:" for number in range(len(self.columns))]
         lines = [self.columns, rule, *self.rows]
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def to_json(
-    results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
-) -> dict[str, Any]:
-    """The object that `bench --json` writes: format, environment, input, signatures, and an object for each row.
-
-    `environment` describes the machine, `examples` the input, `signatures` how the quality metrics were computed. Values that were
-    not measured are None.
-    """
-    return {
-        "format": FORMAT,
-        "environment": dict(environment),
-        "input": dict(examples),
-        "signatures": dict(signatures),
-        "rows": [_row_to_json(result) for result in results],
-    }
 
 
 def main_table(results: Sequence[Result]) -> Table:
@@ -141,16 +132,6 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, i
     return Table(tuple(columns), tuple(map(tuple, rows.values())))
 
 
-def histogram_table(bins: Sequence[Bin]) -> Table:
-    """The table of a histogram: for each bin of speedups, a bar, and the number and share of its lines (Ge et al. 2022, Figure 8)."""
-    total, largest = sum(entry.count for entry in bins), max((entry.count for entry in bins), default=0)
-    rows = []
-    for entry in bins:
-        label = f"{entry.low:.1f}x to {entry.low + WIDTH:.1f}x"
-        rows.append((label, "█" * round(_BAR * entry.count / largest), f"{entry.count:,}", f"{entry.count / total:.1%}"))
-    return Table(("speedup", "", "lines", "share"), tuple(rows), names=2)
-
-
 def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:
     return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results))
 
@@ -206,6 +187,28 @@ def _over_ctranslate2(results: Sequence[Result]) -> dict[str, Cell]:
     return {f"speedup vs {name}": _speedup(other) for name, other in fastest.items()}
 
 
+def _tokens_and_bleu(result: Result) -> str:
+    tokens = next(column for column in COLUMNS if column.key == "tokens_per_round")
+    return f"{tokens.show(result)} / {_metric('bleu')(result)}"
+
+
+def to_json(
+    results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
+) -> dict[str, Any]:
+    """The object that `bench --json` writes: format, environment, input, signatures, and an object for each row.
+
+    `environment` describes the machine, `examples` the input, `signatures` how the quality metrics were computed. Values that were
+    not measured are None.
+    """
+    return {
+        "format": FORMAT,
+        "environment": dict(environment),
+        "input": dict(examples),
+        "signatures": dict(signatures),
+        "rows": [_row_to_json(result) for result in results],
+    }
+
+
 def _row_to_json(result: Result) -> dict[str, Any]:
     record: dict[str, Any] = {"model": result.row.model} if result.row.model else {}
     record |= {"decoding": result.row.decoding, "settings": result.settings}
@@ -220,12 +223,73 @@ def _row_to_json(result: Result) -> dict[str, Any]:
     return record
 
 
-def _tokens_and_bleu(result: Result) -> str:
-    tokens = next(column for column in COLUMNS if column.key == "tokens_per_round")
-    return f"{tokens.show(result)} / {_metric('bleu')(result)}"
-
-
 def _rounded(value: Number, digits: int) -> float | list[int] | None:
     if value is None:
         return None
     return list(value) if isinstance(value, tuple) else round(value, digits)
+
+
+class View:
+    """Prints paragraphs and tables to stdout, for a terminal or in Markdown."""
+
+    def __init__(self, markdown: bool) -> None:
+        self._markdown = markdown
+        # Without COLUMNS, output to a pipe is not wrapped.
+        self._wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
+        self._console = Console(width=_WIDE if self._wide else None, highlight=False)
+
+    def paragraph(self, *lines: str) -> None:
+        """Print lines of text, as one paragraph in Markdown."""
+        for line in lines:
+            # Two spaces at its end break the line in Markdown.
+            self._console.print(line + "  " * self._markdown, soft_wrap=True, markup=False)
+        if self._markdown:
+            self._console.print()
+
+    def table(self, table: Table) -> None:
+        """Print a table; columns that do not fit the terminal are printed in further tables below."""
+        if self._markdown:
+            self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
+            return
+        start, count = 0, len(table.columns) - table.names
+        while True:
+            # Columns that do not fit the width go to another table below, so that no number is cut off.
+            end = next((end for end in range(count, start + 1, -1) if self._fits(table.part(start, end))), min(start + 1, count))
+            self._console.print(self._framed(table.part(start, end)))
+            start = end
+            if start >= count:
+                return
+
+    def _fits(self, table: Table) -> bool:
+        wide = self._console.options.update(width=_WIDE)
+        return self._console.measure(self._framed(table), options=wide).maximum <= self._console.width
+
+    def _framed(self, table: Table) -> RichTable:
+        shown = RichTable(box=SIMPLE_HEAD)
+        for place, column in enumerate(table.columns):
+            header = column if self._wide else "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False, break_on_hyphens=True))
+            shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
+        for row in table.rows:
+            shown.add_row(*row)
+        return shown
+
+
+def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
+    """Lines of text with the machine, the versions and the input of a bench; see `machine_lines`."""
+    return [
+        *machine_lines(environment),
+        f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
+        + (f"; medians of {environment['repetitions']}" if environment["repetitions"] > 1 else ""),
+    ]
+
+
+def machine_lines(environment: Mapping[str, Any]) -> list[str]:
+    """Lines of text with the machine and the versions, and a warning if other processes were busy during the measurement."""
+    place = environment["gpu"] or f"{environment['cpu']}, cores: {environment['cores']}, threads: {environment['threads']}"
+    versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
+    engine = f"; {environment['engine']}" if environment.get("engine") else ""
+    lines = [f"{place}; {environment['device']}, {environment['precision']}{engine}", f"{versions}; {environment['date']}"]
+    busy = environment.get("busy")
+    if busy is not None and busy > MOST_BUSY:
+        lines.append(f"Other processes took {busy:.0%} of the processors: these times are not reliable.")
+    return lines

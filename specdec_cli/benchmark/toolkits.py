@@ -8,11 +8,11 @@ from typing import Any
 
 from ctranslate2 import Translator  # type: ignore[attr-defined]
 
-from specdec_cli.benchmark.memory import peak_resident_mb
-from specdec_cli.benchmark.records import Output, Run, timed
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.runs import Output, Run, timed
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.errors import ModelError
+from specdec_cli.processors import peak_resident_mb
 from specdec_cli.text.segment.sentences import segment
 from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
@@ -20,14 +20,12 @@ from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 class CTranslate2Runner:
     """Runs rows with a CTranslate2 model in `folder`, which was converted from a bundle; never imports torch.
 
-    CTranslate2 has `workers` workers with `threads` threads each. `limits` maps padded source lengths to the largest output lengths
-    (tokens), as in specdec's decoder. With `split`, lines are split into sentences. Raises ModelError if CTranslate2 cannot load
-    the model or does not support `compute_type` on the device.
+    CTranslate2 has the number format, workers and threads of `row`, which all rows of one runner have. `limits` maps padded source lengths
+    to the largest output lengths (tokens), as in specdec's decoder. With `split`, lines are split into sentences. Raises ModelError if
+    CTranslate2 cannot load the model or does not support the number format on the device.
     """
 
-    def __init__(
-        self, folder: Path, compute_type: str, device: str, workers: int, threads: int, limits: Mapping[int, int], split: bool
-    ) -> None:
+    def __init__(self, folder: Path, row: Row, device: str, limits: Mapping[int, int], split: bool) -> None:
         self._text = FolderTokenizer(folder)
         self._tokenizer = self._text.tokenizer
         self._ids = {piece: number for number, piece in enumerate(self._tokenizer.vocabulary())}
@@ -36,12 +34,12 @@ class CTranslate2Runner:
             self._translator = Translator(
                 str(folder),
                 device=device,
-                compute_type=compute_type,
-                inter_threads=workers,
-                intra_threads=0 if self._on_gpu else threads,
+                compute_type=row.compute_type or "default",
+                inter_threads=row.workers,
+                intra_threads=0 if self._on_gpu else row.worker_threads or row.threads,
             )
         except (RuntimeError, ValueError) as error:
-            raise ModelError(f"CTranslate2 with {compute_type} on {device}: {error}") from error
+            raise ModelError(f"CTranslate2 with {row.compute_type} on {device}: {error}") from error
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings with which CTranslate2 decodes `row`, by name, for the report."""

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specdec_cli.benchmark.report import tuning_table
-from specdec_cli.benchmark.summary import Result
-from specdec_cli.benchmark.sweeps import Sweep
-from specdec_cli.commands.bench.run import Outcome, Plan
-from specdec_cli.commands.bench.view import View, environment_lines
+from specdec_cli.benchmark.measure import Outcome, Plan
+from specdec_cli.benchmark.results import Result
+from specdec_cli.benchmark.rows import Sweep
+from specdec_cli.benchmark.tables import View, environment_lines, tuning_table
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.files import read_json, write_json
 from specdec_cli.model.bundle_info import Task

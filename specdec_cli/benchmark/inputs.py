@@ -1,0 +1,283 @@
+"""The input of a benchmark: source lines, references or gold corrections, and the scores of outputs."""
+
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from specdec_cli.errors import InputError, UsageError
+from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
+from specdec_cli.metrics.gleu import gleu
+from specdec_cli.metrics.max_match import max_match
+from specdec_cli.metrics.sari import sari
+from specdec_cli.metrics.scoring import Score, score
+from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
+from specdec_cli.model.bundle_info import Task
+from specdec_cli.text.corpus.parallel import AnnotatedSentence, Pair, read_m2, read_tsv
+from specdec_cli.text.edits import word_edit_ratio
+from specdec_cli.text.io.lines import STDIO, name_of, read_text_lines
+
+SAMPLE = Path(__file__).parent / "sample.en-de.tsv"
+"""The built-in sample: TSV of English and German sentences."""
+_LANGUAGES = ("en", "de")
+
+Scorer = Callable[[Sequence[str]], Score | None]
+"""A function that computes the quality metrics of output lines; None if there is no reference."""
+Source = tuple[Path, Iterable[str]]
+"""A file of sources, and its source lines."""
+Join = Callable[[Sequence[str]], Tokenised]
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The input of a benchmark: its name, source lines, one reference for each, and source and target language.
+
+    The references are None if there are none, the languages if they are unknown. `score` computes the quality of output lines.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    references: tuple[str, ...] | None
+    languages: tuple[str, str] | None = None
+    score: Scorer = field(default=lambda _: None, compare=False)
+
+    @property
+    def blank(self) -> bool:
+        """Whether all source lines are blank."""
+        return not any(line.strip() for line in self.sources)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """Sentences to rewrite, with reference texts or edits of annotators.
+
+    Each of `references` has a text for each sentence; `annotated` has the annotated form of each sentence. Either may be empty.
+    """
+
+    sentences: tuple[Tokenised, ...]
+    references: tuple[tuple[str, ...], ...] = ()
+    annotated: tuple[AnnotatedSentence, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The raw texts of the sentences, which are the lines to decode."""
+        return tuple(sentence.raw for sentence in self.sentences)
+
+
+def read_input(
+    task: Task,
+    file: Path | None,
+    source: Source | None,
+    references: Sequence[Path],
+    limit: int | None,
+    keep_tokens: bool,
+    by_characters: bool = False,
+    languages: tuple[str, str] = ("", ""),
+) -> Examples:
+    """Read the input of a bench, whose output lines are scored by the metrics of `task`.
+
+    The input is `file` (with references), or `source`, a file and its source lines, with `references`; None for both means stdin or the
+    built-in sample, whose sides are exchanged for the opposite `languages`. With `by_characters`, corrections are scored by edits of
+    characters. Raises UsageError for arguments that exclude each other or do not fit `task`, and InputError for input that is malformed or
+    blank.
+    """
+    if file is not None and source is not None:
+        raise UsageError("FILE and --input are alternatives; give one")
+    if references and source is None:
+        raise UsageError("--reference needs --input")
+    if keep_tokens and task != "correct":
+        raise UsageError("--keep-tokens is for --task correct, whose data sets are tokenised")
+    if by_characters and (task != "correct" or source is not None or keep_tokens):
+        raise UsageError("--score characters is for --task correct with FILE, and not with --keep-tokens")
+    if by_characters:
+        if file is None and sys.stdin.isatty():
+            raise UsageError("--score characters needs an M2 or TSV file")
+        examples = read_characters(file or STDIO, limit)
+    elif task in ("translate", "summarise"):
+        examples = _one_reference(task, file, source, references, limit, languages)
+    else:
+        examples = _rewriting(task, file, source, references, limit, keep_tokens)
+    if examples.blank:
+        raise InputError(f"{examples.name}: no text to decode")
+    return examples
+
+
+def _one_reference(
+    task: Task,
+    file: Path | None,
+    source: Source | None,
+    references: Sequence[Path],
+    limit: int | None,
+    languages: tuple[str, str],
+) -> Examples:
+    if len(references) > 1:
+        raise UsageError(f"--reference: with the task {task} each line has one reference")
+    scores = score
+    if task == "summarise":
+        from specdec_cli.metrics.rouge import check_rouge, rouge
+
+        check_rouge()
+        scores = rouge
+    if source is not None:
+        examples = read_files(*source, references[0] if references else None, limit)
+    elif file is not None:
+        examples = read_table(file, limit)
+    elif sys.stdin.isatty() and task == "translate":
+        examples = read_sample(limit, languages)
+    elif sys.stdin.isatty():
+        raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
+    else:
+        examples = read_table(STDIO, limit)
+        if not examples.sources and task == "translate":
+            examples = read_sample(limit, languages)
+    right = examples.references
+    return examples if right is None else replace(examples, score=lambda texts: scores(texts, right))
+
+
+def _rewriting(task: Task, file: Path | None, source: Source | None, references: Sequence[Path], limit: int | None, keep: bool) -> Examples:
+    if file is None and source is None and sys.stdin.isatty():
+        raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
+    kept = keep or task != "correct"
+    gold = read_gold(file or STDIO, limit, kept) if source is None else read_lines_gold(*source, references, limit, kept)
+    scores = score_correction if task == "correct" else score_simplification
+    return Examples(str(source[0] if source else file or "stdin"), gold.sources, None, score=lambda texts: scores(gold, texts))
+
+
+def read_table(path: Path, limit: int | None = None) -> Examples:
+    """Read the first `limit` pairs (None: all) of source and reference from a TSV file; the path `-` is stdin.
+
+    Raises InputError for a file that is missing or malformed.
+    """
+    return _from_pairs(name_of(path), read_tsv(path), limit)
+
+
+def read_files(source: Path, lines: Iterable[str], reference: Path | None, limit: int | None = None) -> Examples:
+    """The first `limit` (None: all) of `lines`, the sources in the file `source`, and as many lines of an optional reference file.
+
+    Raises InputError for a file that is missing or unreadable, and if one file ends before the other within these lines.
+    """
+    sources = tuple(islice(lines, limit))
+    references = () if reference is None else _read_references(source, len(sources), [reference], limit)
+    return Examples(str(source), sources, references[0] if references else None)
+
+
+def _read_references(source: Path, count: int, paths: Sequence[Path], limit: int | None) -> tuple[tuple[str, ...], ...]:
+    """The first `limit` lines (None: all) of each reference file, a line for each of `count` lines of the file `source`.
+
+    Raises InputError for a file that is missing or unreadable, or has another number of lines.
+    """
+    texts = tuple(tuple(islice(read_text_lines(path), limit)) for path in paths)
+    for path, text in zip(paths, texts, strict=True):
+        if len(text) != count:
+            shorter, longer = (path, source) if len(text) < count else (source, path)
+            raise InputError(f"{shorter}: ends after line {min(len(text), count)}, but {longer} has more lines")
+    return texts
+
+
+def read_sample(limit: int | None = None, languages: tuple[str, str] = _LANGUAGES) -> Examples:
+    """Read the first `limit` pairs (None: all) of the built-in sample of English sentences and German translations.
+
+    For the opposite `languages` the German sentences are the sources.
+    """
+    pairs = read_tsv(SAMPLE)
+    if languages == _LANGUAGES[::-1]:
+        return replace(_from_pairs("built-in sample", (Pair(each.target, each.source) for each in pairs), limit), languages=languages)
+    return replace(_from_pairs("built-in sample", pairs, limit), languages=_LANGUAGES)
+
+
+def _from_pairs(name: str, pairs: Iterable[Pair], limit: int | None) -> Examples:
+    chosen = list(islice(pairs, limit))
+    return Examples(name, tuple(pair.source for pair in chosen), tuple(pair.target for pair in chosen))
+
+
+def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
+    """Read the first `limit` (None: all) tokenised sentences and their corrections from an M2 or TSV file.
+
+    The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for a file that is missing or malformed.
+    """
+    join: Join = join_with_spaces if keep_tokens else detokenise
+    if path.suffix == ".m2":
+        annotated = tuple(islice(read_m2(path), limit))
+        return Gold(tuple(join(one.source) for one in annotated), annotated=annotated)
+    pairs = list(islice(read_tsv(path), limit))
+    return Gold(tuple(join(pair.source.split()) for pair in pairs), (tuple(pair.target for pair in pairs),))
+
+
+def read_lines_gold(source: Path, lines: Iterable[str], references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
+    """The first `limit` (None: all) of `lines`, the tokenised sources in the file `source`, and as many lines of each of `references`.
+
+    The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for unequal numbers of lines, and UsageError if
+    `source` is an M2 file, which includes its corrections.
+    """
+    if source.suffix == ".m2":
+        raise UsageError(f"{source}: an M2 file contains its corrections; give it as FILE, not as source lines")
+    join: Join = join_with_spaces if keep_tokens else detokenise
+    sentences = tuple(join(line.split()) for line in islice(lines, limit))
+    return Gold(sentences, _read_references(source, len(sentences), references, limit))
+
+
+def read_characters(path: Path, limit: int | None) -> Examples:
+    """Read the first `limit` (None: all) sentences and their corrections from an M2 file whose tokens are characters, or from a TSV.
+
+    A line of the TSV is `source TAB reference TAB reference ..`, with at least one reference. The sentences have no white space. Outputs
+    are scored by edits of characters: "precision", "recall", "f05" and "edit_ratio". Raises InputError for a file that is missing or
+    malformed.
+    """
+    sources: list[str] = []
+    edits: list[tuple[frozenset[CharacterEdit], ...]] = []
+    if path.suffix == ".m2":
+        for one in islice(read_m2(path), limit):
+            sources.append("".join(one.source))
+            edits.append(tuple(annotated_edits(one)))
+    else:
+        for number, line in enumerate(islice(read_text_lines(path), limit), start=1):
+            source, *references = map(without_spaces, line.split("\t"))
+            if not references:
+                raise InputError(f"{path}, line {number}: no tab-separated reference")
+            sources.append(source)
+            edits.append(tuple(character_edits(source, reference) for reference in references))
+
+    def scorer(texts: Sequence[str]) -> Score:
+        matched = match_characters(sources, texts, edits)
+        values = {"precision": matched.precision, "recall": matched.recall, "f05": matched.f05}
+        return Score(values | {"edit_ratio": _mean_edit_ratio(sources, texts)}, {})
+
+    return Examples("stdin" if path == STDIO else str(path), tuple(sources), None, score=scorer)
+
+
+def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
+    """Score the corrected lines `texts`: GLEU if `gold` has references, MaxMatch (precision, recall, F0.5) if it has annotators.
+
+    The edit ratio, the mean over lines, is always computed. The keys are "gleu", "precision", "recall", "f05" and "edit_ratio".
+    """
+    tokens = [" ".join(sentence.edit(text)) for sentence, text in zip(gold.sentences, texts, strict=True)]
+    values = {"edit_ratio": _mean_edit_ratio(gold.sources, texts)}
+    if gold.references:
+        values["gleu"] = gleu([" ".join(sentence.tokens) for sentence in gold.sentences], tokens, gold.references)
+    if gold.annotated:
+        matched = max_match(tokens, gold.annotated)
+        values |= {"precision": matched.precision, "recall": matched.recall, "f05": matched.f05}
+    return Score(values, {})
+
+
+def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
+    """Score the simplified lines `texts`: SARI and BLEU with all references, if there are any, and the mean edit ratio.
+
+    The keys are "sari", "bleu" and "edit_ratio".
+    """
+    from sacrebleu.metrics.bleu import BLEU
+
+    values, signatures = {"edit_ratio": _mean_edit_ratio(gold.sources, texts)}, {}
+    if gold.references:
+        bleu = BLEU()
+        values["sari"] = sari(gold.sources, texts, gold.references).score
+        values["bleu"] = bleu.corpus_score(list(texts), [list(text) for text in gold.references]).score
+        signatures["bleu"] = str(bleu.get_signature())
+    return Score(values, signatures)
+
+
+def _mean_edit_ratio(sources: Sequence[str], texts: Sequence[str]) -> float:
+    """The mean over lines of `word_edit_ratio`, the word edit distance from source to output divided by the words of the source."""
+    ratios = [word_edit_ratio(source, text) for source, text in zip(sources, texts, strict=True)]
+    return sum(ratios) / max(len(ratios), 1)

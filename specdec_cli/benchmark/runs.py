@@ -1,0 +1,290 @@
+"""Runs of a row: the outputs and times of decoding lines with a bundle, by the engine that the commands take for it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+
+from specdec_cli.benchmark.rows import Row, variant_option
+from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, TOLERANT
+from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options, resolve
+from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
+from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, read_info
+from specdec_cli.opening.engines import open_engine
+from specdec_cli.opening.machine import MachineOptions, native_machine, prepare_torch
+from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
+from specdec_cli.pipeline.corrector import Correction, LineCorrector
+from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.pipeline.translator import LineTranslator, Translation
+from specdec_cli.processors import peak_resident_mb
+
+if TYPE_CHECKING:
+    from specdec_cli.engines.reference import Engine
+    from specdec_cli.model.bundle import Bundle
+
+E = TypeVar("E", bound="Engine")
+
+
+@dataclass(frozen=True)
+class Output:
+    """The output of a line: text, output ids of each sentence (EOS included), rounds and wall time in seconds (None: not measured)."""
+
+    text: str
+    sentences: tuple[tuple[int, ...], ...]
+    rounds: int | None = None
+    seconds: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """The number of emitted tokens of all sentences of the line, EOS included."""
+        return sum(map(len, self.sentences))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a row over all lines: wall time in seconds, outputs in order, peak memory of the process so far in MB (2**20 bytes).
+
+    With an adaptive block size, `drafted` is the number of rounds with a draft, and `block_size` their mean block size; else both
+    are None. A memory of None was not measured.
+    """
+
+    seconds: float
+    outputs: tuple[Output, ...]
+    peak_memory_mb: float | None = None
+    drafted: int | None = None
+    block_size: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields by name, outputs as dictionaries, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """The inverse of `to_dict`; accepts lists for tuples, as JSON has them."""
+        outputs = (output | {"sentences": tuple(map(tuple, output["sentences"]))} for output in values["outputs"])
+        return cls(**values | {"outputs": tuple(Output(**output) for output in outputs)})
+
+
+class Runner(Protocol):
+    """Protocol of an object that decodes lines with the settings of a row."""
+
+    def prepare(self, row: Row) -> dict[str, Any]:
+        """The settings with which `row` is decoded, defaults resolved, by name."""
+
+    def run(self, row: Row, lines: Sequence[str]) -> Run:
+        """Decode `lines` with the settings of `row`, and measure time and memory."""
+
+
+Decode = Callable[[Sequence[str]], list[Output]]
+
+
+def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[str], one_by_one: bool) -> Run:
+    """Call `decode` with `lines` and measure the wall time; with `one_by_one`, call it for each line, and measure each line too."""
+    started = perf_counter()
+    if not one_by_one:
+        outputs = tuple(decode(lines))
+        return Run(perf_counter() - started, outputs)
+    single: list[Output] = []
+    ends = [started]
+    for line in lines:
+        single += decode([line])
+        ends.append(perf_counter())
+    seconds = (end - start for start, end in pairwise(ends))
+    return Run(ends[-1] - started, tuple(replace(output, seconds=taken) for output, taken in zip(single, seconds, strict=True)))
+
+
+class BundleRunner:
+    """Runs rows with the bundle `model`, each by the engine that `open_engine` opens for it on `machine`; with `split`, lines are split
+    into sentences. Rows of one runner share weights in PyTorch.
+    """
+
+    def __init__(self, model: ModelChoice, machine: MachineOptions, split: bool) -> None:
+        self._model, self._machine, self._split = replace(model, name=str(find_bundle(model))), machine, split
+        self._load = cache(open_bundle)
+        self._info = read_info(Path(self._model.name))
+        self._opened: dict[Row, tuple[Described, Engine | None]] = {}
+        self._known: tuple[Sequence[str], dict[tuple[int, ...], int]] = ((), {})
+
+    def open(self, row: Row) -> "tuple[Described, Engine | None]":
+        """The bundle, and the reference engine that decodes `row`; None if the native engine does, which is loaded for each run."""
+        if row not in self._opened:
+            machine = replace(self._machine, threads=row.threads)
+            opened = open_engine(self._model, machine, options_of(row, self._info), load=self._load)
+            self._opened[row] = opened.bundle, None if isinstance(opened.engine, NativeEngine) else cast("Engine", opened.engine)
+        return self._opened[row]
+
+    def prepare(self, row: Row) -> dict[str, Any]:
+        """The settings with which `row` is decoded, defaults resolved, by name. Raises UsageError if the bundle does not support `row`."""
+        bundle, _ = self.open(row)
+        described = describe_settings(row, self.decoding(row), self.engine(row), self._info)
+        return described | {"vocabulary": bundle.shape.vocabulary_size}
+
+    def run(self, row: Row, lines: Sequence[str]) -> Run:
+        """Decode `lines` with the settings of `row`, and measure time and memory: on a GPU its memory, else that of the process.
+
+        The engine is new, so that acceptance statistics of earlier runs have no effect.
+        """
+        engine, skipped = self.engine(row, lines), False
+        if isinstance(engine, NativeEngine) and len(lines) >= WORTH_LOADING:
+            engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
+        run = timed(self.decoder(engine, row), lines, row.options.batch_size == 1)
+        if isinstance(engine, NativeEngine):
+            skipped = self.decoding(row).may_skip and engine.decoding.method == "greedy"
+        drafted, block_size = engine.drafted or ((0, 0.0) if skipped else (None, None))
+        return replace(run, peak_memory_mb=self._peak_mb(), drafted=drafted, block_size=block_size)
+
+    def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
+        """Decode `lines` with `row`, which drafts or searches (`Row.profiled`), by the reference engine; return the wall time in seconds
+        spent in the parts TIMED of `instruments` (Ge et al. 2022, Table 15), and in "others".
+        """
+        from specdec_cli.benchmark.instruments import Stopwatch, add_timers
+        from specdec_cli.engines.reference import Engine
+
+        engine, stopwatch = self.reference(row, Engine, lines), Stopwatch(self.on_gpu)
+        add_timers(engine, stopwatch)
+        run = timed(self.decoder(engine, row), lines, row.options.batch_size == 1)
+        return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
+
+    def count(self, row: Row, lines: Sequence[str]) -> dict[str, int] | None:
+        """Decode `lines` with `row` by the reference engine; return the numbers of operations of the parts COUNTED of `instruments`.
+
+        None if they cannot be counted (see `countable`).
+        """
+        from specdec_cli.benchmark.instruments import CountingEngine, countable
+
+        if not countable(self.decoding(row).method):
+            return None
+        engine = self.reference(row, CountingEngine, lines)
+        self.decoder(engine, row)(lines)
+        return engine.operations
+
+    def engine(self, row: Row, lines: Sequence[str] = ()) -> SentenceDecoder:
+        """A new engine for `row`, which decodes `lines`. Raises UsageError for a row that the bundle does not support."""
+        bundle, opened = self.open(row)
+        if opened is None:
+            return NativeEngine(cast(BundleDescription, bundle), self.decoding(row), row.threads)
+        return self.reference(row, type(opened), lines)
+
+    def reference(self, row: Row, kind: "type[E]", lines: Sequence[str] = ()) -> "E":
+        """A new reference engine of the class `kind` for `row`: over the passes of the native engine, where this decodes the row.
+
+        With `row.oracle_length`, it gets the lengths of the greedy outputs of `lines` beforehand.
+        """
+        found, opened = self.open(row)
+        if opened is None:
+            prepare_torch(row.threads)
+            found = self._load(self._model, native_machine(self._machine.device, self._machine.precision, row.threads))
+        bundle, lengths = cast("Bundle", found), None
+        if row.oracle_length:
+            from specdec_cli.decoding.drafters.jacobi import known
+
+            lengths = known(self._output_lengths(row, lines), bundle.shape.padding)
+        verifier = None if opened is None else opened.verifier
+        return kind(bundle, self.decoding(row), verifier=verifier, lengths=lengths)
+
+    def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
+        """The lengths (tokens) of the greedy outputs of the sentences of `lines`, by source ids; cached for the last `lines`."""
+        if self._known[0] != lines:
+            from specdec_cli.benchmark.instruments import GreedyLengths
+
+            own: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
+            greedy = row.changed(decoding="greedy", variant=None, oracle_length=False, **own)
+            engine = self.reference(greedy, GreedyLengths)
+            self.decoder(engine, greedy)(lines)
+            self._known = (lines, engine.outputs)
+        return self._known[1]
+
+    def decoder(self, engine: SentenceDecoder, row: Row) -> Decode:
+        """Make the function that decodes lines with `engine` as the command of the bundle's task does (translate or correct), and waits for
+        the GPU. If `row` has a `min_score`, lines are corrected for any task.
+        """
+        bundle, _ = self.open(row)
+        decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
+        if self._info.task not in REWRITING and row.min_score is None:
+            decode = LineTranslator(engine, bundle.tokenizer, split=self._split).translate
+        else:
+            kept = _edit_filter(row, self._info)
+            decode = LineCorrector(engine, bundle.tokenizer, kept, split=self._split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
+
+        def outputs(lines: Sequence[str]) -> list[Output]:
+            decoded = [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
+            self.wait()
+            return decoded
+
+        self.wait()
+        return outputs
+
+    def wait(self) -> None:
+        """Wait for the GPU, so that the clock is read after all its work is done."""
+        if self.on_gpu:
+            import torch
+
+            torch.cuda.synchronize()
+
+    @property
+    def on_gpu(self) -> bool:
+        """Whether the bundle is on a GPU."""
+        return self._machine.device == "cuda"
+
+    def _peak_mb(self) -> float | None:
+        if not self.on_gpu:
+            return peak_resident_mb()
+        import torch
+
+        return torch.cuda.max_memory_allocated() / 2**20
+
+    def decoding(self, row: Row) -> Decoding:
+        """The decoding of `row`, resolved."""
+        return resolve(options_of(row, self._info), self.open(row)[0])
+
+
+def options_of(row: Row, info: BundleInfo) -> DecodingOptions:
+    """The options of an engine for decoding with the settings of `row` and the bundle with the metadata `info`."""
+    given, tolerates, searches = row.options, row.decoding in TOLERANT, row.decoding in SEARCHES
+    return replace(
+        given,
+        decoding=row.decoding,
+        block_size=given.block_size if row.drafts else None,
+        top_beta=given.top_beta if tolerates else None,
+        tolerance=given.tolerance if tolerates else None,
+        preset=row.variant if variant_option(row.decoding) is None else None,
+        beam_size=given.beam_size if searches else None,
+        length_penalty=given.length_penalty if searches else None,
+        with_scores=_edit_filter(row, info).minimum is not None,
+        whole=True,
+        mode="" if row.min_score is not None else given.mode or DEFAULT_MODE,
+    )
+
+
+def describe_settings(row: Row, decoding: Decoding, engine: SentenceDecoder, info: BundleInfo) -> dict[str, Any]:
+    """The settings that affect the decoding of `row`, and a description of the engine, by name, for the report.
+
+    `decoding` is that of the engine; `info` is the metadata of the bundle.
+    """
+    described: dict[str, Any] = {}
+    if decoding.method in METHODS and METHODS[decoding.method].options:
+        described = {**own_options(decoding), **({"oracle_length": True} if row.oracle_length else {})}
+    elif row.variant:
+        described = {"preset": row.variant}
+    if row.decoding == "auto":
+        described["chosen"] = decoding.method
+    if block_size := decoding.block_size or (LONGEST_DRAFT if decoding.method == "lookup" else 0):
+        described["block_size"] = block_size
+    if (min_score := _edit_filter(row, info).minimum) is not None:
+        described |= {"min_score": min_score} | ({"mode": row.options.mode} if row.options.mode else {})
+    if isinstance(decoding.acceptance, Tolerant | Margin):
+        described |= vars(decoding.acceptance)
+    if decoding.method in SEARCHES:
+        described |= {"beam_size": decoding.search.beam_size, "length_penalty": decoding.search.length_penalty}
+    described |= {"max_length": decoding.max_length or None, "batch_size": decoding.batch_size, "threads": row.threads}
+    return described | {"engine": engine.description}
+
+
+def _edit_filter(row: Row, info: BundleInfo) -> EditFilter:
+    """The filter of edits; searches accept edits of any score because they have no scores of tokens."""
+    edit_filter = EditFilter.of(info, row.min_score, mode=row.options.mode or None)
+    return replace(edit_filter, minimum=None, minimum_beside_others=None) if row.decoding in SEARCHES else edit_filter

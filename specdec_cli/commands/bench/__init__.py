@@ -1,1 +1,0 @@
-"""`specdec bench`: input, rows, the processes that measure rows, and tables."""
