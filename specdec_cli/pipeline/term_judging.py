@@ -1,6 +1,7 @@
 """Checks of outputs into which terms were brought: whether they are still translations of their sentence."""
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,6 +15,8 @@ MOST_WORSE = 2.0
 """By how much, in nats a token, the words around the terms may be less likely than the usual translation."""
 LAST_WORSE = 4.0
 """The same, for a sentence that has no better output, such as one whose verb is replaced by a noun."""
+DOUBTFUL_WORSE = 1.0
+"""The same, for an output that is taken with a warning."""
 _BREAK = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*\s")
 _END = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*$")
 _WORD_BREAK = re.compile(rf"(?<!\d){_BREAK.pattern}")
@@ -62,3 +65,10 @@ def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokeni
         if not any(first < end and start < last for _, first, last, _ in spans)
     ]
     return sum(around) / max(len(around), 1)
+
+
+def capital_targets(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer) -> list[int]:
+    """The indices in `ids`, an output without EOS, at which targets of `terms` with a capital begin, except for its first word."""
+    spans = Phrases(term.target for term in terms if term.target[0].isupper()).find(tokenizer.decode(ids))
+    ends = tokenizer.ends(ids)
+    return [bisect_right(ends, start) for _, start, _, _ in spans if bisect_right(ends, start) > 0]

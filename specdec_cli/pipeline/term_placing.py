@@ -17,7 +17,7 @@ from specdec_cli.decoding.methods import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.decoded_text import DecodedText
-from specdec_cli.pipeline.term_judging import LAST_WORSE, MOST_WORSE, is_all_terms, is_spoilt, mean_around
+from specdec_cli.pipeline.term_judging import DOUBTFUL_WORSE, LAST_WORSE, MOST_WORSE, capital_targets, is_all_terms, is_spoilt, mean_around
 from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
 from specdec_cli.pipeline.variants import Attempt
@@ -106,6 +106,7 @@ class TermPlacer:
         waiting = [sentence for text in texts for sentence in self._lacking(text)]
         self._score_usual(waiting)
         self._try_replaced(waiting)
+        placed: list[tuple[_Sentence, _Output]] = []
         for sentence in waiting:
             best, can_search, doubtful = self._best_of(sentence), sentence.search_tokens <= most_tokens, False
             for keeps_rest in (False, True):
@@ -119,7 +120,28 @@ class TermPlacer:
                 score = best.hypothesis.score if self._engine.decoding.with_scores else None
                 part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
                 sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
-                sentence.text.is_doubtful |= doubtful and not is_all_terms(sentence.source, sentence.matches)
+                if not is_all_terms(sentence.source, sentence.matches):
+                    sentence.text.is_doubtful |= doubtful
+                    placed.append((sentence, best))
+        if not are_parts:
+            self._doubt_misplaced(placed)
+
+    def _doubt_misplaced(self, placed: Sequence[tuple[_Sentence, _Output]]) -> None:
+        """Mark the texts of those outputs as doubtful in which the words around the terms are less likely, or in which a target with a
+        capital, as a noun, is where the verifier itself writes a word in small letters, such as an article or a verb.
+        """
+        forced = []
+        for sentence, output in placed:
+            mean = mean_around(output.hypothesis, sentence.terms, self._tokenizer)
+            sentence.text.is_doubtful |= sentence.usual is not None and mean < sentence.usual - DOUBTFUL_WORSE
+            if not sentence.text.is_doubtful:
+                ids = [token for token in output.hypothesis.ids if token != self._engine.eos]
+                forced += [(sentence, ids, place) for place in capital_targets(ids, sentence.terms, self._tokenizer)]
+        for sentence, hypothesis, place in self._forced(forced):
+            written = self._tokenizer.decode(hypothesis.ids)[len(self._tokenizer.decode(hypothesis.ids[:place])) :]
+            sentence.text.is_doubtful |= written[:1].isspace() and written.lstrip()[:1].islower()
+            part = sentence.text.parts[sentence.place]
+            sentence.text.parts[sentence.place] = replace(part, rounds=sentence.rounds)
 
     def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
         for place, (part, source) in enumerate(zip(text.parts, text.attempt.segments.texts, strict=True)):

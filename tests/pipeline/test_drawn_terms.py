@@ -1,0 +1,72 @@
+"""Sentences with terms of a glossary, drawn from templates: which of their translations have a warning."""
+
+import random
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+
+from specdec_cli.pipeline.translator import Translator
+from specdec_cli.text.checks import GLOSSARY
+from specdec_cli.text.glossary import Glossary, Term, come_out
+from tests.stored_engine import opened
+
+TERMS = (
+    ("device", "Apparat"), ("letter", "Schreiben"), ("lid", "Klappe"), ("user", "Nutzer"), ("server", "Rechner"), ("manual", "Anleitung"),
+    ("window", "Maske"), ("customer", "Mandant"), ("car", "Fahrzeug"), ("house", "Objekt"), ("doctor", "Mediziner"), ("bike", "Zweirad"),
+)  # fmt: skip
+NOUNS = (
+    "The {} is very old.",
+    "I have bought a new {}.",
+    "This {} is good.",
+    "We need a {} for the office.",
+    "Please open the {}.",
+    "My {} was here yesterday.",
+    "He talked about the {} all day.",
+    "There is a {} on the table.",
+    "Where is the {}?",
+    "She does not like your {}.",
+)
+NO_NOUNS = (
+    "The {}'s name is long.",
+    "We {} a plan.",
+    "They will {} it tomorrow.",
+    "You can {} the text.",
+    "I want to {} this.",
+    "She gave the {}'s number to me.",
+)
+"""Templates with a noun without an article of its own, or with a verb, for which the noun of a glossary does not fit."""
+
+
+def warned(templates: tuple[str, ...], seed: int, cache: pytest.Cache) -> Iterator[tuple[str, str, bool]]:
+    """Source, translation, and whether it has a warning, of up to 60 sentences whose translation has a term that it lacks without a glossary."""
+    bundle, engine = opened("en-de", cache)
+    translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    lines = [template.format(term) for template, (term, _) in product(templates, TERMS)]
+    lines = random.Random(seed).sample(lines, 60)
+    usual = [each.text for each in translator.translate(lines)]
+    translator.use_glossary(Glossary([Term(*each) for each in TERMS]))
+    for line, without, found in zip(lines, usual, translator.translate(lines), strict=True):
+        terms = [term for term, there in found.terms if there]
+        if not all(come_out(terms, without)):
+            yield line, found.text, GLOSSARY in found.warnings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [21, 22])
+def test_a_term_that_is_a_noun_in_the_place_of_one_has_no_warning(seed: int, pytestconfig: pytest.Config) -> None:
+    found = list(warned(NOUNS, seed, pytestconfig.cache))
+    faults = [each for each in found if each[2]]
+    print(f"\nnouns     seed {seed}: {len(found) - len(faults)} of {len(found)}")
+    assert len(found) > 50
+    assert 100 * len(faults) <= 5 * len(found), faults
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [21, 22])
+def test_a_term_that_pulls_its_sentence_apart_has_a_warning(seed: int, pytestconfig: pytest.Config) -> None:
+    found = list(warned(NO_NOUNS, seed, pytestconfig.cache))
+    faults = [each for each in found if not each[2]]
+    print(f"\nno nouns  seed {seed}: {len(found) - len(faults)} of {len(found)}")
+    assert len(found) > 50
+    assert 100 * len(faults) <= 20 * len(found), faults
