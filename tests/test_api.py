@@ -91,9 +91,9 @@ def test_a_text_keeps_its_line_ends(translator: Translator) -> None:
 
 
 def test_edits_of_a_text_have_offsets_into_it(corrector: Corrector) -> None:
-    text = "She don't like it.\r\n\nHe have no tea.\nThis is right."
+    text = "She don't like it.\r\n\nIt is hot. He have no tea.\nThis is right."
     found = corrector.correct(text)
-    assert found.text == "She doesn't like it.\r\n\nHe has no tea.\nThis is right."
+    assert found.text == "She doesn't like it.\r\n\nIt is hot. He has no tea.\nThis is right."
     assert [edit.text for edit in found.edits] == ["doesn't", "has"]
     for edit in found.edits:
         assert text[edit.start : edit.end] == edit.source and found.text[slice(*edit.output)] == edit.text

@@ -17,7 +17,7 @@ from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.checks import output_warnings
-from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits, inverse_edits, merge_edits
+from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits, inverse_edits, merge_edits, with_outputs
 from specdec_cli.text.locale.languages import is_latin, short_code
 from specdec_cli.text.protect.characters import readable
 from specdec_cli.text.protect.spans import protected_spans, without_protected
@@ -219,7 +219,7 @@ class LineCorrector:
         if self._english:
             edits = self._with_single_spaces(plain.source, edits)
         ids = tuple(tuple(part.ids) for part in line.parts)
-        text = apply_edits(plain.source, edits)
+        edits, text = with_outputs(edits), apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 

@@ -76,6 +76,16 @@ def apply_edits(source: str, edits: Iterable[Change]) -> str:
     return "".join([*pieces, source[position:]])
 
 
+def with_outputs(edits: Iterable[Edit]) -> list[Edit]:
+    """Return `edits`, which are in order, each with the offsets of its text in the text that they all make."""
+    found, longer = [], 0
+    for edit in edits:
+        start = edit.start + longer
+        found.append(edit._replace(output=(start, start + len(edit.text))))
+        longer += len(edit.text) - (edit.end - edit.start)
+    return found
+
+
 def inverse_edits(edits: Iterable[Edit]) -> list[Edit]:
     """The edits that take back `edits`, which are in order, from the text that they make."""
     inverse, longer = [], 0

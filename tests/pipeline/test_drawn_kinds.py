@@ -382,6 +382,50 @@ WITH_TRADE = (
     "They do not support {} any more.",
 )
 
+STATEMENTS = (
+    "I like this house, but it is too small.",
+    "The train was late again.",
+    "She bought bread, milk and cheese.",
+    "We went home after the film.",
+    "It was cold, so we stayed inside.",
+    "They have two dogs and a cat.",
+    "My brother works in a bank.",
+    "This book is very good!",
+    "There is a lake behind the house.",
+    "He wants to learn how to swim.",
+    "Why did you leave so early?",
+    "You can see the sea from here.",
+    "In summer, we sleep in a tent.",
+    "If you have time, please call me.",
+    "What do you want to eat?",
+    "The children are playing in the garden.",
+    "When I was young, I lived in Rome.",
+    "That is all I know!",
+)
+JOINTS = ("{} ", "{} ", " {} ", " {}", "{}", " {} ")
+"""What may be between two sentences, the mark included."""
+WITH_STOPS = (
+    "We use {file} and {file} every day.",
+    "The {file} file is in this folder.",
+    "Please call {method} before you begin.",
+    "The line is .{digit} mm wide.",
+    "It grew by {digit} .{digit} percent.",
+    "{cell}   {cell}   {cell}",
+    "{cell}  {cell}  {cell}",
+    "I waited and waited ... and nobody came.",
+    "Some fruit, {short}These are good.",
+    "The town is in the {land} and has a river.",
+    "It costs $.{digit}0 at the shop.",
+)
+SPACED = {
+    "file": (".gitignore", ".env", ".bashrc", ".Net", "Node.js", ".vimrc", "setup.Py", ".htaccess"),
+    "method": ("object.Method", "Console.Write", "System.Out", "user.Name", "math.Abs", "os.Exit", "list.Add", "event.Stop"),
+    "digit": "123456789",
+    "cell": ("Apples", "Name", "Red pears", "12 kg", "Price", "Berlin", "Old books", "Sum"),
+    "short": ("e.g.", "i.e.", "etc."),
+    "land": ("U.S.", "U.K.", "E.U."),
+}
+
 POOL = {
     "Home": "Startseite",
     "Hours": "(Öffnungsz|Stund).*",
@@ -538,6 +582,32 @@ def shouted(draw: random.Random) -> Drawn:
     return Drawn(source, has=(r"^[^a-z\u00e4\u00f6\u00fc]*\w\w[^a-z\u00e4\u00f6\u00fc]*$",), lacks=tuple(rf"\b{word}\b" for word in left))
 
 
+def spaces(draw: random.Random) -> Drawn:
+    """Sentences with spaces before their marks, none after them, or two between words."""
+    sentences = draw.sample(STATEMENTS, 3)
+    expected = source = " ".join(sentences)
+    while source == expected:
+        joined = [draw.choice(JOINTS).format(each[-1]) for each in sentences[:2]]
+        source = "".join([*(each[:-1] + joint for each, joint in zip(sentences, joined, strict=False)), sentences[2]])
+        source = source[:-1] + draw.choice(("", "", " ")) + source[-1]
+        if draw.random() < 0.4:
+            source = source.replace(", ", draw.choice((" , ", " ,", ",  ")))
+        if draw.random() < 0.4:
+            word = draw.choice([found.end() for found in re.finditer(r"[a-z](?= [a-z])", source)])
+            source = f"{source[:word]} {source[word:]}"
+    return Drawn(source, has=(f"^{re.escape(expected)}$",))
+
+
+def spaces_that_stay(draw: random.Random) -> Drawn:
+    """Numbers, names and abbreviations with stops, and rows of tables, whose spaces are no mistakes."""
+    source = draw.choice(WITH_STOPS)
+    while "{" in source:
+        name = source[source.index("{") + 1 : source.index("}")]
+        source = source.replace(f"{{{name}}}", draw.choice(SPACED[name]), 1)
+    with_other_words = re.sub(r"(?:\\?')?[A-Za-z]+(?:\\?'s)?", r"[\\w']+(?: \\w+)?", re.escape(source))
+    return Drawn(source, has=(f"^{with_other_words}$",))
+
+
 def words_of_the_trade(draw: random.Random) -> Drawn:
     """Names and words of people who work with computers, in sentences without a mistake."""
     template = draw.choice(WITH_TRADE)
@@ -578,6 +648,8 @@ KINDS = (
     Kind(shouted, 90),
     Kind(labels, 85),
     Kind(words_of_the_trade, 98, "correct"),
+    Kind(spaces, 90, "correct"),
+    Kind(spaces_that_stay, 97, "correct"),
 )
 
 

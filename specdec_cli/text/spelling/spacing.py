@@ -7,9 +7,9 @@ from specdec_cli.text.locale.languages import is_function_word
 
 _GLUED = re.compile(r"(?<=[^\W\d_]{2})( ?)([.!?])(?=([A-Z][a-z']*)\b)")
 """A mark without a space after it, before a word with a capital, which is the third group."""
-_BEFORE = re.compile(r"(?<=\w) ([.,!?;])(?=\s|$)(?! ?[.!?])")
-"""A space before a mark."""
-_ATTACHED = re.compile(r"[^\W\d_]{2}(?:,|[;!?]|\.(?=\s+[A-Z]))(?=\s|$)")
+_BEFORE = re.compile(r"(?<=[\w)\"\u201d]) ([.,!?;])(?=\s|$)(?! ?[.!?])|(?<=[a-z]) (,)(?=[A-Za-z])")
+"""A space before a mark, which is the first group; the second one is a comma that has no space after it."""
+_ATTACHED = re.compile(r"[^\W\d_]{2}(?:,|[;!?]|\.(?=\s+[A-Z]))(?=\s|$)|[a-z] ,[A-Za-z]")
 """A mark that follows a word, as it does not in text whose words and marks are divided by spaces."""
 _REPEATED = re.compile(r"(?:(?<=[^\W\d_])|(?<=,)) {2}(?=[^\W\d_])")
 """Two spaces inside a sentence; after a full stop they are a style, and beside numbers they align columns."""
@@ -19,14 +19,14 @@ SCORE, TYPE = 1.0, "R:ORTH"
 
 
 def spaces_beside_marks(text: str) -> list[Edit]:
-    """Edits that put the space beside a mark after it: a word with a small letter before the mark, and after it a function word with a
-    capital, show that a sentence ends there (`e.g.This` and `System.Out` do not).
+    """Edits that put the space beside a mark after it: a word with a small letter before the mark, and after it a word with a capital, show
+    that a sentence ends there. After a full stop without a space it must be a function word (`e.g.This` and `user.Name` end none).
 
     A space before a mark is removed only where other marks of the text show that these are not divided by spaces throughout.
     """
     found = [_edit(mark, f"{mark[2]} ") for mark in _GLUED.finditer(text) if _ends_sentence(mark)]
     if (found or _ATTACHED.search(text)) and " . ." not in text:
-        found += [_edit(mark, mark[1]) for mark in _BEFORE.finditer(text) if not (mark[1] == "." and _lacks_word(mark))]
+        found += [_edit(mark, mark[1] or f"{mark[2]} ") for mark in _BEFORE.finditer(text) if not (mark[1] == "." and _lacks_word(mark))]
     return sorted(found)
 
 
@@ -39,7 +39,9 @@ def repeated_spaces(text: str) -> list[Edit]:
 
 def _ends_sentence(mark: re.Match[str]) -> bool:
     before = re.search(r"[^\W\d_]+$", mark.string[: mark.start()])
-    return before is not None and before[0].islower() and is_function_word(mark[3], "en")
+    if before is None or not before[0].islower() or mark[3] == "Net":
+        return False
+    return mark[1] != "" or mark[2] != "." or is_function_word(mark[3], "en")
 
 
 def _lacks_word(mark: re.Match[str]) -> bool:

@@ -18,6 +18,9 @@ STARTS = ("This", "It", "They", "He", "We", "But", "In", "The")
         ("She was late.But he waited.", "She was late. But he waited."),
         ("Hello, world .This is a test .", "Hello, world. This is a test."),
         ("Are you sure ?We can go now !", "Are you sure? We can go now!"),
+        ("She came .Tom left!Mary stayed?Yes, she did.", "She came. Tom left! Mary stayed? Yes, she did."),
+        ("When it rained ,I slept .", "When it rained, I slept."),
+        ('She said "no" , too, I think .', 'She said "no", too, I think.'),
         ("Well, I think so , too.", "Well, I think so, too."),
     ],
 )
