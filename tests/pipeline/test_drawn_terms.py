@@ -39,7 +39,7 @@ NO_NOUNS = (
 
 
 def warned(templates: tuple[str, ...], seed: int, cache: pytest.Cache) -> Iterator[tuple[str, str, bool]]:
-    """Source, translation, and whether it has a warning, of up to 60 sentences whose translation has a term that it lacks without a glossary."""
+    """Source, translation and whether it has a warning, of up to 60 sentences in which the glossary brings a term."""
     bundle, engine = opened("en-de", cache)
     translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
     lines = [template.format(term) for template, (term, _) in product(templates, TERMS)]
