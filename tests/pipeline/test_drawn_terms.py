@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from specdec_cli.pipeline.translator import Translator
+from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.checks import GLOSSARY
 from specdec_cli.text.glossary import Glossary, Term, come_out
 from tests.stored_engine import opened
@@ -41,7 +41,7 @@ NO_NOUNS = (
 def warned(templates: tuple[str, ...], seed: int, cache: pytest.Cache) -> Iterator[tuple[str, str, bool]]:
     """Source, translation and whether it has a warning, of up to 60 sentences in which the glossary brings a term."""
     bundle, engine = opened("en-de", cache)
-    translator = Translator(engine, bundle.tokenizer, languages=("en", "de"))
+    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
     lines = [template.format(term) for template, (term, _) in product(templates, TERMS)]
     lines = random.Random(seed).sample(lines, 60)
     usual = [each.text for each in translator.translate(lines)]
