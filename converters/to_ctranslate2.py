@@ -10,12 +10,11 @@ from ctranslate2.specs.transformer_spec import TransformerSpec
 from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.files import naming
+from specdec_cli.files import naming, new_folder
 from specdec_cli.model.attention import Attention
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.layers import DecoderLayer, Embedding, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.new_folder import new_folder
 
 QUANTIZATIONS: tuple[str, ...] = tuple(model_spec.ACCEPTED_MODEL_TYPES)
 

@@ -6,8 +6,6 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
     from specdec_cli.api import Corrector, Translator
     from specdec_cli.decoding.options import DecodingOptions
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.edits import Edit
+    from specdec_cli.version import __version__
 
 __all__ = [
     "Correction",
@@ -40,6 +39,7 @@ _MODULES = {
     "Translation": "pipeline.translator",
     "Translator": "api",
     "UsageError": "errors",
+    "__version__": "version",
 }
 
 

@@ -12,7 +12,7 @@ def main() -> NoReturn:
 
     keep_order_of_sums()
     from specdec_cli.app import main as run
-    from specdec_cli.process_end import end_process
+    from specdec_cli.process import end_process
 
     code: int | str | None = 0
     try:

@@ -12,10 +12,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from specdec_cli import __version__
 from specdec_cli.failures import exit_codes
-from specdec_cli.signals import Ending
-from specdec_cli.streams import prepare_streams
+from specdec_cli.process import Ending, prepare_streams
+from specdec_cli.version import __version__
 
 COMMANDS = {
     "translate": "translate",

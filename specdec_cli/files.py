@@ -1,17 +1,19 @@
-"""Writing of files completely or not at all, JSON files, and the cache folder."""
+"""Files and folders that are written completely or not at all, locks on folders, manifests of runs, and the cache folder."""
 
+import errno
 import fcntl
 import json
 import os
 import re
+import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.errors import InputError, SpecdecError, UsageError
 
 
 def cache_folder() -> Path:
@@ -152,3 +154,166 @@ def read_json(path: Path, failure: type[SpecdecError]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise failure(f"{path}: expected an object")
     return value
+
+
+_RANKS = ("RANK", "LOCAL_RANK", "SLURM_PROCID")
+"""Environment variables with the rank of a process in distributed training, in the order in which Lightning Fabric reads them."""
+
+
+@contextmanager
+def locked(folder: Path, wait: bool = False) -> Iterator[None]:
+    """Hold a lock on `folder` in the `with` block; it is created if needed, and removed at the end if it was created
+    and is empty.
+
+    If another process has locked it, raises UsageError, or with `wait` waits for that process.
+    """
+    existed = folder.exists()
+    try:
+        descriptor = lock_folder(folder, wait)
+    except BlockingIOError as error:
+        raise UsageError(f"{folder}: another process is writing into this folder; wait for its end, or give another folder") from error
+    try:
+        yield
+    finally:
+        if not existed:
+            with suppress(OSError):
+                folder.rmdir()
+        os.close(descriptor)
+
+
+def lock_folder(folder: Path, wait: bool) -> int:
+    """Lock `folder`, which is created if needed; return the file descriptor that holds the lock until it is closed.
+
+    If another process has locked it, raises BlockingIOError, or with `wait` waits for that process. On a file system
+    without locks nothing is locked.
+    """
+    while True:
+        make_folder(folder)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except OSError as error:
+            if error.errno == errno.EWOULDBLOCK:
+                os.close(descriptor)
+                raise
+            return descriptor  # a file system without locks
+        if folder.exists() and folder.stat().st_ino == os.fstat(descriptor).st_ino:
+            return descriptor
+        os.close(descriptor)  # another process removed it before it was locked
+
+
+def rank() -> int | None:
+    """The rank of this process in distributed training, from 0; None if the process is not part of one."""
+    return next((int(value) for name in _RANKS if (value := os.environ.get(name, "")).isdigit()), None)
+
+
+@contextmanager
+def new_folder(output: Path, marker: str, force: bool) -> Iterator[Path]:
+    """Yield a temporary folder to be filled; at the end of the `with` block rename it to `output`, or remove it
+    after an error.
+
+    With `force` it replaces an existing `output` that has a file named `marker`, and so is of the same kind. Raises
+    UsageError if `output` exists and is not replaced. An OSError of the block names a file in `output`. Temporary
+    folders of killed programs are removed first.
+    """
+    output = output.resolve()
+    _remove_partial_folders(output)
+    if output.exists():
+        if not force:
+            raise UsageError(f"{output}: exists already")
+        if not (output / marker).exists():
+            raise UsageError(f"{output}: has no {marker}, and so is not replaced")
+    with partial_folder(output) as partial:
+        try:
+            yield partial
+            _exchange(output, partial, output.with_name(f".{output.name}.{os.getpid()}.old"))
+        except OSError as error:
+            if error.errno is not None:
+                error.filename = str(error.filename or output).replace(str(partial), str(output))
+            raise
+
+
+@contextmanager
+def partial_folder(output: Path) -> Iterator[Path]:
+    """Yield a hidden temporary folder in the same folder as `output`, and remove it at the end of the `with` block.
+
+    Such folders of killed programs are removed first.
+    """
+    _remove_partial_folders(output)
+    partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
+    descriptor = lock_folder(partial, wait=True)
+    try:
+        yield partial
+    finally:
+        os.close(descriptor)
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _exchange(output: Path, partial: Path, old: Path) -> None:
+    """Rename `partial` to `output`; an existing `output` is renamed to `old`, and removed at the end."""
+    if output.exists():
+        output.rename(old)
+    try:
+        partial.rename(output)
+    except OSError:
+        if old.exists():
+            old.rename(output)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _remove_partial_folders(output: Path) -> None:
+    """Remove temporary folders of killed programs, and restore the folder that such a program was replacing.
+
+    A folder without a lock belongs to no running program.
+    """
+    pattern = re.compile(re.escape(f".{output.name}.") + r"\d+\.(partial|old)")
+    found = [path for path in output.parent.glob(".*") if pattern.fullmatch(path.name)] if output.parent.is_dir() else []
+    for path in sorted(found, key=lambda path: path.suffix, reverse=True):  # partial ones first
+        if path.suffix == ".partial":
+            _remove_unlocked(path)
+        elif path.with_suffix(".partial").exists():
+            continue  # a running program has locked it
+        elif output.exists():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.rename(output)
+
+
+def _remove_unlocked(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        pass  # locked, or on a file system without locks
+    finally:
+        os.close(descriptor)
+
+
+MANIFEST = "manifest.json"
+_DIGESTS = {"model": "another model", "sources": "other source text", "targets": "other target text", "teacher": "another teacher"}
+"""The settings that are digests: what it means, in words, if such a setting differs."""
+
+
+def check_manifest(folder: Path, settings: Mapping[str, Any], advice: str = "use the same settings or a new folder") -> None:
+    """Write the manifest of a new run in `folder`, or compare `settings` with that of an earlier one.
+
+    Raises UsageError if the manifest has other settings, naming them, with `advice`, and for a folder with files but no manifest. Of
+    settings that are digests (of models and texts), the message says only that the thing is another one.
+    """
+    path = folder / MANIFEST
+    # Converted to JSON and back, as the stored values are, so that the two compare equal.
+    values = json.loads(json.dumps(settings))
+    if path.exists():
+        stored = read_json(path, InputError)
+        keys = sorted(key for key in stored.keys() | values if stored.get(key) != values.get(key))
+        if different := [_DIGESTS.get(key) or f"{key} {stored.get(key)!r}, not {values.get(key)!r}" for key in keys]:
+            raise UsageError(f"{path}: started with {'; '.join(different)}; {advice}")
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder}: exists and has no {MANIFEST}; give a new folder, or that of an earlier run")
+    else:
+        write_json(path, values)

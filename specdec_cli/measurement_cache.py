@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-from specdec_cli import __version__
 from specdec_cli.errors import InputError
 from specdec_cli.files import cache_folder, read_json, write_json
+from specdec_cli.version import __version__
 
 T = TypeVar("T")
 

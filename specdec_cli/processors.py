@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 MKL_VARIABLE, MKL_MODE = "MKL_CBWR", "AUTO,STRICT"
@@ -48,3 +49,17 @@ def peak_resident_mb() -> float | None:
         return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
+
+
+TRIM_THRESHOLD, TOP_PAD, MMAP_THRESHOLD, MMAP_MAX, ARENA_MAX = -1, -2, -3, -4, -8
+"""Options for `set_allocator_options`: the constants M_TRIM_THRESHOLD, M_TOP_PAD and so on of glibc's malloc.h."""
+
+
+def set_allocator_options(values: Mapping[int, int]) -> None:
+    """Set each option to its value by `mallopt`, a function of glibc. Without this function, do nothing."""
+    import ctypes
+
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        for option, value in values.items():
+            mallopt(option, value)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from specdec_cli import __version__
 from specdec_cli.app import COMMANDS, app
+from specdec_cli.version import __version__
 
 HEAVY = {"torch", "numpy", "sentencepiece", "sacremoses", "sacrebleu", "ctranslate2", "safetensors", "lightning_fabric"}
 NEVER_TO_DECODE = {

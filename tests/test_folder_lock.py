@@ -7,18 +7,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from specdec_cli.commands.training import writing_alone
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.commands.training_run import writing_alone
+<<<<<<< HEAD
+=======
+from specdec_cli.commands.training import writing_alone
+>>>>>>> abeb2166 (Merge what training commands share, and warnings with messages)
 from specdec_cli.errors import UsageError
-from specdec_cli.folder_lock import locked, rank
+from specdec_cli.files import locked, rank
 
 # Locks a folder and prints a word; after a line on stdin, creates a file in the folder and unlocks it.
 HOLD = """
 import sys
 from pathlib import Path
-from specdec_cli.folder_lock import locked
+from specdec_cli.files import locked
 folder = Path(sys.argv[1])
 with locked(folder):
     print("locked", flush=True)
@@ -29,7 +33,7 @@ with locked(folder):
 WAIT = """
 import sys
 from pathlib import Path
-from specdec_cli.folder_lock import locked
+from specdec_cli.files import locked
 print("waiting", flush=True)
 with locked(Path(sys.argv[1]), wait=True):
     print(*(path.name for path in Path(sys.argv[1]).iterdir()))

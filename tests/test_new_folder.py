@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.errors import UsageError
-from specdec_cli.new_folder import new_folder
+from specdec_cli.files import new_folder
 
 FILL = """
 import sys, time
 from pathlib import Path
-from specdec_cli.new_folder import new_folder
+from specdec_cli.files import new_folder
 with new_folder(Path(sys.argv[1]), "marker", True) as partial:
     (partial / "marker").write_text("half")
     print("filling", flush=True)

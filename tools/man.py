@@ -8,9 +8,9 @@ from typing import Any
 
 from typer.main import get_group
 
-from specdec_cli import __version__
 from specdec_cli.app import app
 from specdec_cli.files import write_atomically
+from specdec_cli.version import __version__
 
 _PROJECT = "Speculative decoding"
 _EXIT_CODES = {

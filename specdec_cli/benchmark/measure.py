@@ -12,7 +12,6 @@ from time import sleep
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from specdec_cli import __version__
 from specdec_cli.benchmark.inputs import Examples
 from specdec_cli.benchmark.results import Measured, Result, summarise
 from specdec_cli.benchmark.rows import BASELINES, BEST, Row, Sweep, check_sweep, sweep_rows
@@ -35,6 +34,7 @@ from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice, find_bundle
 from specdec_cli.processes import Process
 from specdec_cli.processors import usable_processors
+from specdec_cli.version import __version__
 
 WORKER = "specdec_cli.benchmark.worker"
 """The module of the worker processes."""

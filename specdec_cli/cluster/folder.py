@@ -9,8 +9,7 @@ from typing import Any
 
 from specdec_cli.cluster.jobs import FailedLine, Output, Shard
 from specdec_cli.errors import InputError
-from specdec_cli.files import json_text, read_json, write_atomically, write_json
-from specdec_cli.manifest import check_manifest
+from specdec_cli.files import check_manifest, json_text, read_json, write_atomically, write_json
 from specdec_cli.text.io.lines import STDIO
 from specdec_cli.text.io.writing import compressed
 

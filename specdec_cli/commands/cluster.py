@@ -33,8 +33,7 @@ from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.run import Filters, ShardCounts, Shards, Summary, distill_lines, finish
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, as_ctranslate2, teacher_digest
 from specdec_cli.errors import InputError, SpecdecError, UsageError
-from specdec_cli.files import cache_folder, check_target, make_folder
-from specdec_cli.folder_lock import locked
+from specdec_cli.files import cache_folder, check_target, locked, make_folder
 from specdec_cli.opening.engines import Computation
 from specdec_cli.opening.machine import Device, MachineOptions
 from specdec_cli.processors import usable_processors

@@ -70,8 +70,8 @@ class Correcting:
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
         from specdec_cli.api import Corrector
         from specdec_cli.commands.correction_view import fitted
-        from specdec_cli.commands.lines import Stream, Warner, tracer, with_held
-        from specdec_cli.commands.messages import teller
+        from specdec_cli.commands.lines import Stream, tracer, with_held
+        from specdec_cli.commands.messages import Warner, teller
         from specdec_cli.pipeline.corrector import LineCorrector
 
         text, edits, warner = self.text, self.edits, Warner(self.text.quiet)

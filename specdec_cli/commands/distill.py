@@ -23,7 +23,7 @@ from specdec_cli.commands.options import (
 )
 from specdec_cli.commands.statistics import duration
 from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, drawing_options, open_teacher
-from specdec_cli.commands.training_run import check_text
+from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve
 from specdec_cli.distillation.run import DISTILLED, Filters, Progress, Shards, Summary, settings_of
@@ -31,7 +31,7 @@ from specdec_cli.distillation.run import distill as distill_shards
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, find_teacher
 from specdec_cli.distillation.texts import Targets, distinct_lines, read_sources, source_column
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.folder_lock import locked, rank
+from specdec_cli.files import locked, rank
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.machine import Precision
 from specdec_cli.opening.models import find_bundle

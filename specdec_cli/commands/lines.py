@@ -1,12 +1,12 @@
 """Decoding of lines, and of the segments of documents, with one opened model, for translate and correct."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specdec_cli.commands.inputs import Group
+from specdec_cli.commands.messages import Warner
 from specdec_cli.commands.options import TextOptions
 from specdec_cli.commands.outputs import Outputs
 from specdec_cli.commands.statistics import DraftTotals, Totals, print_statistics
@@ -71,23 +71,6 @@ def with_held(options: DecodingOptions | Decoding) -> tuple[DecodingOptions | De
     """The options of a decoding with the memory, in bytes, that is for batches, and that for lines that are read but not yet written."""
     held = options.memory // _SHARE
     return replace(options, memory=options.memory - held), held or _HELD
-
-
-class Warner:
-    """Prints warnings about the lines of `window`, those that are decoded together, on stderr; with `quiet`, it prints nothing."""
-
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
-        self.window: Sequence[Line] = ()
-
-    def warn(self, index: int, message: str) -> None:
-        """Print a warning about line `index` (from 0) of the window."""
-        self.warn_of(self.window[index], message)
-
-    def warn_of(self, line: Line, message: str) -> None:
-        """Print a warning about `line`."""
-        if not self._quiet:
-            print(f"specdec: warning: {line.location}: {message}", file=sys.stderr)
 
 
 OutputLines = Iterator[tuple[str, str]]

@@ -1,6 +1,7 @@
-"""Messages to the user on stderr, and the warning about text in another language."""
+"""Messages and warnings to the user on stderr."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import typer
@@ -18,6 +19,23 @@ def say(message: str) -> None:
 def teller(quiet: bool) -> Tell:
     """The function that prints a message on stderr; with `quiet`, it prints nothing."""
     return silent if quiet else say
+
+
+class Warner:
+    """Prints warnings about the lines of `window`, those that are decoded together, on stderr; with `quiet`, it prints nothing."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self.window: Sequence[Line] = ()
+
+    def warn(self, index: int, message: str) -> None:
+        """Print a warning about line `index` (from 0) of the window."""
+        self.warn_of(self.window[index], message)
+
+    def warn_of(self, line: Line, message: str) -> None:
+        """Print a warning about `line`."""
+        if not self._quiet:
+            print(f"specdec: warning: {line.location}: {message}", file=sys.stderr)
 
 
 SAMPLE = 200

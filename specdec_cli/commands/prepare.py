@@ -208,8 +208,7 @@ def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple["CleaningRepor
     Raises OSError, naming a file.
     """
     from specdec_cli.commands.training_pairs import vary_and_mix, write_pairs
-    from specdec_cli.files import naming, write_atomically, write_json
-    from specdec_cli.new_folder import partial_folder
+    from specdec_cli.files import naming, partial_folder, write_atomically, write_json
     from specdec_cli.text.corpus.cleaning import CleaningReport, HeldOut, clean
     from specdec_cli.text.corpus.parallel import read_pairs
     from specdec_cli.text.tokenize.sentencepiece import Subwords, train_subwords

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 from urllib.parse import quote
 
-from specdec_cli import __version__
 from specdec_cli.commands.inputs import SegmentLine
 from specdec_cli.documents.wrapped import paragraph_edit
 from specdec_cli.error_types.explanation import description, explanation
@@ -18,6 +17,7 @@ from specdec_cli.files import json_text
 from specdec_cli.text.edits import Edit, FileEdit, Point, byte_column, column, utf16_column
 from specdec_cli.text.io.lines import COMPRESSED, Line
 from specdec_cli.text.segment.paragraphs import Paragraph
+from specdec_cli.version import __version__
 
 ReportFormat = Literal["text", "gnu", "rdjsonl", "sarif", "github", "json"]
 REPORTS: tuple[ReportFormat, ...] = get_args(ReportFormat)

@@ -9,7 +9,7 @@ import typer
 from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
 from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.commands.training_run import check_output, check_text, require_training, train, writing_alone
+from specdec_cli.commands.training import check_output, check_text, require_training, train, writing_alone
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.processors import usable_processors
 
@@ -91,7 +91,7 @@ def train_drafter(
         raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
     if model is None:
         raise UsageError("give --model, the verifier to draft for")
-    from specdec_cli.commands.training_inputs import beginning_of
+    from specdec_cli.commands.training import beginning_of
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle
@@ -132,7 +132,7 @@ def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[s
     Empty if both are the same folder and the run resumes: the run may have written the verifier in another number format. Raises UsageError
     if training would overwrite a bundle in `output`, or change the verifier in it.
     """
-    from specdec_cli.commands.training_inputs import verifier_digest
+    from specdec_cli.commands.training import verifier_digest
     from specdec_cli.training.checkpoint import FILE
 
     if model.resolve() != output.resolve():
@@ -158,7 +158,7 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
 
 def _initial_drafter(init: str) -> "tuple[AnyDrafter, str]":
     """The drafter of the bundle that --init names, and its digest. Raises UsageError for a bundle without a drafter."""
-    from specdec_cli.commands.training_inputs import drafter_digest
+    from specdec_cli.commands.training import drafter_digest
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.models import find_bundle
 

@@ -8,7 +8,7 @@ import typer
 
 from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
-from specdec_cli.commands.training_run import check_output, check_text, require_training, train, writing_alone
+from specdec_cli.commands.training import check_output, check_text, require_training, train, writing_alone
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.text.folding import Order
@@ -79,7 +79,7 @@ def train_verifier(
     OUTPUT contains the best bundle so far, which translate can use at any time. After an interruption, the same command resumes.
     """
     require_training()
-    from specdec_cli.commands.training_inputs import beginning_of, verifier_digest, vocabulary_digest
+    from specdec_cli.commands.training import beginning_of, verifier_digest, vocabulary_digest
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle

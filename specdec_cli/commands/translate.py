@@ -62,8 +62,8 @@ class Translating:
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Translation]":
         from specdec_cli.api import Translator
-        from specdec_cli.commands.lines import Stream, Warner, record, tracer, with_held
-        from specdec_cli.commands.messages import LanguageCheck, teller
+        from specdec_cli.commands.lines import Stream, record, tracer, with_held
+        from specdec_cli.commands.messages import LanguageCheck, Warner, teller
         from specdec_cli.commands.statistics import DraftTotals, TermTotals, draft_fields, open_drafts, term_fields, term_warnings
         from specdec_cli.pipeline.translator import LineTranslator
 

@@ -12,8 +12,7 @@ from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.teachers import Search, Teacher, TeacherModel, Translation, teacher_digest
 from specdec_cli.distillation.texts import Targets, sources_digest
 from specdec_cli.errors import InputError
-from specdec_cli.files import read_json, write_atomically, write_json
-from specdec_cli.manifest import MANIFEST, check_manifest
+from specdec_cli.files import MANIFEST, check_manifest, read_json, write_atomically, write_json
 
 # Characters that separate lines or columns of the output.
 _SEPARATORS = frozenset("\t\n\r\0")

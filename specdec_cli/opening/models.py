@@ -166,10 +166,10 @@ def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
     The model is converted if the cache has no bundle of it. `chosen` may also name a bundle in the cache. None if there is no such
     model. Raises ModelError for a model that cannot be converted, and UsageError if a language is missing or unknown.
     """
+    from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.formats import ConversionOptions, convert_model, find_format
     from specdec_cli.model.hub import fetch, is_hub_name
-    from specdec_cli.new_folder import new_folder
 
     path = Path(chosen.name)
     if path.exists():

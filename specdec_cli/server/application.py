@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from specdec_cli import __version__
 from specdec_cli.server.documents import FileTranslation
 from specdec_cli.server.guard import ClientLeft, Gate, RequestError, error_response
 from specdec_cli.server.languagetool import LanguageTool, ListedWords
@@ -20,6 +19,7 @@ from specdec_cli.server.monitoring import CONTENT_TYPE
 from specdec_cli.server.page import Page, Showing
 from specdec_cli.server.service import Service
 from specdec_cli.server.specification import Specification
+from specdec_cli.version import __version__
 
 
 def make_application(

@@ -10,7 +10,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from specdec_cli import __version__
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.server.guard import RequestError
@@ -20,6 +19,7 @@ from specdec_cli.server.service import Service, name_of, variants_of
 from specdec_cli.server.texts import CheckedLine, checked_lines
 from specdec_cli.text.locale.languages import guess_language, short_code
 from specdec_cli.text.spelling.word_list import WordList
+from specdec_cli.version import __version__
 
 _LEVELS = ("default", "picky")
 _TEXT_LEVEL = "textLevelOnly"

@@ -15,8 +15,8 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from specdec_cli.allocator import MMAP_THRESHOLD, TRIM_THRESHOLD, set_allocator_options
 from specdec_cli.errors import UsageError
+from specdec_cli.processors import MMAP_THRESHOLD, TRIM_THRESHOLD, set_allocator_options
 from specdec_cli.server.connections import Connection
 from specdec_cli.server.monitoring import LogHandler
 from specdec_cli.server.service import Service

@@ -7,10 +7,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from specdec_cli import __version__
 from specdec_cli.decoding.options import ranges
 from specdec_cli.server.libretranslate import FORMATS, LARGEST_SEED, MOST_ALTERNATIVES
 from specdec_cli.server.service import Service, codes_of, variants_of
+from specdec_cli.version import __version__
 
 Schema = dict[str, Any]
 _BOOLEAN: Schema = {"type": "boolean"}

@@ -13,10 +13,10 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from specdec_cli.allocator import ARENA_MAX, MMAP_MAX, TOP_PAD, TRIM_THRESHOLD, set_allocator_options
 from specdec_cli.decoding.graphs import Capture, CudaCapture
 from specdec_cli.errors import TrainingError, UsageError
-from specdec_cli.signals import PATIENCE
+from specdec_cli.process import PATIENCE
+from specdec_cli.processors import ARENA_MAX, MMAP_MAX, TOP_PAD, TRIM_THRESHOLD, set_allocator_options
 from specdec_cli.training.captured import CapturedUpdates, with_tensor_rate
 from specdec_cli.training.checkpoint import (
     FILE,

@@ -1,6 +1,6 @@
-"""Functions shared by the training commands: checks of the input, and a run that can be stopped and resumed."""
+"""What the training commands share: checks of the input, what a run begins with, and a run that can be stopped and resumed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 import typer
 
 from specdec_cli.commands.messages import teller
+from specdec_cli.digests import files_digest, folder_digest
 from specdec_cli.errors import MissingLibraryError, UsageError
-from specdec_cli.folder_lock import locked, rank
+from specdec_cli.files import locked, rank
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
+    from specdec_cli.text.tokenize.tokenizer import Tokenizer
     from specdec_cli.training.checkpoint import Beginning
+    from specdec_cli.training.data import DataSource
     from specdec_cli.training.recipe import DrafterRecipe, VerifierRecipe
     from specdec_cli.training.trainer import Progress, TrainingTask
 
@@ -108,3 +111,42 @@ def check_text(paths: Sequence[Path], parallel: bool) -> None:
         texts = (pair.source for pair in read_tsv(path)) if parallel else read_sources([path])
         if not any(list(map(str.strip, islice(texts, 100)))) and not any(map(str.strip, texts)):
             raise InputError(f"{path}: empty")
+
+
+def beginning_of(
+    command: str,
+    plan: "VerifierRecipe | DrafterRecipe",
+    data: "Sequence[DataSource]",
+    dev: Sequence[Path],
+    digests: Mapping[str, str | None],
+    options: Mapping[str, str],
+) -> "Beginning":
+    """What a run of `command` begins with: its plan, hashes of its texts, `digests` of its models, and the values of `options`, by name.
+
+    Raises ModelError for an unreadable file.
+    """
+    from specdec_cli.training.checkpoint import COMMAND, Beginning
+    from specdec_cli.training.recipe import update_settings
+
+    parts = [f"{files_digest([source.path])}*{source.times}" for source in data]
+    texts = {"--data": " ".join(parts), "--dev": files_digest(dev)}
+    return Beginning({COMMAND: command, **options, **update_settings(plan)}, {**texts, **digests})
+
+
+def verifier_digest(bundle: Path) -> str:
+    """A hash of the verifier and the tokenizer in the folder of a bundle. Raises ModelError for an unreadable file."""
+    from specdec_cli.distillation.teachers import find_teacher, teacher_digest
+
+    return teacher_digest(find_teacher(bundle))
+
+
+def drafter_digest(bundle: Path) -> str:
+    """A hash of the drafter in the folder of a bundle. Raises ModelError for an unreadable file."""
+    return folder_digest(bundle / "drafter")
+
+
+def vocabulary_digest(tokenizer: "Tokenizer") -> str:
+    """A hash of the pieces of a tokenizer, in the order of their ids."""
+    from specdec_cli.distillation.texts import sources_digest
+
+    return sources_digest([*tokenizer.source_vocabulary(), *tokenizer.vocabulary()])

@@ -1,11 +1,87 @@
-"""The standard streams of the process: which of them are open, and what happens to output that cannot be written."""
+"""This process: signals that end it, its standard streams, and its end."""
 
+import atexit
+import contextlib
 import io
 import os
 import select
+import signal
 import sys
+import threading
+import time
 from contextlib import suppress
-from typing import Any, TextIO
+from types import FrameType
+from typing import Any, NoReturn, TextIO
+
+PATIENCE = 1.0
+"""Seconds after the first signal during which further signals are ignored: `timeout` sends each signal twice."""
+_DELAY = 0.05
+"""Seconds until the exception of a signal that arrived during an import is tried again."""
+_IMPORT = "<frozen importlib._bootstrap>"
+"""The file name of the frames of Python's import system."""
+
+
+class Ending:
+    """Handlers of SIGINT and SIGTERM: the first signal raises an exception; further ones are ignored for 1 second
+    (PATIENCE), and after that the next one ends the process at once.
+
+    SIGINT raises KeyboardInterrupt, SIGTERM SystemExit. During an import the exception is delayed until the import
+    has ended, because import code may swallow or replace it. `signal` is the number of the signal that arrived, None
+    before. Set `over` when the program has done its work: the first signal then ends the process at once too,
+    because an exception during the interpreter's exit would only be printed.
+    """
+
+    def __init__(self) -> None:
+        self.signal: int | None = None
+        self.over = False
+        self._since = 0.0
+
+    def install(self) -> None:
+        """Install the handlers of SIGINT, SIGTERM and SIGALRM; a signal that the parent process ignores (as `nohup`
+        does) stays ignored.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._arrived)
+        signal.signal(signal.SIGALRM, lambda _, frame: self._raise(frame))
+
+    def finish(self) -> None:
+        """Raise SystemExit with the exit code that shells report for a process ended by the signal: 128 plus the
+        signal's number.
+        """
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.exit(self._exit_code)
+
+    @property
+    def _exit_code(self) -> int:
+        return 128 + (self.signal or 0)
+
+    def _arrived(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.signal is None:
+            self.signal, self._since = number, now
+            if self.over:
+                os._exit(self._exit_code)
+            self._raise(frame)
+        elif now - self._since > PATIENCE:
+            os._exit(self._exit_code)
+
+    def _raise(self, frame: FrameType | None) -> None:
+        if _imports(frame):
+            signal.setitimer(signal.ITIMER_REAL, _DELAY)
+        elif self.signal == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            sys.exit(self._exit_code)
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether an import is running in `frame` or in one of its callers."""
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORT:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def prepare_streams() -> None:
@@ -97,3 +173,20 @@ def _null(number: int, mode: int) -> int:
         os.dup2(found, number)
         return number
     return found
+
+
+def end_process(code: int | str | None) -> NoReturn:
+    """Run the functions that wait for the interpreter's exit, flush stdout and stderr, and end the process with `code`,
+    which has the meanings that `sys.exit` gives it.
+
+    The interpreter's own exit takes tens of milliseconds, which delay the end after Ctrl-C. It is used if threads are
+    left that it would wait for, if `code` is a message, or if a stream cannot be flushed.
+    """
+    waits = any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread())
+    if not waits and not isinstance(code, str):
+        atexit._run_exitfuncs()
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code or 0)
+    sys.exit(code)
