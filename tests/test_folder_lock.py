@@ -7,14 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from specdec_cli.commands.training import writing_alone
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-<<<<<<< HEAD
-=======
 from specdec_cli.commands.training import writing_alone
->>>>>>> abeb2166 (Merge what training commands share, and warnings with messages)
 from specdec_cli.errors import UsageError
 from specdec_cli.files import locked, rank
 
