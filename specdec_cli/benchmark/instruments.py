@@ -73,10 +73,10 @@ class TimedVerifier(Verifier):
         with self._stopwatch.measure("verifier"):
             return super().raw_score(state, draft)
 
-    def judge(self, state: State, draft: Draft, rule: Rule) -> Verdict:
+    def judge(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
         """Call `Verifier.judge`, and count its time as that of the verifier."""
         with self._stopwatch.measure("verifier"):
-            return super().judge(state, draft, rule)
+            return super().judge(state, draft, rule, with_scores=with_scores)
 
     def score(self, state: State, draft: Draft) -> Scores:
         """Call `Verifier.score`, and count its time as that of the verifier."""

@@ -100,7 +100,7 @@ class DraftAndVerify:
 
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding) -> None:
         self._verifier, self._drafter, self._decoding = verifier, drafter, decoding
-        self._by_network = verifier.judges(decoding.acceptance) and not decoding.with_scores
+        self._by_network = verifier.judges(decoding.acceptance)
 
     @property
     def identity(self) -> Hashable | None:
@@ -146,7 +146,7 @@ class DraftAndVerify:
         if onlooker is not None:
             onlooker(RoundTrace(state, draft, verdict.accepted))
         self._drafter.observe(state, memory, verdict)
-        if self._by_network:
+        if self._by_network and not self.with_scores:
             self._verifier.append(state, verdict)
         else:
             advance(state, verdict)
@@ -170,7 +170,7 @@ class DraftAndVerify:
     def _verdict(self, state: State, draft: Draft) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k)."""
         if self._by_network:
-            return self._verifier.judge(state, draft, self._decoding.acceptance)
+            return self._verifier.judge(state, draft, self._decoding.acceptance, with_scores=self.with_scores)
         rule, choices, scores = self._decoding.acceptance, self._verifier.network.choices, self._verifier.score(state, draft)
         logits = perturbed(scores.logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else scores.logits
         accepted = accept(draft, logits, rule, choices)

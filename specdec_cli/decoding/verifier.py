@@ -41,11 +41,13 @@ class Judge(Protocol):
     def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
         """Whether `judge` knows the rule and the constraints."""
 
-    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints) -> Verdict:
-        """The tokens that the rule accepts after one pass over the last accepted token and the draft."""
+    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints, *, with_scores: bool) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft; `with_scores` also their log
+        probabilities.
+        """
 
     def append(self, state: State, verdict: Verdict) -> None:
-        """Append the accepted tokens of a verdict to `state` in place."""
+        """Append the accepted tokens of a verdict without log probabilities to `state` in place."""
 
     def repeats(self, source: Tensor, constraints: Constraints) -> Tensor | None:
         """`State.repeats` of `source` ids (B, S), if `judge` needs them for the constraints."""
@@ -188,13 +190,15 @@ class Verifier:
         """Whether `judge` can be called: the network chooses and accepts tokens by `rule`, under the verifier's constraints."""
         return isinstance(self.network, Judge) and self.network.can_judge(rule, self.constraints)
 
-    def judge(self, state: State, draft: Draft, rule: Rule) -> Verdict:
-        """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k), without log probabilities."""
+    def judge(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k), `with_scores` with their log
+        probabilities.
+        """
         assert isinstance(self.network, Judge)
-        return self.network.judge(state, draft, rule, self.constraints)
+        return self.network.judge(state, draft, rule, self.constraints, with_scores=with_scores)
 
     def append(self, state: State, verdict: Verdict) -> None:
-        """Append the accepted tokens of a verdict of `judge` to `state` in place."""
+        """Append the accepted tokens of a verdict of `judge` without log probabilities to `state` in place."""
         assert isinstance(self.network, Judge)
         self.network.append(state, verdict)
 

@@ -5,9 +5,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from specdec_cli.decoding.options import Exact, FixedPoint, Rule, Tolerant
+from specdec_cli.decoding.options import Exact, FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.kernels.tiles import power_of_two
+from specdec_cli.model.cache import steps
 
 
 @triton.jit
@@ -51,6 +52,22 @@ def _accept(
     tl.store(accepted + row, new)
     tl.store(bifurcations + row, passed)
     tl.store(ended + row, ((new > end) | (new == remaining)).to(tl.uint8))
+
+
+def with_margin(draft: Draft, best: Tensor, values: Tensor, drafted: Tensor, rule: Margin) -> Tensor:
+    """The verifier's tokens (B, k + 1) by `rule`: a drafted one whose logit is larger than all others by at least the margin, and elsewhere
+    in the draft the best of the others.
+
+    `best` and `values` (B, k + 1, 2) are the two best tokens and their logits, `drafted` (B, k + 1) the logits of the drafted tokens.
+    """
+    size = draft.ids.shape[1]
+    ids, logits = best[:, :size], values[:, :size]
+    is_best = (ids[..., 0] == draft.ids).long()[..., None]
+    other = ids.gather(2, is_best)[..., 0]
+    lead = drafted[:, :size] - logits.gather(2, is_best)[..., 0]
+    inside = steps(size, best.device) < draft.counts[:, None]
+    chosen = torch.where(inside, torch.where(lead >= rule.margin, draft.ids, other), ids[..., 0])
+    return torch.cat([chosen, best[:, size:, 0]], dim=1)
 
 
 def supports(rule: Rule) -> bool:

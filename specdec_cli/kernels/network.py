@@ -4,9 +4,9 @@ import torch
 from torch import Tensor, nn
 
 from specdec_cli.decoding.constraints import forms_tensor
-from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Rule
+from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.kernels.accept import accept
+from specdec_cli.kernels.accept import accept, with_margin
 from specdec_cli.kernels.advance import append, pass_inputs
 from specdec_cli.kernels.attention import attend
 from specdec_cli.kernels.copies import forbidden, repeats
@@ -21,6 +21,9 @@ from specdec_cli.model.choices import suppressed
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.network import fingerprint_of
 from specdec_cli.model.transformer import Memory, Transformer
+
+MOST_BEST = 16
+"""Tokens that `judge` finds of each position at most: each takes a further pass over the tiles of the vocabulary."""
 
 
 class TritonNetwork:
@@ -100,13 +103,16 @@ class TritonNetwork:
         return logits.view(*states.shape[:-1], -1)
 
     def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
-        """Whether `judge` knows the rule and the constraints: the rules that compare tokens, and `most_copies`."""
+        """Whether `judge` knows the rule and the constraints: the rules that need the best tokens only, and `most_copies`."""
         known = Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
-        return isinstance(rule, Exact | FixedPoint) and self.config.step == 1 and constraints == known
+        count = _best_of(rule, self.config.vocabulary_size)
+        return 0 < count <= MOST_BEST and fits(self.model.output, count) and self.config.step == 1 and constraints == known
 
     @torch.no_grad()
-    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints) -> Verdict:
-        """The tokens that the rule accepts after one pass over the last accepted token and the draft, without log probabilities."""
+    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints, *, with_scores: bool = False) -> Verdict:
+        """The tokens that the rule accepts after one pass over the last accepted token and the draft; `with_scores` also their log
+        probabilities.
+        """
         ids, positions, ends = pass_inputs(state, draft.ids)
         states = self.decode(ids, positions, ends, state.memory, state.cache)
         forms = banned = None
@@ -115,9 +121,29 @@ class TritonNetwork:
             forms, _ = self._forms(constraints)
             banned = forbidden(state.tokens, state.lengths, draft.ids, forms, state.repeats, constraints.most_copies)
             banned = banned.flatten(0, 1)
-        best = best_tokens(states.flatten(0, 1), self.model.output, forms=forms, forbidden=banned).ids.view_as(ids)
-        accepted, ended = accept(draft, best, rule, state, self.config.eos)
-        return Verdict(accepted, ended, states, None)
+        judged = None
+        if with_scores or isinstance(rule, Tolerant | Margin):
+            judged = torch.cat([draft.ids, torch.full_like(ids[:, :1], -1)], dim=1)
+        best = best_tokens(
+            *(states.flatten(0, 1), self.model.output),
+            best=_best_of(rule, self.config.vocabulary_size),
+            forms=forms,
+            forbidden=banned,
+            chosen=None if judged is None else judged.flatten(),
+            totals=with_scores,
+        )
+        tokens, values = best.ids.view(*ids.shape, -1), best.values.view(*ids.shape, -1)
+        drafted = None if best.chosen is None else best.chosen.view_as(ids)
+        if isinstance(rule, Margin):
+            assert drafted is not None
+            accepted, ended = accept(draft, with_margin(draft, tokens, values, drafted, rule), Exact(), state, self.config.eos)
+        else:
+            accepted, ended = accept(draft, tokens[..., 0], rule, state, self.config.eos, values=values, drafted=drafted)
+        if judged is None or drafted is None or best.totals is None:
+            return Verdict(accepted, ended, states, None)
+        own = torch.where(accepted.ids == tokens[..., 0], values[..., 0], values[..., -1])
+        logits = torch.where(accepted.ids == judged, drafted, own)
+        return Verdict(accepted, ended, states, logits - best.totals.view_as(ids))
 
     def can_search(self, count: int, constraints: Constraints) -> bool:
         """Whether `continuations` finds `count` tokens. The kernel leaves suppressed tokens out of its sums; in float32, in which the
@@ -155,6 +181,13 @@ class TritonNetwork:
     def best(self, states: Tensor, *, logits: bool = False) -> Best:
         """The best token after each of the top states (..., W), which are N in all; with `logits` also all logits (N, V)."""
         return best_tokens(states.reshape(-1, states.shape[-1]), self.model.output, logits=logits)
+
+
+def _best_of(rule: Rule, vocabulary: int) -> int:
+    """How many of the best tokens `judge` needs for the rule; 0 for a rule that it does not know."""
+    if isinstance(rule, Tolerant):
+        return min(rule.top_beta, vocabulary)
+    return 2 if isinstance(rule, Margin) else int(isinstance(rule, Exact | FixedPoint))
 
 
 def decoder_layer(x: Tensor, layer: DecoderLayer, cache: LayerCache, ends: Tensor, keys_values: Tensor, memory_ends: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.drafters.suffix import Lookup
 from specdec_cli.decoding.loop import decode_by_search, decode_with
-from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact
+from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, FixedPoint, Margin, Sampled, Tolerant
 from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft
@@ -117,7 +117,40 @@ def test_the_forbidden_forms_are_those_of_the_constraint(drafted: int) -> None:
     assert seen
 
 
+@torch.inference_mode()
+def test_a_verdict_of_kernels_is_that_of_the_operators_on_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All rules, with log probabilities; drafts have probable and improbable tokens, and some rows a prefix."""
+    network, sentences = TritonNetwork(tiny_transformer(decoder_layers=1, ends=0.3)), make_sentences(7)
+    verifier = Verifier(network, None, RULES)
+    state = verifier.begin(range(7), [sentence.source for sentence in sentences])
+    likely = verifier.score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0].topk(3).indices
+    rules, seen = (Exact(), FixedPoint(), Tolerant(1, 0.5), Tolerant(3, 1.0), Tolerant(3, torch.inf), Margin(0.0), Margin(0.4)), 0
+    for size, chosen in ((3, rules), (0, (Tolerant(3, 1.0), Margin(0.4)))):
+        ids = likely.gather(1, torch.randint(0, 3, (7, size)))
+        prefix = torch.tensor([0, 1, 0, 2, 0, 0, 3]).clamp_max(size)
+        draft = Draft(ids, torch.tensor([0, 1, 3, 3, 2, 3, 3]).clamp_max(size), prefix)
+        states = verifier.raw_score(state, draft).states
+        monkeypatch.setattr(network, "decode", lambda *_, states=states: states)  # a pass takes the interpreter a second
+        for rule in chosen:
+            assert verifier.judges(rule)
+            found = DraftAndVerify(verifier, NoDrafter(), Decoding(acceptance=rule, with_scores=True))._verdict(state, draft)
+            with monkeypatch.context() as patched:
+                patched.setattr(TritonNetwork, "can_judge", lambda *_: False)
+                expected = DraftAndVerify(verifier, NoDrafter(), Decoding(acceptance=rule, with_scores=True))._verdict(state, draft)
+            counts = expected.accepted.counts
+            for name in ("ids", "counts", "bifurcation", "predictions", "drafted"):
+                assert torch.equal(getattr(found.accepted, name), getattr(expected.accepted, name)), name
+            assert torch.equal(found.ended, expected.ended)
+            inside = torch.arange(size + 1) < counts[:, None]
+            assert found.log_probabilities is not None and expected.log_probabilities is not None
+            torch.testing.assert_close(found.log_probabilities[inside], expected.log_probabilities[inside], rtol=1e-5, atol=1e-5)
+            seen += int((counts > 1).sum())
+    assert seen > 10
+
+
 def test_the_rules_that_kernels_judge() -> None:
     network = TritonNetwork(tiny_transformer(decoder_layers=1))
     assert network.can_judge(Exact(), RULES)
+    assert network.can_judge(Tolerant(16, 1.0), RULES) and not network.can_judge(Tolerant(17, 1.0), RULES)
+    assert network.can_judge(Margin(1.0), RULES) and not network.can_judge(Sampled(), RULES)
     assert not network.can_judge(Exact(), Constraints(min_length=3))
