@@ -124,7 +124,7 @@ def _load(
     """
     from specdec_cli.decoding.options import resolve
     from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
-    from specdec_cli.opening.engines import open_engine
+    from specdec_cli.opening.engines import open_beside, open_engine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
     from specdec_cli.server.page import Showing
     from specdec_cli.server.service import add_alternatives, add_model
@@ -137,7 +137,7 @@ def _load(
         engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
     shared = isinstance(engine, NativeEngine) and engine.is_shareable
     if not shared and threads > 1:
-        engine = open_engine(choice, replace(options, threads=threads), request).engine
+        engine = open_beside(opened, choice, replace(options, threads=threads), request)
     add_model(service, opened.bundle, engine, threads if shared else 1, words)
     service.log.write("loaded", model=choice.name, engine=engine.description, decoding=engine.decoding.method, threads=threads)
     drafting = replace(request, decoding=resolve(request, opened.bundle).method, batch_size=1)
@@ -147,10 +147,10 @@ def _load(
 
     beam = replace(plain, decoding="beam", beam_size=MOST_ALTERNATIVES + 1, n_best=MOST_ALTERNATIVES + 1)
     if bundle_task(choice) == "translate" and words.glossary is None and bundle_order(choice) == "left-to-right":
-        add_alternatives(service, opened.bundle, lambda: open_engine(choice, options, beam).engine, words)
+        add_alternatives(service, opened.bundle, lambda: open_beside(opened, choice, options, beam), words)
 
     def open_single(*, greedy: bool) -> "SentenceDecoder":
-        return open_engine(choice, replace(options, threads=1), plain if greedy else drafting).engine
+        return open_beside(opened, choice, replace(options, threads=1), plain if greedy else drafting)
 
     info = opened.bundle.info
     languages = [info.source_language, info.target_language] if info.task == "translate" else [info.source_language]

@@ -106,12 +106,21 @@ class NativeEngine:
     """The native engine: decodes sentences in int8 with the bundle that `bundle` describes, by `threads` threads,
     by the decoding `decoding`.
 
-    `shows_rounds` says that `onlooker` shows the verifier's choices in each round. Raises Unsupported for what only the
+    `shows_rounds` says that `onlooker` shows the verifier's choices in each round. `model` is that of another engine for the bundle, and is
+    used again if it has what the decoding needs. Raises Unsupported for what only the
     reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not match
     the configuration.
     """
 
-    def __init__(self, bundle: BundleDescription, decoding: Decoding, threads: int, *, shows_rounds: bool = False) -> None:
+    def __init__(
+        self,
+        bundle: BundleDescription,
+        decoding: Decoding,
+        threads: int,
+        *,
+        shows_rounds: bool = False,
+        model: NativeModel | None = None,
+    ) -> None:
         self._runs, self._folder = native_decoding(bundle, decoding, shows_rounds=shows_rounds), bundle.path.parent
         together = max(2, MOST_ROWS // decoding.search.beam_size)  # with more sentences, keys and values no longer fit in the caches
         self._asked, self._threads = replace(decoding, batch_size=min(decoding.batch_size, together)), threads
@@ -119,7 +128,7 @@ class NativeEngine:
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
         """Called with each round of each sentence, by its index among those that are decoded together."""
-        self._shape, self._tokenizer = bundle.shape, bundle.tokenizer
+        self._bundle, self._shape, self._tokenizer, self._given_model = bundle, bundle.shape, bundle.tokenizer, model
         self.recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = {}
         """Drafts by source that replace those of each round, for measurements."""
         self._drafter = bundle.drafter_config if self._runs.method == "specdec" else None
@@ -140,6 +149,9 @@ class NativeEngine:
             raise UsageError(f"the native engine is not there: {error}") from error
 
     def _load(self, *, with_drafter: bool) -> None:
+        if self._given_model is not None and (self._given_model.has_drafter or not with_drafter):
+            self._model = self._given_model
+            return
         verifier, drafter = (self._folder / part / "model.safetensors" for part in ("verifier", "drafter"))
         self._model = NativeModel(self._shape, verifier, *((self._drafter, drafter) if with_drafter else ()))
 
@@ -250,6 +262,12 @@ class NativeEngine:
             return None
         rounds, tokens = self._sizes.drafts
         return rounds, tokens / max(rounds, 1)
+
+    def beside(self, decoding: Decoding, threads: int) -> "NativeEngine":
+        """An engine for another decoding, and with another number of threads, which shares the weights that this one has loaded; both may
+        decode at the same time. Raises what the class raises.
+        """
+        return NativeEngine(self._bundle, decoding, threads, model=self._model)
 
     def with_rule(self, rule: Exact | Sampled) -> Self:
         """This engine with another acceptance rule, with the same model and sizes of drafts."""

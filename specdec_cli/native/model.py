@@ -102,6 +102,11 @@ class NativeModel:
         return model
 
     @property
+    def has_drafter(self) -> bool:
+        """Whether a drafter was loaded."""
+        return len(self._weights) > 1
+
+    @property
     def instructions(self) -> str:
         """The name of the instruction set that the library uses."""
         return str(self._library.specdec_model_isa(self._model).decode())

@@ -3,6 +3,7 @@ the reference engine over PyTorch's for models and machines that it does not sup
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, cast
@@ -141,6 +142,15 @@ def open_engine(
         except UnsupportedModel:
             pass
     return _open_reference(model, options.resolve(), request, trace, load)
+
+
+def open_beside(opened: Opened, model: ModelChoice, options: MachineOptions, request: DecodingOptions) -> SentenceDecoder:
+    """An engine for another decoding of `model`, which is `opened`; native engines share its weights. Raises what `open_engine` raises."""
+    if isinstance(opened.engine, NativeEngine):
+        threads = native_machine(options.device, options.precision, options.threads).threads
+        with suppress(Unsupported):
+            return opened.engine.beside(resolve(request, opened.bundle), threads)
+    return open_engine(model, options, request).engine
 
 
 def open_for_pictures(model: ModelChoice, options: MachineOptions, tell: Tell = silent) -> "Bundle":
