@@ -242,10 +242,12 @@ def _named(names: Iterable[str]) -> str:
             continue
         texts[result.label].append(f"`{name}`")
         if (share := result.record["environment"].get("busy") or 0.0) > BUSY:
-            busy.append(f"Other programs used {share:.0%} of the processors during `{name}`, so its speeds are not reliable.")
+            busy.append(f"{share:.0%} during `{name}`")
     by_text = "; ".join(f"{', '.join(of_text)} ({label})" for label, of_text in texts.items())
     said = [f"Measured by {by_text}."] if texts else []
-    return "\n" + " ".join([*said, *busy, *([f"Not measured yet: {', '.join(missing)}."] if missing else [])]) + "\n"
+    said += [f"Other programs used the processors ({', '.join(busy)}), so speeds are not reliable."] if busy else []
+    said += [f"Not measured yet: {', '.join(missing)}."] if missing else []
+    return f"\n{' '.join(said)}\n"
 
 
 def paper_runs() -> str:

@@ -25,10 +25,14 @@ from urllib.parse import urlencode, urlsplit
 from specdec_cli.benchmark.inputs import read_sample
 
 CLIENTS = 12
+WARM = 30
+"""The server is warm when each action has been answered so many times: then all models are loaded."""
 MOST_GROWTH = 1.1
-"""The resident memory at the end may be this many times that after a fifth of the time."""
+"""The resident memory at the end may be this many times that of the warm server."""
 MOST_MORE = 12
 """The server may have this many more open files and threads."""
+ANSWERED = ("translate", "check", "list", "document", "fetched document", "show")
+"""The actions that are answered."""
 BUSY = (429, 503)
 """Statuses of a server that has too much to do; all others from 500 on are problems, also in answers to broken requests."""
 _PATIENCE = 60.0
@@ -56,18 +60,27 @@ class State:
 
 @dataclass
 class Report:
-    """How often each action had which status, what should not have happened, and states of the server in the order of time."""
+    """How often each action had which status, what should not have happened, and the state of the warm server and at the end."""
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
-    states: list[State] = field(default_factory=list)
+    warm: State | None = None
+    last: State | None = None
 
-    def check_states(self) -> None:
-        """Add a problem if memory, open files or threads have grown too much since a fifth of the time."""
-        warm, last = self.states[len(self.states) // 5], self.states[-1]
-        more = max(last.files - warm.files, last.threads - warm.threads)
-        if last.megabytes > MOST_GROWTH * warm.megabytes or more > MOST_MORE:
-            self.problems.append(f"the server has grown from {warm} to {last}")
+    @property
+    def is_warm(self) -> bool:
+        """Whether each action has been answered often enough."""
+        return all(self.counts[f"{name} 200"] >= WARM for name in ANSWERED)
+
+    def check_growth(self) -> None:
+        """Add a problem if the server has not become warm, or if its memory, open files or threads have grown too much since."""
+        if self.warm is None or self.last is None:
+            self.problems.append(f"some action has been answered less than {WARM} times")
+        elif (
+            self.last.megabytes > MOST_GROWTH * self.warm.megabytes
+            or max(self.last.files - self.warm.files, self.last.threads - self.warm.threads) > MOST_MORE
+        ):
+            self.problems.append(f"the server has grown from {self.warm} to {self.last}")
 
 
 class _Connection(http.client.HTTPConnection):
@@ -99,21 +112,17 @@ class Client:
         self._path, self._texts, self._report, self._known = path, texts, report, known
         self._random, self._connection = random.Random(number), _Connection(path)
 
-    def run(self, until: float) -> None:
-        """Do one action after another until the time `until` of the monotonic clock."""
-        common: list[Callable[[], None]] = [self.translate, self.translate, self.check, self.texts, self.document, self.show]
-        while time.monotonic() < until:
-            action = self._random.choice([*common, self.leave, self.garbage, self.broken])
+    def run(self, stop: threading.Event) -> None:
+        """Do one action after another until `stop` is set."""
+        common: list[Callable[[], None]] = [self._translate, self._translate, self._check, self._list, self._document, self._show]
+        while not stop.is_set():
+            action = self._random.choice([*common, self._leave, self._garbage, self._broken])
             try:
                 action()
             except (OSError, http.client.HTTPException) as error:
                 self._report.problems.append(f"{action.__name__}: {error!r}")
-                self.close()
+                self._connection.close()
             time.sleep(self._random.expovariate(10))
-        self.close()
-
-    def close(self) -> None:
-        """Close the connection."""
         self._connection.close()
 
     def _ask(self, name: str, path: str, body: str | bytes, kind: str = _FORM, method: str = "POST") -> tuple[int, bytes]:
@@ -121,7 +130,7 @@ class Client:
             response = self._send(method, path, body, kind)
         except ConnectionError:  # a server may close a connection that was kept after an error
             self._report.counts["closed"] += 1
-            self.close()
+            self._connection.close()
             response = self._send(method, path, body, kind)
         answer = response.read()
         self._report.counts[f"{name} {response.status}"] += 1
@@ -144,26 +153,22 @@ class Client:
         if answer is not None and self._known.setdefault((name, text), answer) != answer:
             self._report.problems.append(f"{name}: another answer to {text!r}: {answer!r}")
 
-    def translate(self) -> None:
-        """Translate a sentence."""
+    def _translate(self) -> None:
         text = self._random.choice(self._texts)
         self._compare("translate", text, self._expect("translate", "/translate", urlencode({"q": text, **_PAIR})))
 
-    def check(self) -> None:
-        """Check a text of two paragraphs."""
+    def _check(self) -> None:
         text = "\n\n".join(self._random.sample(self._texts, 2))
         self._compare("check", text, self._expect("check", "/v2/check", urlencode({"text": text, "language": "en-US"})))
 
-    def texts(self) -> None:
-        """Translate a list of texts, plain or HTML."""
+    def _list(self) -> None:
         texts = self._random.sample(self._texts, self._random.randint(1, 20))
         body = {"q": texts, "source": "auto", "target": "de", "format": self._random.choice(["text", "html"])}
-        answer = self._expect("texts", "/translate", json.dumps(body), "application/json")
+        answer = self._expect("list", "/translate", json.dumps(body), "application/json")
         if answer is not None and len(json.loads(answer)["translatedText"]) != len(texts):
-            self._report.problems.append(f"texts: {len(texts)} texts, {answer!r}")
+            self._report.problems.append(f"list: {len(texts)} texts, {answer!r}")
 
-    def document(self) -> None:
-        """Translate a Markdown file, and fetch the result."""
+    def _document(self) -> None:
         text = "\n".join(f"- {text}" for text in self._random.sample(self._texts, 2))
         parts = [f'name="{name}"\r\n\r\n{value}' for name, value in _PAIR.items()] + [f'name="file"; filename="a.md"\r\n\r\n{text}']
         body = "".join(f"--x\r\nContent-Disposition: form-data; {part}\r\n" for part in parts) + "--x--"
@@ -172,15 +177,13 @@ class Client:
             address = urlsplit(json.loads(answer)["translatedFileUrl"]).path
             self._compare("fetched document", text, self._expect("fetched document", address, b"", method="GET"))
 
-    def show(self) -> None:
-        """Let the page show the rounds of a text."""
+    def _show(self) -> None:
         fields = {"text": self._random.choice(self._texts), "task": "translate", **_PAIR}
         answer = self._expect("show", "/show", urlencode(fields))
         if answer is not None and b"event: result" not in answer:
             self._report.problems.append(f"show: {answer!r}")
 
-    def leave(self) -> None:
-        """Send a request, and leave before the answer."""
+    def _leave(self) -> None:
         text = " ".join(self._random.choices(self._texts, k=self._random.randint(1, 40)))
         body = urlencode({"q": text, "text": text[:1500], **_PAIR, "language": "en", "task": "translate"})
         path = self._random.choice(_PATHS)
@@ -190,20 +193,18 @@ class Client:
             time.sleep(self._random.choice([0, 0.002, 0.02, 0.1]))
         self._report.counts["leave"] += 1
 
-    def garbage(self) -> None:
-        """Send what is not HTTP."""
+    def _garbage(self) -> None:
         with _connected(self._path) as connection, suppress(OSError):
             connection.settimeout(self._random.choice([0.01, 0.1]))
             connection.sendall(self._random.choice(_GARBAGE))
             connection.recv(100)
         self._report.counts["garbage"] += 1
 
-    def broken(self) -> None:
-        """Send a request with other content than its path takes; the server may close the connection before it has read all."""
+    def _broken(self) -> None:
         try:
             self._ask("broken", self._random.choice(_PATHS), self._random.choice(_BROKEN))
-        except ConnectionError:
-            self.close()
+        except ConnectionError:  # the server may refuse a body before it has read all of it
+            self._connection.close()
 
 
 @contextmanager
@@ -249,26 +250,25 @@ def _state(pid: int) -> State:
 
 
 def soak(seconds: float, clients: int = CLIENTS) -> Report:
-    """Let `clients` clients use a server of all shipped models for some seconds."""
-    report, texts, known = Report(), read_sample().sources, dict[tuple[str, str], bytes]()
+    """Let `clients` clients use a server of all shipped models until it is warm, and then for some seconds."""
+    report, texts, known, stop = Report(), read_sample().sources, dict[tuple[str, str], bytes](), threading.Event()
     with tempfile.TemporaryDirectory(prefix="specdec-") as name:
         path = Path(name) / "socket"
         with _serving(path, report) as pid:
-            until = time.monotonic() + seconds
-            threads = [threading.Thread(target=Client(path, texts, number, report, known).run, args=(until,)) for number in range(clients)]
+            threads = [threading.Thread(target=Client(path, texts, number, report, known).run, args=(stop,)) for number in range(clients)]
             for thread in threads:
                 thread.start()
+            until = time.monotonic() + 5 * _PATIENCE
             while time.monotonic() < until:
-                time.sleep(min(1.0, seconds / 10))
-                report.states.append(_state(pid))
+                time.sleep(0.2)
+                if report.warm is None and report.is_warm:
+                    report.warm, until = _state(pid), time.monotonic() + seconds
+            stop.set()
             for thread in threads:
                 thread.join()
             time.sleep(2.0)
-            last = Client(path, texts, clients, report, known)
-            last.translate()
-            last.close()
-            report.states.append(_state(pid))
-            report.check_states()
+            report.last = _state(pid)
+            report.check_growth()
     return report
 
 
@@ -280,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     report = soak(60 * asked.minutes)
     for action, count in sorted(report.counts.items()):
         print(f"{action}: {count}")
-    print(f"after a fifth of the time: {report.states[len(report.states) // 5]}\nat the end: {report.states[-1]}")
+    print(f"when warm: {report.warm}\nat the end: {report.last}")
     print("\n".join(report.problems[:20]) or "no problems")
     sys.exit(bool(report.problems))
 
