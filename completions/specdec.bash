@@ -152,12 +152,12 @@ _specdec() {
                 --task) words="translate summarise correct simplify" ;;
                 --score) words="tokens characters" ;;
                 --limit) return ;;
-                --row) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
+                --row) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam transformers-greedy transformers-beam transformers-lookup" ;;
                 --sweep) return ;;
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
                 --analysis) return ;;
-                --baseline) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam" ;;
+                --baseline) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam transformers-greedy transformers-beam transformers-lookup" ;;
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;

@@ -10,7 +10,7 @@ from typer import Typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
-from specdec_cli.benchmark.rows import CTRANSLATE2
+from specdec_cli.benchmark.rows import OTHER_TOOLKITS
 from specdec_cli.decoding.methods import DECODINGS
 from specdec_cli.opening.models import shipped_bundles
 from specdec_cli.recipe import RECIPES
@@ -161,7 +161,7 @@ def _shipped(metavar: str) -> tuple[str, ...]:
     if metavar in ("MODEL", "BUNDLE"):
         return tuple(shipped_bundles())
     if metavar.startswith("DECODING"):
-        return (*DECODINGS, *CTRANSLATE2)
+        return (*DECODINGS, *OTHER_TOOLKITS)
     return tuple(sorted(path.stem for path in RECIPES.glob("*.toml"))) if metavar.startswith("NAME|TOML") else ()
 
 

@@ -161,7 +161,7 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
             measured = measure(pool, rows, lines, plan.repetitions, report)
             busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
             profiles = {row.label: pool.call("profile", row, lines) for row in rows if row.profiled} if plan.profile else {}
-            counted = [row for row in rows if row.compute_type is None and OPERATIONS in plan.analyses]
+            counted = [row for row in rows if row.toolkit == "specdec" and OPERATIONS in plan.analyses]
             operations = {row: pool.call("count", row, lines) for row in counted}
     references, signatures = plan.examples.references or (), dict[str, str]()
     results = summarise(measured, lambda texts: _score(plan.examples, texts, signatures))
@@ -181,6 +181,11 @@ def run(plans: Sequence[Plan], progress: Progress) -> Outcome:
 
 def _inspect(plan: Plan, folders: Mapping[str, str]) -> dict[str, Any]:
     """What the bundle and this machine support (see `worker.inspect`), from a separate process, which frees its memory."""
+    for row in plan.rows:
+        if row.toolkit == "transformers":
+            from specdec_cli.benchmark.transformers import check_transformers
+
+            check_transformers(row, plan.model)
     find_bundle(plan.model)
     with Process(WORKER, plan.model.name) as process:
         found: dict[str, Any] = process.call(
@@ -286,7 +291,7 @@ class Pool:
         return self._processes[self._key(row)].call(request, asdict(row), *arguments)
 
     def _key(self, row: Row) -> Hashable:
-        return (row.model, row.compute_type, row.threads, row.workers, row.worker_threads) if self.shared else row
+        return (row.model, row.toolkit, row.compute_type, row.threads, row.workers, row.worker_threads) if self.shared else row
 
 
 def measure(pool: Pool, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None]) -> list[Measured]:

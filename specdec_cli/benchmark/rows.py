@@ -52,6 +52,9 @@ REWRITING_ROWS = (
     "ctranslate2-beam:int8",
 )
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
+TRANSFORMERS = ("transformers-greedy", "transformers-beam", "transformers-lookup")
+"""Decodings by `generate` of transformers, for models of the Hugging Face hub: greedy, beam search, and prompt lookup."""
+OTHER_TOOLKITS = (*CTRANSLATE2, *TRANSFORMERS)
 BEST = "best"
 """The variant of a CTranslate2 row that stands for the number format, threads and batch size with which it is fastest."""
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
@@ -73,8 +76,8 @@ _SWEEP_VALUES = {
     "min-score": (float, -math.inf, math.inf, "numbers"),
 }
 _ONLY_FOR = {
-    "beam-size": (*SEARCHES, "ctranslate2-beam"),
-    "block-size": DRAFTING,
+    "beam-size": (*SEARCHES, "ctranslate2-beam", "transformers-beam"),
+    "block-size": (*DRAFTING, "transformers-lookup"),
     "top-beta": TOLERANT,
     "tolerance": TOLERANT,
     "min-score": ("greedy", "auto", *DRAFTING),
@@ -92,7 +95,7 @@ USUAL = DecodingOptions(beam_size=BEAM_SIZE, length_penalty=1.0)
 class Row:
     """A row of the benchmark's table: a decoding and its settings.
 
-    - `decoding`: the name of a decoding of specdec, several joined by commas, `auto`, or a name in CTRANSLATE2.
+    - `decoding`: the name of a decoding of specdec, several joined by commas, `auto`, or a name in OTHER_TOOLKITS.
     - `variant`: the part of the row's name after the colon: a preset, a value of the decoding's own option, or a number format
       of CTranslate2; None without a colon.
     - `options`: the options of the decoding but its name and preset, the value of the variant included. Those that the decoding does
@@ -143,14 +146,24 @@ class Row:
         return (self.fastest_type or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
 
     @property
+    def toolkit(self) -> str:
+        """What decodes: specdec, ctranslate2 or transformers."""
+        return self.decoding.partition("-")[0] if self.decoding in OTHER_TOOLKITS else "specdec"
+
+    @property
+    def has_block_size(self) -> bool:
+        """Whether the decoding has a block size."""
+        return self.drafts or self.decoding == "transformers-lookup"
+
+    @property
     def drafts(self) -> bool:
         """Whether the decoding uses drafts, which `auto` is assumed to do."""
         return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
 
     @property
     def searches(self) -> bool:
-        """Whether the decoding is a search, by specdec or CTranslate2."""
-        return self.decoding in (*SEARCHES, "ctranslate2-beam")
+        """Whether the decoding is a beam search, by any toolkit."""
+        return self.decoding in (*SEARCHES, "ctranslate2-beam", "transformers-beam")
 
     @property
     def profiled(self) -> bool:
@@ -178,10 +191,12 @@ def parse_row(text: str, base: Row) -> Row:
     UsageError for an unknown decoding, and for a variant that the decoding does not have.
     """
     decoding, colon, variant = text.partition(":")
-    if decoding not in CTRANSLATE2:
+    if decoding in TRANSFORMERS and colon:
+        raise UsageError(f"row {text}: {decoding} has no presets")
+    if decoding not in OTHER_TOOLKITS:
         unknown = [part for part in parts(decoding) if part not in DECODINGS and decoding != "auto"]
         if unknown:
-            raise UsageError(f"row {text}: {unknown[0]!r} is not known; known are {', '.join((*DECODINGS, 'auto', *CTRANSLATE2))}")
+            raise UsageError(f"row {text}: {unknown[0]!r} is not known; known are {', '.join((*DECODINGS, 'auto', *OTHER_TOOLKITS))}")
         if colon:
             _check_variant(text, decoding, variant)
     own = METHODS[decoding].options if decoding in METHODS else ()
@@ -234,7 +249,7 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
         names = ["greedy", *names]
     rows = tuple(dict.fromkeys(parse_row(name, base) for name in names))
     for row in rows:
-        problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *CTRANSLATE2))
+        problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *OTHER_TOOLKITS))
         if problem := next(filter(None, problems), None):
             raise UsageError(f"--row {row.label}: {problem}")
     _check_options(base, rows)

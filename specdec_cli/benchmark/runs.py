@@ -1,6 +1,7 @@
 """Runs of a row: the outputs and times of decoding lines with a bundle, by the engine that the commands take for it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -21,6 +22,8 @@ from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.processors import peak_resident_mb
+from specdec_cli.text.segment.sentences import segment
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from specdec_cli.engines.reference import Engine
@@ -95,6 +98,40 @@ def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[s
         ends.append(perf_counter())
     seconds = (end - start for start, end in pairwise(ends))
     return Run(ends[-1] - started, tuple(replace(output, seconds=taken) for output, taken in zip(single, seconds, strict=True)))
+
+
+class Lines:
+    """Decodes lines by another toolkit: the same sentences, with the same ids and length limits, as specdec decodes.
+
+    `limits` maps padded source lengths to the largest output lengths (tokens). With `split`, lines are split into sentences.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, limits: Mapping[int, int], split: bool) -> None:
+        self._tokenizer, self._limits, self._split = tokenizer, dict(sorted(limits.items())), split
+
+    def decode(self, lines: Sequence[str], decode: Callable[[Sequence[Sequence[int]], int], Sequence[tuple[int, ...]]]) -> list[Output]:
+        """The outputs of `lines`. `decode` returns the output ids of sentences, given by ids without special tokens, and of a length limit.
+
+        Sentences with the same limit are decoded together.
+        """
+        tokenizer = self._tokenizer
+        longest = max(self._limits) - len(tokenizer.add_special_tokens([]))
+        split = [segment(line, longest, lambda text: len(tokenizer.encode(text)), split=self._split) for line in lines]
+        texts = [text for segments in split for text in segments.texts]
+        sentences = tokenizer.encode_batch(texts) if texts else []
+        by_width: dict[int, list[int]] = defaultdict(list)
+        for number, ids in enumerate(sentences):
+            by_width[next(width for width in self._limits if width >= len(tokenizer.add_special_tokens(ids)))].append(number)
+        found: dict[int, tuple[int, ...]] = {}
+        for width, numbers in by_width.items():
+            decoded = decode([sentences[number] for number in numbers], self._limits[width])
+            found |= dict(zip(numbers, decoded, strict=True))
+        ordered = iter([found[number] for number in range(len(sentences))])
+        outputs = []
+        for segments in split:
+            own = tuple(next(ordered) for _ in segments.texts)
+            outputs.append(Output(segments.join([tokenizer.decode(ids) for ids in own]), own))
+        return outputs
 
 
 class BundleRunner:

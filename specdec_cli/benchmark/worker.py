@@ -28,15 +28,21 @@ class Worker:
     def open(self, row: dict[str, Any], conditions: dict[str, Any]) -> None:
         """Load what decodes `row` under `conditions`, the fields of a Conditions."""
         asked = Row.from_dict(row)
-        if asked.compute_type is not None:
-            from specdec_cli.benchmark.toolkits import CTranslate2Runner
-
-            folder, limits = Path(conditions["converted"][asked.compute_type]), dict(conditions["limits"])
-            self._runner = CTranslate2Runner(folder, asked, conditions["machine"]["device"], limits, conditions["split"])
-            return
         model, machine = ModelChoice(**conditions["model"]), MachineOptions(**conditions["machine"])
+        limits, split = dict(conditions["limits"]), conditions["split"]
+        if asked.compute_type is not None:
+            from specdec_cli.benchmark.ctranslate2 import CTranslate2Runner
+
+            folder = Path(conditions["converted"][asked.compute_type])
+            self._runner = CTranslate2Runner(folder, asked, machine.device, limits, split)
+            return
+        if asked.toolkit == "transformers":
+            from specdec_cli.benchmark.transformers import TransformersRunner
+
+            self._runner = TransformersRunner(model, asked, machine, limits, split)
+            return
         if conditions["geometry"] is None:
-            runner = BundleRunner(model, machine, conditions["split"])
+            runner = BundleRunner(model, machine, split)
         else:
             from specdec_cli.benchmark.synthetic import Geometry, RecordedRunner
 

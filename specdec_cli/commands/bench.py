@@ -111,7 +111,8 @@ RowsOption = Annotated[
         metavar="DECODING[:PRESET]",
         help="A row: a decoding, or a chain with commas between, which uses the first draft that is not empty; after a "
         "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with a number format such as int8, or with best: "
-        "the fastest number format, threads and batch size. Repeatable.",
+        "the fastest number format, threads and batch size; transformers-greedy, -beam or -lookup for a folder of the Hugging Face hub. "
+        "Repeatable.",
         show_default="the usual ones that the bundle supports",
     ),
 ]
@@ -483,7 +484,7 @@ def _check_combinations(
 
 def _check_settings(settings: SettingOptions, rows: Sequence[Row]) -> None:
     """Raise UsageError for a setting of drafts or of beam search that applies to none of `rows`."""
-    drafting, searching = any(row.drafts for row in rows), any(row.searches for row in rows)
+    drafting, searching = any(row.has_block_size for row in rows), any(row.searches for row in rows)
     for name, value, applies, which in (
         ("--block-size", settings.block_size, drafting, "rows that draft"),
         ("--beam-size", settings.beam_size, searching, "rows of beam search"),
