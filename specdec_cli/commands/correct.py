@@ -2,19 +2,30 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.edit_options import CorrectFormatOption, EditOptions, InPlaceOption, split_formats
 from specdec_cli.commands.inputs import check_lines, check_stdin, group_files
-from specdec_cli.commands.options import DecodingFlags, FilesArgument, MachineFlags, ModelOption, ShardOptions, TextOptions, with_groups
-from specdec_cli.commands.reports import JSON_DOCUMENTS, ReportFormat
+from specdec_cli.commands.options import (
+    DecodingFlags,
+    EditOptions,
+    FilesArgument,
+    MachineFlags,
+    ModelOption,
+    ShardOptions,
+    TextOptions,
+    output_option,
+    with_groups,
+)
+from specdec_cli.commands.reports import JSON_DOCUMENTS, REPORTS, ReportFormat
 from specdec_cli.decoding.methods import DEFAULT_MODE
+from specdec_cli.documents.names import FORMATS, Format
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import CORRECTOR, ModelChoice
@@ -30,6 +41,43 @@ if TYPE_CHECKING:
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
     from specdec_cli.text.edits import Edit
+
+
+InPlaceOption = Annotated[
+    bool, output_option("--in-place", help="Replace each FILE by its corrected text; files without edits are not written.")
+]
+
+
+class FormatName(StrEnum):
+    """The formats of the input and those of reports: typer takes no list of literals."""
+
+    LINES = "lines"
+    TXT = "txt"
+    MD = "md"
+    SRT = "srt"
+    VTT = "vtt"
+    PO = "po"
+    XLIFF = "xliff"
+    HTML = "html"
+    DOCX = "docx"
+    TEXT = "text"
+    GNU = "gnu"
+    RDJSONL = "rdjsonl"
+    SARIF = "sarif"
+    GITHUB = "github"
+    JSON = "json"
+
+
+CorrectFormatOption = Annotated[
+    list[FormatName] | None,
+    output_option(
+        "--format",
+        metavar="FORMAT",
+        help=f"Format of the input: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}. With --check, also that of its report: "
+        f"{', '.join(REPORTS[:-1])} or {REPORTS[-1]}; give the option twice for both.",
+        show_default="by the ending of each FILE, lines otherwise; text",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -139,7 +187,7 @@ def correct(
     from specdec_cli.commands.correction_view import marked_edits
     from specdec_cli.commands.lines import read_inputs
 
-    input_format, report_format = split_formats(format or (), check=edits.check)
+    input_format, report_format = _split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
     if edits.diff + edits.m2 + edits.check + text.as_json + in_place > 1:
         raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
@@ -178,6 +226,20 @@ def correct(
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
     _end_of_check(edits.check, changed, stream.totals.lines)
+
+
+def _split_formats(names: Sequence[FormatName], *, check: bool) -> tuple[Format | None, ReportFormat]:
+    """Return the format of the input (None: not given) and that of the report of --check.
+
+    Raises UsageError for two of one kind, and for the format of a report without --check.
+    """
+    inputs, reports = [name for name in FORMATS if name in names], [name for name in REPORTS if name in names]
+    for found in (inputs, reports):
+        if len(found) > 1:
+            raise UsageError(f"--format {found[0]} and --format {found[1]} are alternatives; give one")
+    if reports and not check:
+        raise UsageError(f"--format {reports[0]} is the format of a report; add --check")
+    return inputs[0] if inputs else None, reports[0] if reports else "text"
 
 
 def _check_options(edits: EditOptions, decoding: DecodingFlags, text: TextOptions, report: ReportFormat, *, on_cluster: bool) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -32,6 +32,7 @@ from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.options import Decoding
+    from specdec_cli.pipeline.ignored_edits import IgnoredEdits
     from specdec_cli.text.glossary import Term
 
     DecodingName: TypeAlias = str
@@ -40,14 +41,20 @@ else:
 
 
 class OptionGroup:
-    """Base of dataclasses whose fields are command-line options (`Annotated` with `typer.Option`) or further groups of options."""
+    """Base of dataclasses whose fields are options of the command line, as FLAGS or the field's own annotation (`Annotated`) says, or
+    further groups of options.
+    """
 
     @classmethod
     def parameters(cls) -> list[Parameter]:
         """A keyword-only parameter for each option of the group, in the order of the fields, as typer reads it."""
         found: list[Parameter] = []
         for name, kind, default in cls._fields():
-            found += kind.parameters() if _is_group(kind) else [Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)]
+            if _is_group(kind):
+                found += kind.parameters()
+            else:
+                annotation = kind if get_origin(kind) is Annotated else Annotated[kind, FLAGS[name]]
+                found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
         return found
 
     @classmethod
@@ -96,6 +103,10 @@ def _is_group(kind: Any) -> bool:
 decoding_option = partial(typer.Option, rich_help_panel="Model and decoding")
 machine_option = partial(typer.Option, rich_help_panel="Machine")
 output_option = partial(typer.Option, rich_help_panel="Input and output")
+_draft_option = partial(typer.Option, rich_help_panel="Earlier translations")
+_glossary_option = partial(typer.Option, rich_help_panel="Glossary")
+_edits_option = partial(typer.Option, rich_help_panel="Edits")
+_cluster_option = partial(typer.Option, rich_help_panel="Cluster")
 
 
 def number_or(value: str | None, *words: str) -> int | str | None:
@@ -137,6 +148,170 @@ def not_nan(value: float | None) -> float | None:
     return value
 
 
+FLAGS: dict[str, Any] = {
+    "batch_size": machine_option(
+        "--batch-size", metavar="N|auto", callback=checks_number_or("auto"), help="Largest number of sentences decoded together."
+    ),
+    "memory": machine_option(
+        "--memory",
+        metavar="MB",
+        min=1,
+        help="Memory for batches and for lines that are read but not yet written, besides the model.",
+        show_default="half of what is free",
+    ),
+    "device": machine_option("--device", help="Device to compute on."),
+    "precision": machine_option(
+        "--precision",
+        help="Number format of the arithmetic; auto takes the fastest in which the output is still greedy's at that precision.",
+    ),
+    "engine": machine_option(
+        "--engine",
+        help="What computes: native (int8 on a CPU; without PyTorch for greedy, specdec, specdec++, lookup, ngram-memory, input-guided, "
+        "beam) or reference (PyTorch). auto is native where model and machine allow it.",
+    ),
+    "threads": machine_option("--threads", metavar="N", min=1, max=MOST_THREADS, help="Threads to compute with.", show_default="all cores"),
+    "seed": machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers."),
+    "offline": machine_option("--offline", help="Never use the network."),
+    "format": output_option(
+        "--format",
+        metavar="FORMAT",
+        help=f"Format of the input: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
+        show_default="by the ending of each FILE; lines otherwise",
+    ),
+    "no_split": output_option("--no-split", help="Take each line as one sentence instead of splitting it."),
+    "unwrap": output_option(
+        "--unwrap",
+        help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
+    ),
+    "max_line_bytes": output_option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines."),
+    "output": output_option("--output", "-o", metavar="FILE", help="File to write to; .gz and .xz are compressed.", show_default="stdout"),
+    "output_dir": output_option(
+        "--output-dir",
+        metavar="FOLDER",
+        help="Folder to write a file of the same name to for each FILE; compressed input becomes plain output.",
+        show_default=False,
+    ),
+    "as_json": output_option("--json", help="Write a JSON object for each line instead of text."),
+    "stats": output_option("--stats", help="At the end, print tokens per round, time and memory to stderr."),
+    "trace": output_option(
+        "--trace",
+        help="Print each round to stderr: draft, accepted tokens, first disagreement. Always drafts, even where greedy decoding is faster.",
+    ),
+    "quiet": output_option("--quiet", "-q", help="Print only errors to stderr."),
+    "tm": _draft_option(
+        "--tm",
+        metavar="FILE",
+        help="Translation memory (.tmx, .po, or source and target in a TSV file) whose most similar entry is the draft of a sentence. "
+        "Drafts are verified: the output stays greedy's.",
+        show_default=False,
+    ),
+    "previous": _draft_option(
+        "--previous",
+        metavar="OLD_SOURCE OLD_TARGET",
+        help="Earlier version of the text or document and its translation; unchanged and similar sentences get their old translation "
+        "as draft.",
+        show_default=False,
+    ),
+    "similarity": _draft_option(
+        "--similarity",
+        "-s",
+        metavar="PERCENT",
+        min=0.0,
+        max=100.0,
+        help="Least similarity of sources for a draft; 100 is for equal ones.",
+        show_default=f"{SIMILARITY:.0f}",
+    ),
+    "exact_matches": _draft_option(
+        "--exact-matches",
+        metavar="draft|copy",
+        help="Equal sources: verify their translation like other drafts, or copy it to the output as it is.",
+        show_default="draft",
+    ),
+    "glossary": _glossary_option(
+        "--glossary",
+        metavar="FILE",
+        help="Terms with the translation that they must have: source, tab, target on each line; lines that begin with # are comments. "
+        "Repeatable.",
+        show_default=False,
+    ),
+    "keep": _glossary_option("--keep", metavar="WORD", help="A term that stays as it is; repeatable.", show_default=False),
+    "no_labels": _glossary_option(
+        "--no-labels",
+        help="Translate labels such as Home with the model too, instead of by the bundle's list of labels.",
+    ),
+    "ray": _cluster_option(
+        "--ray",
+        metavar="[HOST:PORT]",
+        help="Process the input in shards with workers of the Ray cluster whose head is at HOST:PORT; with auto, of one that runs on "
+        "this machine; without an address, of one that is started here. A worker with a model has --threads threads (1 unless given), "
+        "or a GPU. Repeat a stopped run to resume it.",
+        show_default=False,
+    ),
+    "workers": _cluster_option(
+        "--workers", metavar="N", min=1, help="With --ray: number of workers.", show_default="all processors, or GPUs"
+    ),
+    "retries": _cluster_option("--retries", metavar="N", min=1, help="With --ray: tries of a shard, and of a line that fails alone."),
+    "shard_lines": _cluster_option(
+        "--shard-lines", metavar="N", min=1, help="With --ray: lines in a shard; a stopped run loses those under way."
+    ),
+    "ignore": _edits_option("--ignore", metavar="WORD", help="Leave this word as it is; in lower case, also with capitals. Repeatable."),
+    "ignore_file": _edits_option(
+        "--ignore-file",
+        metavar="FILE",
+        help="File of words to leave as they are, one a line; lines that begin with # are comments. Repeatable.",
+    ),
+    "ignore_category": _edits_option(
+        "--ignore-category",
+        metavar="NAME",
+        help="Make no edits whose errors are all of this type of ERRANT, such as PUNCT, VERB or R:VERB:SVA. Repeatable.",
+    ),
+    "words": _edits_option(
+        "--words",
+        metavar="FILE",
+        help="Your list of words to leave as they are, one a line; a server's /v2/words adds words to it and removes them.",
+        show_default=False,
+    ),
+    "diff": _edits_option("--diff", help="Mark the edits in the line, word by word."),
+    "m2": _edits_option("--m2", help="Write edits in M2 format."),
+    "check": _edits_option("--check", help="Report each edit, with its place and reason, as --format says; exit code 1 if there is any."),
+    "mode": _edits_option(
+        "--mode",
+        help="How many edits to make: only sure ones, those that are probably right, or doubtful ones too.",
+        show_default="balanced",
+    ),
+    "min_score": _edits_option(
+        "--min-score",
+        metavar="X",
+        callback=not_nan,
+        help="Reject edits whose score is below X, such as -0.5; the model is surer of a higher one.",
+        show_default="the mode's",
+    ),
+    "max_edit_ratio": _edits_option(
+        "--max-edit-ratio",
+        metavar="X",
+        min=0.0,
+        callback=not_nan,
+        help="Leave a sentence unchanged if more than this share of its words would change.",
+        show_default="0.6; no limit if the bundle does not correct",
+    ),
+}
+"""The option of the command line for each field of a group of options, by the name of the field."""
+
+FilesArgument = Annotated[
+    list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")
+]
+BatchSizeOption = Annotated[str, FLAGS["batch_size"]]
+DeviceOption = Annotated[Device, FLAGS["device"]]
+EngineOption = Annotated[EngineName, FLAGS["engine"]]
+NoSplitOption = Annotated[bool, FLAGS["no_split"]]
+OfflineOption = Annotated[bool, FLAGS["offline"]]
+OutputOption = Annotated[Path | None, FLAGS["output"]]
+PrecisionOption = Annotated[Precision, FLAGS["precision"]]
+QuietOption = Annotated[bool, FLAGS["quiet"]]
+SeedOption = Annotated[int, FLAGS["seed"]]
+ThreadsOption = Annotated[int | None, FLAGS["threads"]]
+
+
 MODEL_HELP = "A bundle (folder or name), or another toolkit's model (folder, file or hub name)."
 
 ModelOption = Annotated[str, decoding_option("--model", "-m", metavar="MODEL", help=MODEL_HELP)]
@@ -161,134 +336,33 @@ TargetLanguageOption = Annotated[
 ]
 
 
-BatchSizeOption = Annotated[
-    str,
-    machine_option(
-        "--batch-size", metavar="N|auto", callback=checks_number_or("auto"), help="Largest number of sentences decoded together."
-    ),
-]
-MemoryOption = Annotated[
-    int | None,
-    machine_option(
-        "--memory",
-        metavar="MB",
-        min=1,
-        help="Memory for batches and for lines that are read but not yet written, besides the model.",
-        show_default="half of what is free",
-    ),
-]
-DeviceOption = Annotated[Device, machine_option("--device", help="Device to compute on.")]
-PrecisionOption = Annotated[
-    Precision,
-    machine_option(
-        "--precision",
-        help="Number format of the arithmetic; auto takes the fastest in which the output is still greedy's at that precision.",
-    ),
-]
-EngineOption = Annotated[
-    EngineName,
-    machine_option(
-        "--engine",
-        help="What computes: native (int8 on a CPU; without PyTorch for greedy, specdec, specdec++, lookup, ngram-memory, input-guided, "
-        "beam) or reference (PyTorch). auto is native where model and machine allow it.",
-    ),
-]
-ThreadsOption = Annotated[
-    int | None, machine_option("--threads", metavar="N", min=1, max=MOST_THREADS, help="Threads to compute with.", show_default="all cores")
-]
-SeedOption = Annotated[int, machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers.")]
-OfflineOption = Annotated[bool, machine_option("--offline", help="Never use the network.")]
-
-
-_FLAGS = {
-    "batch_size": BatchSizeOption,
-    "memory": MemoryOption,
-    "device": DeviceOption,
-    "precision": PrecisionOption,
-    "engine": EngineOption,
-    "threads": ThreadsOption,
-    "seed": SeedOption,
-    "offline": OfflineOption,
-}
-"""The option of each field of MachineOptions, in the order of the help."""
-
-
 class MachineFlags(MachineOptions, OptionGroup):
-    """The options of the machine, of the commands that decode text."""
-
-    @classmethod
-    def parameters(cls) -> list[Parameter]:
-        defaults = cls()
-        return [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=option) for name, option in _FLAGS.items()
-        ]
+    """The options of the machine, of the commands that decode text. Typer reads the batch size as text."""
 
     @classmethod
     def build(cls, values: dict[str, Any]) -> Self:
-        read = {name: values.pop(name) for name in _FLAGS}
-        return cls(**(read | {"batch_size": number_or_auto(read["batch_size"])}))
+        values["batch_size"] = number_or_auto(values["batch_size"])
+        return super().build(values)
 
-
-FilesArgument = Annotated[
-    list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")
-]
-FormatOption = Annotated[
-    Format | None,
-    output_option(
-        "--format",
-        metavar="FORMAT",
-        help=f"Format of the input: {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.",
-        show_default="by the ending of each FILE; lines otherwise",
-    ),
-]
-NoSplitOption = Annotated[bool, output_option("--no-split", help="Take each line as one sentence instead of splitting it.")]
-UnwrapOption = Annotated[
-    bool,
-    output_option(
-        "--unwrap",
-        help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
-    ),
-]
-MaxLineBytesOption = Annotated[int, output_option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines.")]
-OutputOption = Annotated[
-    Path | None,
-    output_option("--output", "-o", metavar="FILE", help="File to write to; .gz and .xz are compressed.", show_default="stdout"),
-]
-OutputDirOption = Annotated[
-    Path | None,
-    output_option(
-        "--output-dir",
-        metavar="FOLDER",
-        help="Folder to write a file of the same name to for each FILE; compressed input becomes plain output.",
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[bool, output_option("--json", help="Write a JSON object for each line instead of text.")]
-StatsOption = Annotated[bool, output_option("--stats", help="At the end, print tokens per round, time and memory to stderr.")]
-TraceOption = Annotated[
-    bool,
-    output_option(
-        "--trace",
-        help="Print each round to stderr: draft, accepted tokens, first disagreement. Always drafts, even where greedy decoding is faster.",
-    ),
-]
-QuietOption = Annotated[bool, output_option("--quiet", "-q", help="Print only errors to stderr.")]
+    @classmethod
+    def _fields(cls) -> list[tuple[str, Any, Any]]:
+        return [(name, str if name == "batch_size" else kind, default) for name, kind, default in super()._fields()]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions(OptionGroup):
     """The options of input and output, of the commands that decode text line by line."""
 
-    format: FormatOption = None
-    no_split: NoSplitOption = False
-    unwrap: UnwrapOption = False
-    max_line_bytes: MaxLineBytesOption = 2**20
-    output: OutputOption = None
-    output_dir: OutputDirOption = None
-    as_json: JsonOption = False
-    stats: StatsOption = False
-    trace: TraceOption = False
-    quiet: QuietOption = False
+    format: Format | None = None
+    no_split: bool = False
+    unwrap: bool = False
+    max_line_bytes: int = 2**20
+    output: Path | None = None
+    output_dir: Path | None = None
+    as_json: bool = False
+    stats: bool = False
+    trace: bool = False
+    quiet: bool = False
 
     def read(self, group: Group) -> Iterator[Line]:
         """The lines of a group of files, with the code of programs marked, joined as `join` says."""
@@ -397,59 +471,14 @@ class DecodingFlags(OptionGroup):
         )
 
 
-_draft_option = partial(typer.Option, rich_help_panel="Earlier translations")
-
-TranslationMemoryOption = Annotated[
-    list[Path] | None,
-    _draft_option(
-        "--tm",
-        metavar="FILE",
-        help="Translation memory (.tmx, .po, or source and target in a TSV file) whose most similar entry is the draft of a sentence. "
-        "Drafts are verified: the output stays greedy's.",
-        show_default=False,
-    ),
-]
-PreviousOption = Annotated[
-    tuple[Path, Path] | None,
-    _draft_option(
-        "--previous",
-        metavar="OLD_SOURCE OLD_TARGET",
-        help="Earlier version of the text or document and its translation; unchanged and similar sentences get their old translation "
-        "as draft.",
-        show_default=False,
-    ),
-]
-SimilarityOption = Annotated[
-    float | None,
-    _draft_option(
-        "--similarity",
-        "-s",
-        metavar="PERCENT",
-        min=0.0,
-        max=100.0,
-        help="Least similarity of sources for a draft; 100 is for equal ones.",
-        show_default=f"{SIMILARITY:.0f}",
-    ),
-]
-ExactMatchesOption = Annotated[
-    Literal["draft", "copy"] | None,
-    _draft_option(
-        "--exact-matches",
-        metavar="draft|copy",
-        help="Equal sources: verify their translation like other drafts, or copy it to the output as it is.",
-        show_default="draft",
-    ),
-]
-
-
 @dataclass(frozen=True, kw_only=True)
 class DraftOptions(OptionGroup):
     """The options of drafts from earlier translations."""
 
-    tm: TranslationMemoryOption = None
-    previous: PreviousOption = None
-    similarity: SimilarityOption = None
-    exact_matches: ExactMatchesOption = None
+    tm: list[Path] | None = None
+    previous: tuple[Path, Path] | None = None
+    similarity: float | None = None
+    exact_matches: Literal["draft", "copy"] | None = None
 
     @property
     def given(self) -> bool:
@@ -477,40 +506,13 @@ class DraftOptions(OptionGroup):
             decoding.check_given()
 
 
-_PANEL = "Glossary"
-
-GlossaryOption = Annotated[
-    list[Path] | None,
-    typer.Option(
-        "--glossary",
-        metavar="FILE",
-        help="Terms with the translation that they must have: source, tab, target on each line; lines that begin with # are comments. "
-        "Repeatable.",
-        show_default=False,
-        rich_help_panel=_PANEL,
-    ),
-]
-KeepOption = Annotated[
-    list[str] | None,
-    typer.Option("--keep", metavar="WORD", help="A term that stays as it is; repeatable.", show_default=False, rich_help_panel=_PANEL),
-]
-NoLabelsOption = Annotated[
-    bool,
-    typer.Option(
-        "--no-labels",
-        help="Translate labels such as Home with the model too, instead of by the bundle's list of labels.",
-        rich_help_panel=_PANEL,
-    ),
-]
-
-
 @dataclass(frozen=True, kw_only=True)
 class GlossaryOptions(OptionGroup):
     """The options of glossaries and of the bundle's labels."""
 
-    glossary: GlossaryOption = None
-    keep: KeepOption = None
-    no_labels: NoLabelsOption = False
+    glossary: list[Path] | None = None
+    keep: list[str] | None = None
+    no_labels: bool = False
 
     def read(self, *, n_best: int) -> "Sequence[Term] | None":
         """Read the terms of all --glossary files, and add the words of --keep. Returns None if neither option is given.
@@ -526,40 +528,47 @@ class GlossaryOptions(OptionGroup):
         return with_kept(read_glossaries(self.glossary or ()), self.keep or ())
 
 
-_cluster_option = partial(typer.Option, rich_help_panel="Cluster")
 _ADDRESS = re.compile(r"auto|local|ray://.*|\S+:\d+")
 
-RayOption = Annotated[
-    str | None,
-    _cluster_option(
-        "--ray",
-        metavar="[HOST:PORT]",
-        help="Process the input in shards with workers of the Ray cluster whose head is at HOST:PORT; with auto, of one that runs on "
-        "this machine; without an address, of one that is started here. A worker with a model has --threads threads (1 unless given), "
-        "or a GPU. Repeat a stopped run to resume it.",
-        show_default=False,
-    ),
-]
-WorkersOption = Annotated[
-    int | None,
-    _cluster_option("--workers", metavar="N", min=1, help="With --ray: number of workers.", show_default="all processors, or GPUs"),
-]
-RetriesOption = Annotated[
-    int, _cluster_option("--retries", metavar="N", min=1, help="With --ray: tries of a shard, and of a line that fails alone.")
-]
-ShardLinesOption = Annotated[
-    int,
-    _cluster_option("--shard-lines", metavar="N", min=1, help="With --ray: lines in a shard; a stopped run loses those under way."),
-]
+
+@dataclass(frozen=True, kw_only=True)
+class IgnoreOptions(OptionGroup):
+    """The options that name edits which `correct` does not make."""
+
+    ignore: list[str] | None = None
+    ignore_file: list[Path] | None = None
+    ignore_category: list[str] | None = None
+    words: Path | None = None
+
+    def ignored(self) -> "IgnoredEdits":
+        """The edits that are not made. Raises what `IgnoredEdits.of` and `WordList.of_file` raise."""
+        from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+        from specdec_cli.text.spelling.word_list import WordList
+
+        listed = () if self.words is None else WordList.of_file(self.words).words
+        return IgnoredEdits.of((*(self.ignore or ()), *listed), self.ignore_file or (), self.ignore_category or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class EditOptions(OptionGroup):
+    """The options of `correct` about edits."""
+
+    diff: bool = False
+    m2: bool = False
+    check: bool = False
+    mode: Literal["careful", "balanced", "thorough"] | None = None
+    min_score: float | None = None
+    max_edit_ratio: float | None = None
+    ignoring: IgnoreOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions(OptionGroup):
     """The options of runs on a cluster, of all commands that have --ray."""
 
-    ray: RayOption = None
-    workers: WorkersOption = None
-    retries: RetriesOption = RETRIES
+    ray: str | None = None
+    workers: int | None = None
+    retries: int = RETRIES
 
     def __post_init__(self) -> None:
         """Raise UsageError for a setting of runs on a cluster without --ray."""
@@ -580,7 +589,7 @@ class ClusterOptions(OptionGroup):
 class ShardOptions(ClusterOptions):
     """The options of runs on a cluster, of the commands that have no shards without it."""
 
-    shard_lines: ShardLinesOption = SHARD_LINES
+    shard_lines: int = SHARD_LINES
 
 
 def with_ray_address(arguments: Sequence[str]) -> list[str]:

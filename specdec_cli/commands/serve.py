@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.edit_options import IgnoreOptions
 from specdec_cli.commands.messages import say
-from specdec_cli.commands.options import MODEL_HELP, DecodingFlags, GlossaryOptions, MachineFlags, decoding_option, with_groups
+from specdec_cli.commands.options import (
+    MODEL_HELP,
+    DecodingFlags,
+    GlossaryOptions,
+    IgnoreOptions,
+    MachineFlags,
+    decoding_option,
+    with_groups,
+)
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError
