@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from specdec_cli.decoding.constraints import forms_tensor
-from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Margin, Rule, Tolerant
+from specdec_cli.decoding.options import Constraints, Exact, Margin, Rule, Sampled, Tolerant
 from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.kernels.accept import accept, with_margin
 from specdec_cli.kernels.advance import append, pass_inputs
@@ -13,6 +13,7 @@ from specdec_cli.kernels.copies import forbidden, repeats
 from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
+from specdec_cli.kernels.sample import sample
 from specdec_cli.kernels.support import supported
 from specdec_cli.kernels.vocabulary import Best, best_tokens, fits
 from specdec_cli.model.attention import Attention, PrefixMask
@@ -103,10 +104,10 @@ class TritonNetwork:
         return logits.view(*states.shape[:-1], -1)
 
     def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
-        """Whether `judge` knows the rule and the constraints: the rules that need the best tokens only, and `most_copies`."""
+        """Whether `judge` knows the rule and the constraints: rules that need few of the best tokens, and `most_copies`."""
         known = Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
         count = _best_of(rule, self.config.vocabulary_size)
-        return 0 < count <= MOST_BEST and fits(self.model.output, count) and self.config.step == 1 and constraints == known
+        return count <= MOST_BEST and fits(self.model.output, count) and self.config.step == 1 and constraints == known
 
     @torch.no_grad()
     def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints, *, with_scores: bool = False) -> Verdict:
@@ -131,9 +132,12 @@ class TritonNetwork:
             forbidden=banned,
             chosen=None if judged is None else judged.flatten(),
             totals=with_scores,
+            logits=isinstance(rule, Sampled),
         )
         tokens, values = best.ids.view(*ids.shape, -1), best.values.view(*ids.shape, -1)
         drafted = None if best.chosen is None else best.chosen.view_as(ids)
+        if isinstance(rule, Sampled):
+            return self._sampled(state, draft, rule, best, states)
         if isinstance(rule, Margin):
             assert drafted is not None
             accepted, ended = accept(draft, with_margin(draft, tokens, values, drafted, rule), Exact(), state, self.config.eos)
@@ -144,6 +148,17 @@ class TritonNetwork:
         own = torch.where(accepted.ids == tokens[..., 0], values[..., 0], values[..., -1])
         logits = torch.where(accepted.ids == judged, drafted, own)
         return Verdict(accepted, ended, states, logits - best.totals.view_as(ids))
+
+    def _sampled(self, state: State, draft: Draft, rule: Sampled, best: Best, states: Tensor) -> Verdict:
+        """The verdict of `judge` by all logits, and by the sums of exponentials if log probabilities are wanted."""
+        assert best.logits is not None
+        logits = best.logits.view(*states.shape[:2], -1)
+        tokens, _ = sample(logits, rule, state.streams, state.lengths)
+        accepted, ended = accept(draft, tokens, Exact(), state, self.config.eos)
+        if best.totals is None:
+            return Verdict(accepted, ended, states, None)
+        chosen = logits.gather(2, accepted.ids[..., None])[..., 0]
+        return Verdict(accepted, ended, states, chosen - best.totals.view(chosen.shape))
 
     def can_search(self, count: int, constraints: Constraints) -> bool:
         """Whether `continuations` finds `count` tokens. The kernel leaves suppressed tokens out of its sums; in float32, in which the
@@ -184,10 +199,10 @@ class TritonNetwork:
 
 
 def _best_of(rule: Rule, vocabulary: int) -> int:
-    """How many of the best tokens `judge` needs for the rule; 0 for a rule that it does not know."""
+    """How many of the best tokens `judge` needs for the rule."""
     if isinstance(rule, Tolerant):
         return min(rule.top_beta, vocabulary)
-    return 2 if isinstance(rule, Margin) else int(isinstance(rule, Exact | FixedPoint))
+    return 2 if isinstance(rule, Margin) else 1
 
 
 def decoder_layer(x: Tensor, layer: DecoderLayer, cache: LayerCache, ends: Tensor, keys_values: Tensor, memory_ends: Tensor) -> Tensor:

@@ -124,7 +124,7 @@ def test_a_verdict_of_kernels_is_that_of_the_operators_on_all_logits(monkeypatch
     verifier = Verifier(network, None, RULES)
     state = verifier.begin(range(7), [sentence.source for sentence in sentences])
     likely = verifier.score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0].topk(3).indices
-    rules, seen = (Exact(), FixedPoint(), Tolerant(1, 0.5), Tolerant(3, 1.0), Tolerant(3, torch.inf), Margin(0.0), Margin(0.4)), 0
+    rules, seen = (Exact(), FixedPoint(), Tolerant(1, 0.5), Tolerant(3, 1.0), Tolerant(3, torch.inf), Margin(0.4), Sampled(0.5, 3)), 0
     for size, chosen in ((3, rules), (0, (Tolerant(3, 1.0), Margin(0.4)))):
         ids = likely.gather(1, torch.randint(0, 3, (7, size)))
         prefix = torch.tensor([0, 1, 0, 2, 0, 0, 3]).clamp_max(size)
@@ -152,5 +152,5 @@ def test_the_rules_that_kernels_judge() -> None:
     network = TritonNetwork(tiny_transformer(decoder_layers=1))
     assert network.can_judge(Exact(), RULES)
     assert network.can_judge(Tolerant(16, 1.0), RULES) and not network.can_judge(Tolerant(17, 1.0), RULES)
-    assert network.can_judge(Margin(1.0), RULES) and not network.can_judge(Sampled(), RULES)
+    assert network.can_judge(Margin(1.0), RULES) and network.can_judge(Sampled(), RULES)
     assert not network.can_judge(Exact(), Constraints(min_length=3))
