@@ -197,7 +197,7 @@ def table(*names: str) -> str:
     if len({one.label for one in stored}) > 1:
         columns["text"] = [one.label for one, _ in every]
     if len({one.record["environment"]["precision"] for one in stored}) > 1:
-        columns["precision"] = [one.record["environment"]["precision"] for one, _ in every]
+        columns["number format"] = [one.record["environment"]["precision"] for one, _ in every]
     if any("model" in row for _, row in every):
         columns["model"] = [Path(row["model"]).name if "model" in row else None for _, row in every]
     columns["decoding"] = [row_name(row) for _, row in every]

@@ -57,6 +57,15 @@ def test_a_table_shows_numbers_command_and_machine() -> None:
     assert "Some; 2 cores, 1 threads; cpu, int8; specdec 1; 2026-01-02." in text
 
 
+def test_a_table_of_several_number_formats_has_a_column_for_them_beside_the_metric(folder: Path) -> None:
+    other = RECORD | {"environment": ENVIRONMENT | {"precision": "float32"}, "rows": [ROW | {"precision": 31.5}]}
+    (folder / "two.json").write_text(json.dumps(other))
+    lines = results.table("one", "two").splitlines()
+    assert lines[0].startswith("| number format | decoding | BLEU | precision |")
+    assert any(line.startswith("| float32 | auto | 30.00 | 31.50 |") for line in lines)
+    assert any(line.startswith("| int8 | auto | 30.00 | — |") for line in lines)
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_comparison_shows_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "COMPARISONS", (results.Comparison("one", "auto", "ctranslate2-greedy"),))
