@@ -27,6 +27,7 @@ from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
 from specdec_cli.server.texts import Piece, Pieces, numbered, split_pieces
 from specdec_cli.text.glossary import Glossary
 from specdec_cli.text.locale.languages import guess_language, short_code
+from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.spelling.word_list import WordList
 
 NAMES = {
@@ -380,8 +381,8 @@ def make_decode(
 
 
 def _translate_apart(translator: Callable[[Exact | Sampled | None], LineTranslator], lines: Sequence[str]) -> Iterator[Translation]:
-    """Translate lines that belong to different texts, those of one rule together. Blank lines between them keep them apart: what is
-    code may depend on the lines beside it.
+    """Translate lines that belong to different texts, those of one rule together. If some are code, blank lines keep them apart: whether
+    others are may depend on the lines beside them.
     """
     pieces = [line if isinstance(line, Piece) else Piece(line) for line in lines]
     places: dict[Exact | Sampled | None, list[int]] = {}
@@ -390,9 +391,10 @@ def _translate_apart(translator: Callable[[Exact | Sampled | None], LineTranslat
     found: dict[int, Translation] = {}
     done = 0
     for rule, own in places.items():
-        apart = [each for place in own for each in (pieces[place], Piece())]
+        gap = [Piece()] if any(code_lines([pieces[place] for place in own])) else []
+        apart = [each for place in own for each in (pieces[place], *gap)]
         separate, numbers = [each.is_fragment for each in apart], [each.number for each in apart]
-        translated = islice(translator(rule).translate(apart, separate=separate, numbers=numbers), 0, None, 2)
+        translated = islice(translator(rule).translate(apart, separate=separate, numbers=numbers), 0, None, 1 + len(gap))
         for place, translation in zip(own, translated, strict=True):
             found[place] = translation
             while done in found:
