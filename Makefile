@@ -55,7 +55,7 @@ check-native: .venv/installed ## Run the native engine under sanitizers of memor
 	$(BIN)/python -m tests.native.sanitize
 
 check-gpu: .venv/installed ## Check the shipped model on a GPU: the same tokens by every decoding and batch size, and the speed
-	$(BIN)/python -m specdec_cli.benchmark.check_gpu
+	$(BIN)/specdec bench --check-device
 
 coverage: .venv/native ## Run all tests and list the lines that none of them runs
 	$(BIN)/pytest --cov=specdec_cli --cov=converters --cov-report=term-missing:skip-covered

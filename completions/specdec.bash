@@ -175,7 +175,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --check-device -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)

@@ -1,7 +1,7 @@
 """A check of a bundle on a GPU: every line has greedy decoding's tokens, by every decoding, block size and batch size; and how fast.
 
-Run as `python -m specdec_cli.benchmark.check_gpu`, or by `make check-gpu`. Each part prints its results and adds them to a JSON file, so
-that a later run goes on where this one ended. A part that fails is reported, and the next one runs.
+Run by `specdec bench --check-device`, by `make check-gpu`, or as `python -m specdec_cli.benchmark.check_gpu`. Each part prints its results
+and adds them to a JSON file, so that a later run goes on where this one ended. A part that fails is reported, and the next one runs.
 """
 
 import argparse
@@ -11,26 +11,39 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 
+from specdec_cli.benchmark.inputs import SAMPLE
 from specdec_cli.decoding.graphs import Graphs
+from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.pace import FixedPace
 from specdec_cli.decoding.player import open_player
 from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine, bundle_verifier
+from specdec_cli.errors import MissingLibraryError, SpecdecError, UsageError
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
 from specdec_cli.opening.machine import prepare_torch
+from specdec_cli.text.io.lines import read_text_lines
 
-SAMPLE = Path(__file__).with_name("sample.en-de.tsv")
+OUT = Path("check-gpu.json")
+"""The file of the results, without another name."""
 SHIPPED = Path(__file__).parents[1] / "bundles" / "en-de"
-BATCHES, SIZES = (1, 7, 32, 128, 512), range(11)
+BATCHES, SIZES = (1, 7, 32, 128, 512), range(64)
+"""Batch sizes, and block sizes: those that the drafter was not trained for are drafted by lookup."""
+BURSTS = range(1, 9)
+"""Least rounds of a burst."""
+SECONDS = 330.0
+"""Seconds after which no part begins: a run takes six minutes at most."""
 FIRST = ((128, 4), (512, 4), (1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (32, 10), (128, 0), (512, 0), (7, 3))
 """Batch sizes and block sizes that are checked and timed first; then come all others."""
 OTHERS = ("auto", "lookup", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "specdec,lookup")
@@ -40,18 +53,21 @@ BESIDE = (1, 32, 128, 512)
 LAUNCHES = 20
 """Bursts whose time on the device is measured."""
 FEW = 300
-"""Number of lines that are decoded one at a time to measure speed."""
+"""Number of lines that are decoded one at a time, and with blocks that the drafter was not trained for."""
 
 
 @dataclass
 class Check:
-    """The check of a bundle on `device` with `lines`. Results are added to the JSON file `out`; no part begins after `limit` seconds."""
+    """The check of a bundle on `device` with `lines` of the text `input`. Results are added to the JSON file `out`; no part begins after
+    `limit` seconds.
+    """
 
     folder: Path
     lines: Sequence[str]
     out: Path
     limit: float
     device: str = "cuda"
+    input: str = "built-in sample"
     results: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
     _bundles: dict[str, tuple[Bundle, Verifier]] = field(default_factory=dict)
@@ -73,8 +89,11 @@ class Check:
         for decoding in OTHERS:
             for rows in (1, 128):
                 self.part(f"kernels, batch {rows}, {decoding}", self.decode, "kernels", rows, None, decoding)
-        for rows in BATCHES:
-            for size in SIZES:
+        for rounds in BURSTS:
+            for rows in (1, 32):
+                self.part(f"kernels, batch {rows}, bursts of {rounds} rounds", self.bursts, "kernels", rows, rounds)
+        for size in SIZES:
+            for rows in BATCHES:
                 self.part(f"kernels, batch {rows}, block size {size}", self.decode, "kernels", rows, size)
         wrong = [name for name, found in self.results.items() if found.get("error") or found.get("different")]
         print(f"{len(self.results)} parts" + (f"; not as they should be: {'; '.join(wrong)}" if wrong else ", all as they should be"))
@@ -98,7 +117,14 @@ class Check:
         """What computes."""
         triton = __import__("triton").__version__
         name = torch.cuda.get_device_name() if self.device == "cuda" else self.device
-        return {"card": name, "torch": torch.__version__, "triton": triton, "lines": len(self.lines), "bundle": self.folder.name}
+        return {
+            "card": name,
+            "torch": torch.__version__,
+            "triton": triton,
+            "input": self.input,
+            "lines": len(self.lines),
+            "bundle": self.folder.name,
+        }
 
     def kernels(self) -> dict[str, Any]:
         """The check of the first use on a card."""
@@ -131,8 +157,11 @@ class Check:
         """Decode the lines, and return counts of tokens and the speed. Block size 0 means greedy decoding; None lets the toolkit choose."""
         bundle, verifier = self.bundle(means)
         sentences = self.sentences(bundle)
-        if rows == 1:
-            sentences = sentences[:FEW]
+        longest = bundle.drafter_config.max_block if bundle.drafter_config is not None else 0
+        if decoding == "specdec" and (size or 0) > longest:
+            decoding = "lookup"
+        if rows == 1 or (size or 0) > longest:
+            sentences = sentences[: max(FEW, rows)]
         request = DecodingOptions(decoding="greedy" if size == 0 else decoding, batch_size=rows, block_size=size or None)
         engine = Engine(bundle, resolve(request, bundle), verifier=verifier)
         before = {} if verifier.graphs is None else vars(verifier.graphs.counts).copy()
@@ -145,6 +174,19 @@ class Check:
             found["us_a_round"] = self.round_us(engine, verifier.graphs, sentences)
             found |= {name: number - before[name] for name, number in vars(verifier.graphs.counts).items()}
         return found | self.compare(means, outputs) | ({} if ids(again) == ids(outputs) else {"different": "from run to run"})
+
+    def bursts(self, means: str, rows: int, rounds: int) -> dict[str, Any]:
+        """Decode some lines in bursts of `rounds` rounds or, where the player takes more, of those."""
+        bundle, verifier = self.bundle(means)
+        request = DecodingOptions(decoding="lookup" if bundle.drafter is None else "specdec", batch_size=rows, block_size=4)
+        engine = Engine(bundle, resolve(request, bundle), verifier=verifier)
+        by_width: dict[int, list[Sentence]] = {}
+        for sentence in self.sentences(bundle)[:FEW]:
+            by_width.setdefault(verifier.source_width(len(sentence.source)), []).append(sentence)
+        outputs: list[Hypothesis] = []
+        for alike in by_width.values():
+            outputs += decode_with(verifier, engine.drafter, alike, engine.decoding, pace=FixedPace(4, rounds))
+        return self.compare(means, outputs)
 
     def timed(self, engine: Engine, sentences: Sequence[Sentence]) -> tuple[list[Hypothesis], float]:
         """The hypotheses of `sentences`, by their numbers, and the seconds that they took."""
@@ -253,23 +295,40 @@ def ids(outputs: Sequence[Hypothesis]) -> list[list[int]]:
     return [each.ids for each in outputs]
 
 
+def check_device(
+    folder: Path, text: Path | None, limit: int | None, out: Path, device: Literal["auto", "cpu", "cuda"], seconds: float = SECONDS
+) -> bool:
+    """Check the bundle in `folder` with the first `limit` (None: all) lines of `text` (None: the built-in sample), or with the sources of
+    a TSV; return whether all is as it should be. The device cpu is for tests, under Triton's interpreter.
+
+    Raises UsageError if there is no GPU or no Triton, and InputError for text that cannot be read.
+    """
+    if device != "cpu" and not torch.cuda.is_available():
+        raise UsageError("--check-device: there is no GPU here; nothing was checked")
+    if find_spec("triton") is None:
+        raise MissingLibraryError("--check-device needs Triton", "kernels-test")
+    prepare_torch(None)
+    lines = [line.split("\t") for line in islice(read_text_lines(text or SAMPLE), limit)]
+    name = "built-in sample" if text is None else "/".join(("DATA", *text.resolve().parts[-2:]))
+    sources = [fields[-2] if len(fields) > 2 else fields[0] for fields in lines]
+    return Check(folder, sources, out, seconds, "cpu" if device == "cpu" else "cuda", name).run()
+
+
 def main() -> int:
     """Check a bundle on the GPU."""
     parser = argparse.ArgumentParser(description="Check a bundle on a GPU: the same tokens by every decoding, and how fast.")
     parser.add_argument("--model", type=Path, default=SHIPPED, help="folder of the bundle")
-    parser.add_argument("--input", type=Path, default=SAMPLE, help="text, or TSV with the source in the first column")
-    parser.add_argument("--lines", type=int, default=0, help="lines of the input (0: all)")
-    parser.add_argument("--out", type=Path, default=Path("check-gpu.json"), help="file of the results; a run goes on where it ended")
-    parser.add_argument("--seconds", type=float, default=330.0, help="no part begins later")
+    parser.add_argument("--input", type=Path, help="text, or TSV with the source before the target (default: the built-in sample)")
+    parser.add_argument("--lines", type=int, help="lines of the input (default: all)")
+    parser.add_argument("--out", type=Path, default=OUT, help="file of the results; a run goes on where it ended")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="no part begins later")
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: for tests, under Triton's interpreter")
     asked = parser.parse_args()
-    if asked.device == "cuda" and not torch.cuda.is_available():
-        print("specdec: there is no GPU here: nothing was checked", file=sys.stderr)
-        return 1
-    prepare_torch(None)
-    text = asked.input.read_text(encoding="utf-8").splitlines()
-    lines = [line.split("\t")[0] for line in text][: asked.lines or None]
-    return 0 if Check(asked.model, lines, asked.out, asked.seconds, asked.device).run() else 1
+    try:
+        return 0 if check_device(asked.model, asked.input, asked.lines, asked.out, asked.device, asked.seconds) else 1
+    except SpecdecError as error:
+        print(f"specdec: {error}", file=sys.stderr)
+        return error.exit_code
 
 
 if __name__ == "__main__":

@@ -68,6 +68,8 @@ _SYNTHETIC = (
     "quiet",
 )
 """The names of the parameters of `bench` that may be given with --synthetic."""
+_CHECKED = ("check_device", "file", "source", "limit", "models", "device", "json_file", "quiet", "offline")
+"""The names of the parameters of `bench` that may be given with --check-device."""
 _EXPLANATION = "Random weights, and drafts accepted as recorded: this measures what a round costs on this machine, and no model."
 _compared_option = partial(typer.Option, rich_help_panel="What is compared")
 FileArgument = Annotated[
@@ -190,6 +192,14 @@ SyntheticOption = Annotated[
         "compared with CTranslate2 at its fastest settings.",
     ),
 ]
+CheckDeviceOption = Annotated[
+    bool,
+    _compared_option(
+        "--check-device",
+        help="Check the GPU: greedy decoding's tokens by every decoding, block size and batch size, and the speeds. It takes at most 6 "
+        "minutes, writes to --json (check-gpu.json), and goes on from there.",
+    ),
+]
 JsonFileOption = Annotated[Path | None, output_option("--json", metavar="FILE", help="Write all numbers to this file.")]
 MarkdownOption = Annotated[bool, output_option("--markdown", help="Print Markdown.")]
 ModelOption = Annotated[
@@ -231,6 +241,7 @@ class ComparedOptions(OptionGroup):
     baseline: BaselineOption = None
     tune: TuneOption = False
     synthetic: SyntheticOption = False
+    check_device: CheckDeviceOption = False
 
     @property
     def runs(self) -> int:
@@ -308,6 +319,9 @@ def bench(
     Each row runs in a process of its own; repetitions are interleaved. The exit code is 1 if the output of an exact decoding
     differs from greedy decoding.
     """
+    if compared.check_device:
+        _check_device(context, file or text.source, text.limit, models, computing, report)
+        return
     if compared.synthetic:
         _synthetic(context, compared, settings, computing, report)
         return
@@ -364,7 +378,7 @@ def _synthetic(
     from specdec_cli.benchmark.synthetic import default_geometries, measure_geometries, to_record
     from specdec_cli.files import write_json
 
-    _check_alone(context)
+    _check_alone(context, _SYNTHETIC, "--synthetic uses random text and a random model")
     geometries, beam_size = default_geometries(number_or_auto(settings.block_size)), settings.beam_size or BEAM_SIZE
     _check_targets(report.json_file, None)
     machine = replace(computing.machine, batch_size=1, engine="auto")
@@ -375,12 +389,33 @@ def _synthetic(
     _check_promises([result for each in found for result in each.results], found[-1].outcome.environment)
 
 
-def _check_alone(context: typer.Context) -> None:
-    """Raise UsageError if the command line has options that are not allowed with --synthetic."""
+def _check_device(
+    context: typer.Context,
+    text: Path | None,
+    limit: int | None,
+    models: list[str] | None,
+    computing: ComputingOptions,
+    report: ReportOptions,
+) -> None:
+    """Check the GPU, and raise SpecdecError if something is not as it should be."""
+    from specdec_cli.benchmark.check_gpu import OUT, check_device
+
+    _check_alone(context, _CHECKED, "--check-device chooses its rows")
+    if models and len(models) > 1:
+        raise UsageError("--check-device checks one model; give --model once")
+    out = report.json_file or OUT
+    _check_targets(out, None)
+    folder = find_bundle(chosen_translator(models[0] if models else TRANSLATOR, offline=report.offline), teller(report.quiet))
+    if not check_device(folder, text, limit, out, computing.device):
+        raise SpecdecError(f"--check-device: not all is as it should be; see {out}")
+
+
+def _check_alone(context: typer.Context, allowed: Sequence[str], problem: str) -> None:
+    """Raise UsageError if the command line has other options than those `allowed`; `problem` says why."""
     given = [p for p in context.command.params if p.name and getattr(context.get_parameter_source(p.name), "name", "") == "COMMANDLINE"]
-    others = [p.opts[0] if p.param_type_name == "option" else "FILE" for p in given if p.name not in _SYNTHETIC]
+    others = [p.opts[0] if p.param_type_name == "option" else "FILE" for p in given if p.name not in allowed]
     if others:
-        raise UsageError(f"--synthetic uses random text and a random model; {', '.join(others)} cannot be given with it")
+        raise UsageError(f"{problem}; {', '.join(others)} cannot be given with it")
 
 
 def _write(path: Path | None, outcome: "Outcome", beside: Mapping[str, Any]) -> None:

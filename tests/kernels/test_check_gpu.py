@@ -35,6 +35,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     monkeypatch.setattr(check_gpu, "FIRST", ((1, 0), (2, 3)))
     monkeypatch.setattr(check_gpu, "BATCHES", ())
     monkeypatch.setattr(check_gpu, "BESIDE", ())
+    monkeypatch.setattr(check_gpu, "BURSTS", (3,))
     monkeypatch.setattr(check_gpu, "OTHERS", ("lookup",))
     out = tmp_path / "out.json"
     check = Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu")
@@ -44,6 +45,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     assert results["kernels, batch 2, block size 3"]["same"] == 2
     assert results["kernels, batch 2, block size 3"]["replays"] > 0
     assert results["kernels, batch 128, lookup"]["same"] == 2
+    assert results["kernels, batch 32, bursts of 3 rounds"]["same"] == 2
     assert results["operators, batch 1, block size 0"]["same"] == 2
     assert results["float32, eager operators"]["differ_by_rounding"] == 0
     assert results["kernels, batch 1, block size 0"]["us_a_round"] > 0

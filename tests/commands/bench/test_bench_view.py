@@ -29,3 +29,11 @@ def test_a_busy_machine_is_reported() -> None:
 def test_the_load_of_other_processes_is_a_share() -> None:
     share = cpu_share_of_others(0.05)
     assert share is None or 0 <= share <= 1
+
+
+def test_a_table_in_a_pipe_has_one_line_of_headers(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    View(markdown=False).table(WIDE)
+    header, _, row = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert header.split() == ["decoding", *(word for number in range(12) for word in ("speedup", "vs", str(number)))]
+    assert row.split() == ["specdec++:high-efficiency", *["1,234.56"] * 12]

@@ -1,0 +1,89 @@
+"""`specdec bench --check-device`: its plan, played on a CPU with a tiny model, and what it refuses."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import typer
+from typer.testing import CliRunner, Result
+
+from specdec_cli.benchmark import check_gpu
+from specdec_cli.benchmark.check_gpu import Check
+from specdec_cli.commands.bench import bench
+from specdec_cli.errors import MissingLibraryError, SpecdecError, UsageError
+
+app = typer.Typer()
+app.command()(bench)
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["--check-device", *map(str, arguments)])
+
+
+@pytest.fixture
+def triton(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if Triton were installed; parts that compute by kernels are computed by eager operators."""
+    monkeypatch.setattr(check_gpu, "find_spec", lambda _: object())
+    eager = Check.bundle
+    monkeypatch.setattr(Check, "bundle", lambda check, _: eager(check, "float32"))
+    for name, found in (("card", {"input": "DATA/x"}), ("kernels", {})):
+        monkeypatch.setattr(Check, name, lambda check, found=found: found | {"name": check.input})
+    monkeypatch.setattr(check_gpu, "BESIDE", ())
+
+
+def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    result = run("--json", tmp_path / "a.json")
+    assert isinstance(result.exception, UsageError) and result.exception.exit_code == 2
+    assert str(result.exception) == "--check-device: there is no GPU here; nothing was checked"
+    assert not (tmp_path / "a.json").exists()
+
+
+def test_without_triton_it_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(check_gpu, "find_spec", lambda _: None)
+    assert isinstance(run("--device", "cpu", "--json", tmp_path / "a.json").exception, MissingLibraryError)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [(["--row", "greedy"], "chooses its rows; --row cannot"), (["-m", "en-de", "-m", "de-en"], "give --model once")],
+)
+def test_other_options_are_refused(arguments: list[str], words: str) -> None:
+    error = run(*arguments).exception
+    assert isinstance(error, UsageError) and words in str(error)
+
+
+@pytest.mark.usefixtures("triton")
+def test_all_batches_block_sizes_and_bursts_are_planned(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planned: list[str] = []
+    monkeypatch.setattr(Check, "part", lambda check, name, *_: planned.append(name))  # noqa: ARG005
+    assert Check(folder, ["ka"], tmp_path / "a.json", 1e9, "cpu").run()
+    assert {f"kernels, batch {rows}, block size {size}" for rows in (1, 7, 32, 128, 512) for size in range(64)} <= set(planned)
+    assert {f"kernels, batch {rows}, bursts of {rounds} rounds" for rows in (1, 32) for rounds in range(1, 9)} <= set(planned)
+
+
+@pytest.mark.usefixtures("triton")
+def test_long_blocks_and_bursts_give_greedys_tokens_and_a_later_run_goes_on(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, values in (("FIRST", ((1, 3),)), ("OTHERS", ()), ("BATCHES", (7,)), ("SIZES", (0, 4, 5, 63)), ("BURSTS", (1, 8))):
+        monkeypatch.setattr(check_gpu, name, values)
+    (tmp_path / "dev").mkdir()
+    (text := tmp_path / "dev" / "a.tsv").write_text("ka lo mi\tta\nno pe\tka\nlo\tmi\n")
+    asked = (text, "-m", folder, "--device", "cpu", "--limit", 2, "--json", out := tmp_path / "out.json")
+    result = run(*asked)
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(out.read_text())
+    assert found["card"]["name"] == "DATA/dev/a.tsv"
+    checked = [f"kernels, batch 7, block size {size}" for size in (0, 4, 5, 63)]
+    checked += [f"kernels, batch {rows}, bursts of {rounds} rounds" for rows in (1, 32) for rounds in (1, 8)]
+    assert [found[name].get("same") for name in checked] == [2] * 8
+    del found[checked[0]]
+    found[checked[1]] = {"different": 1}
+    out.write_text(json.dumps(found))
+    again = run(*asked)
+    assert isinstance(again.exception, SpecdecError) and again.exception.exit_code == 1
+    assert checked[0] in again.stdout and f"not as they should be: {checked[1]}" in again.stdout
+    assert f"{checked[2]}:" not in again.stdout
