@@ -107,7 +107,7 @@ class Model(ABC, Generic[L, R]):
         return self._lines
 
     def _made(self, opened: Opened) -> L:
-        """What decodes lines with the opened model. Raises UsageError for a bundle whose task is not that of the class."""
+        """What decodes lines with the opened model."""
         return self._make(opened.engine, opened.bundle)
 
     @abstractmethod
@@ -326,17 +326,13 @@ class Corrector(Model[LineCorrector, Correction]):
         listed = () if words is None else WordList.of_file(Path(words)).words
         ignored = IgnoredEdits.of((*ignore, *listed), (), ignore_categories)
 
-        make = partial(LineCorrector.of_bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split)
+        def make(engine: SentenceDecoder, bundle: Described) -> LineCorrector:
+            check_corrects(str(model), bundle.info)
+            return LineCorrector.of_bundle(engine, bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split)
+
         machine = _machine(device, precision, engine, threads, batch_size, offline)
         wanted = replace(_with_batches(options, machine), with_scores=True, mode="" if min_score is not None else mode or DEFAULT_MODE)
         self._begin(make, ModelChoice(str(model), offline=offline), machine, wanted, tell)
-
-    def _made(self, opened: Opened) -> LineCorrector:
-        info = opened.bundle.info
-        if info.task == "translate" and info.source_language != info.target_language:
-            languages = f"{info.source_language} to {info.target_language}"
-            raise UsageError(f"--model {self._arguments[0].name} translates, {languages}, and cannot correct text")
-        return super()._made(opened)
 
     def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
         return self._decoder.correct(lines, separate=separate, numbers=numbers)
@@ -371,6 +367,12 @@ class Corrector(Model[LineCorrector, Correction]):
         document = self._parse(data, format, "correct")
         found = self._segments(document)
         return document.corrected([segment.fitted(each.edits) for segment, each in zip(document.segments, found, strict=True)])
+
+
+def check_corrects(model: str, info: BundleInfo) -> None:
+    """Raise UsageError for a bundle that translates to another language; `model` is its name in the message."""
+    if info.task == "translate" and info.source_language != info.target_language:
+        raise UsageError(f"{model} translates, {info.source_language} to {info.target_language}, and cannot correct text")
 
 
 def _machine(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from specdec_cli.commands.outputs import Outputs
     from specdec_cli.commands.reports import Report
     from specdec_cli.decoding.options import Decoding, DecodingOptions
+    from specdec_cli.engines.engine import SentenceDecoder
+    from specdec_cli.model.bundle_info import Described
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
     from specdec_cli.text.edits import Edit
@@ -116,7 +118,7 @@ class Correcting:
         return self.decoding.options(machine, with_scores=True, trace=self.text.trace, mode=mode)
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
-        from specdec_cli.api import Corrector
+        from specdec_cli.api import Corrector, check_corrects
         from specdec_cli.commands.correction_view import fitted
         from specdec_cli.commands.lines import Stream, tracer, with_held
         from specdec_cli.commands.messages import Warner, teller
@@ -124,17 +126,22 @@ class Correcting:
 
         text, edits, warner = self.text, self.edits, Warner(self.text.quiet)
         options, held = with_held(decoding or self.request(machine))
-        make = partial(
-            LineCorrector.of_bundle,
-            mode=edits.mode,
-            min_score=edits.min_score,
-            max_edit_ratio=edits.max_edit_ratio,
-            split=not text.no_split,
-            warn=warner.warn,
-            ignored=self.ignored,
-            types=edits.check or text.as_json,
-            on_rejected=_show_rejected if text.trace else None,
-        )
+
+        def make(engine: "SentenceDecoder", bundle: "Described") -> LineCorrector:
+            check_corrects(f"--model {self.model.name}", bundle.info)  # with --in-place its output would replace the text
+            return LineCorrector.of_bundle(
+                engine,
+                bundle,
+                mode=edits.mode,
+                min_score=edits.min_score,
+                max_edit_ratio=edits.max_edit_ratio,
+                split=not text.no_split,
+                warn=warner.warn,
+                ignored=self.ignored,
+                types=edits.check or text.as_json,
+                on_rejected=_show_rejected if text.trace else None,
+            )
+
         model = Corrector.of(make, self.model, machine, options, teller(text.quiet), tracer if text.trace else None)
         written = self._written(model.decoding.method)
         return Stream(model, warner, held, written, _goes_on, fitted=fitted, counts_spans=text.stats)

@@ -110,11 +110,11 @@ class Stream(Generic[R]):
         cannot be read.
         """
         goes_on = never if parts else self._goes_on
-        lengths = windows(
+        arriving = windows(
             lines, self.model.window, lambda line: len(line.text) * _PER_CHARACTER, self._held, lambda line: goes_on(line.text)
         )
         try:
-            for window in lengths:
+            for window in arriving:
                 self._warner.window = window
                 texts = ["" if line.is_code else line.text for line in window]
                 found = self.model.decode(texts, separate=parts, numbers=[line.number for line in window])

@@ -31,7 +31,6 @@ from specdec_cli.text.segment.code import marked
 from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
 
 if TYPE_CHECKING:
-    from specdec_cli.decoding.options import Decoding
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
     from specdec_cli.text.glossary import Term
 
@@ -499,11 +498,6 @@ class DraftOptions(OptionGroup):
         for option, value in (("--similarity", self.similarity), ("--exact-matches", self.exact_matches)):
             if value is not None and not self.given:
                 raise UsageError(f"{option} is for drafts from --tm or --previous")
-
-    def check_decoding(self, decoding: "Decoding") -> None:
-        """Raise UsageError if there are drafts and `decoding` does not have greedy's output."""
-        if self.given:
-            decoding.check_given()
 
 
 @dataclass(frozen=True, kw_only=True)

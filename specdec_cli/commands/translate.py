@@ -71,8 +71,8 @@ class Translating:
         options, held = with_held(decoding or self.request(machine))
         make = partial(LineTranslator.of_bundle, split=not text.no_split, terms=self.terms or (), labels=self.uses_labels, warn=warner.warn)
         model = Translator.of(make, self.model, machine, options, teller(text.quiet), tracer if text.trace else None)
-        self.earlier.check_decoding(model.decoding)
         if self.earlier.given:
+            model.decoding.check_given()
             model.use_drafts(open_drafts(self.earlier, model, self.whole, text.format))
         source_language = "" if model.info.task == "summarise" else model.info.source_language
         check = LanguageCheck(source_language, warner.warn_of)
