@@ -66,6 +66,7 @@ def test_a_stored_result_is_that_of_its_run(path: Path) -> None:
     record, run = json.loads(path.read_text(encoding="utf-8")), runs()[path.stem]
     assert (record["label"], record["command"]) == (run.label, list(run.command))
     assert record["environment"]["date"] and ("needs" in record) == bool(run.bundles)
+    assert '"/' not in json.dumps(record), "a path of the machine that measured it"
 
 
 def test_figures_stand_beside_the_published_ones(one: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
