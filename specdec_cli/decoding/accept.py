@@ -23,17 +23,24 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
     if isinstance(rule, Margin):
         chosen = _with_margin(draft.ids, logits[:, :-1], rule, choices)
         predictions = torch.cat([torch.where(drafted, chosen, predictions[:, :-1]), predictions[:, -1:]], dim=1)
-    if draft.prefix is not None:
-        own = steps(draft.ids.shape[1], logits.device) < draft.prefix[:, None]
-        predictions = torch.cat([torch.where(own, draft.ids, predictions[:, :-1]), predictions[:, -1:]], dim=1)
+    if not isinstance(rule, Tolerant):
+        return accept_predicted(draft, predictions, rule)
+    predictions = _with_prefix(draft, predictions)
+    bifurcation = (_tolerated(draft.ids, logits, rule) & drafted).cumprod(1).sum(1)
+    # An accepted token may differ from the prediction.
+    widened = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
+    ids = torch.where(steps(widened.shape[1], logits.device) < bifurcation[:, None], widened, predictions)
+    return Accepted(ids, bifurcation + 1, bifurcation, predictions, draft.counts)
+
+
+def accept_predicted(draft: Draft, predictions: Tensor, rule: Rule) -> Accepted:
+    """As `accept`, for a rule that accepts drafted tokens that equal the verifier's choices, `predictions` (B, k + 1)."""
     if draft.ids.shape[1] == 0:
         return Accepted(predictions, _counts(draft.counts, draft.counts, rule), draft.counts, predictions, draft.counts)
-    bifurcation = (_passing(draft.ids, predictions, logits, rule) & drafted).cumprod(1).sum(1)
-    ids = predictions
-    if isinstance(rule, Tolerant):  # an accepted token may differ from the prediction
-        widened = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
-        ids = torch.where(steps(widened.shape[1], logits.device) < bifurcation[:, None], widened, predictions)
-    return Accepted(ids, _counts(bifurcation, draft.counts, rule), bifurcation, predictions, draft.counts)
+    predictions = _with_prefix(draft, predictions)
+    drafted = steps(draft.ids.shape[1], predictions.device) < draft.counts[:, None]
+    bifurcation = ((draft.ids == predictions[:, :-1]) & drafted).cumprod(1).sum(1)
+    return Accepted(predictions, _counts(bifurcation, draft.counts, rule), bifurcation, predictions, draft.counts)
 
 
 def cut_at_end(eos: int, state: State, ids: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
@@ -65,9 +72,15 @@ def _with_margin(ids: Tensor, logits: Tensor, rule: Margin, choices: Choices) ->
     return torch.where(lead >= rule.margin, ids, best)
 
 
-def _passing(ids: Tensor, predictions: Tensor, logits: Tensor, rule: Rule) -> Tensor:
-    if not isinstance(rule, Tolerant):
-        return ids == predictions[:, :-1]
+def _with_prefix(draft: Draft, predictions: Tensor) -> Tensor:
+    """The `predictions` (B, k + 1), with the ids of the draft's prefix in their places."""
+    if draft.prefix is None:
+        return predictions
+    is_prefix = steps(draft.ids.shape[1], predictions.device) < draft.prefix[:, None]
+    return torch.cat([torch.where(is_prefix, draft.ids, predictions[:, :-1]), predictions[:, -1:]], dim=1)
+
+
+def _tolerated(ids: Tensor, logits: Tensor, rule: Tolerant) -> Tensor:
     scores = logits[:, :-1]
     drafted = scores.gather(2, ids[..., None])[..., 0]
     best = scores.topk(min(rule.top_beta, scores.shape[-1]), dim=-1).values

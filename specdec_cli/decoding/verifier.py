@@ -93,6 +93,7 @@ class Verifier:
         self.network, self.forced = network_of(model), forced
         self.constraints = replace(constraints or Constraints(), forced=forced)
         self.config, self.device = self.network.config, self.network.device
+        self._judge = self.network if isinstance(self.network, Judge) else None
         _warn_of_other_orders(self.network)
         on_gpu = self.device.type == "cuda"
         self.graphs = Graphs(CudaCapture()) if on_gpu else None
@@ -180,7 +181,7 @@ class Verifier:
             rounds=ones * 0,
             log_probabilities=torch.zeros(rows, capacity, device=self.device),
             memory=memory,
-            repeats=self.network.repeats(source, self.constraints) if isinstance(self.network, Judge) else None,
+            repeats=None if self._judge is None else self._judge.repeats(source, self.constraints),
             cache=self.network.new_cache(memory, capacity)
             if cached and reads == "states"
             else Cache.empty(0, rows, capacity, 0, 0, memory.states),
@@ -188,19 +189,19 @@ class Verifier:
 
     def judges(self, rule: Rule) -> bool:
         """Whether `judge` can be called: the network chooses and accepts tokens by `rule`, under the verifier's constraints."""
-        return isinstance(self.network, Judge) and self.network.can_judge(rule, self.constraints)
+        return self._judge is not None and self._judge.can_judge(rule, self.constraints)
 
     def judge(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k), `with_scores` with their log
         probabilities.
         """
-        assert isinstance(self.network, Judge)
-        return self.network.judge(state, draft, rule, self.constraints, with_scores=with_scores)
+        assert self._judge is not None
+        return self._judge.judge(state, draft, rule, self.constraints, with_scores=with_scores)
 
     def append(self, state: State, verdict: Verdict) -> None:
         """Append the accepted tokens of a verdict of `judge` without log probabilities to `state` in place."""
-        assert isinstance(self.network, Judge)
-        self.network.append(state, verdict)
+        assert self._judge is not None
+        self._judge.append(state, verdict)
 
     def _memory(self, source: Tensor, reads: Reads) -> Memory:
         """The encoding of `source` ids (B, S), as much of it as `reads` says."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.decoding.methods import GIVEN
-from specdec_cli.decoding.options import Decoding, Sampled
+from specdec_cli.decoding.options import Constraints, Decoding, Sampled
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -172,11 +172,15 @@ class NativeModel:
         """Run the decoder's layers over some positions of some rows; as `encode`."""
         self._run(self._library.specdec_pass, ctypes.byref(rows))
 
-    def project(self, threads: int, count: int, states: int, logits: int, best: int | None = None) -> None:
-        """Project `count` states to logits, and choose the first of the best tokens of each. Except for the first two numbers, all are
-        addresses of arrays: states (count, W), logits (count, V), ids (count).
+    def project(self, threads: int, count: int, states: int, logits: int) -> None:
+        """Project `count` states to logits. The last two are addresses of arrays: states (count, W), logits (count, V)."""
+        self._run(self._library.specdec_project, threads, count, states, logits)
+
+    def verify(self, rows: Any) -> None:
+        """Run the decoder over the last token and the draft of some rows, and choose tokens there; `rows` is the C structure
+        `verification`. Raises NativeError, which names the value that is out of its range.
         """
-        self._run(self._library.specdec_project, threads, count, states, logits, best)
+        self._run(self._library.specdec_verify, ctypes.byref(rows))
 
     def normalizers(self, count: int, size: int, logits: int, tops: int, log_totals: int) -> None:
         """What turns logits into log probabilities: of each of `count` rows of `size` logits the largest, and the logarithm of the sum
@@ -220,10 +224,17 @@ def options_of(decoding: Decoding, resources: Resources) -> Any:
     options.threads, options.shared_vocabulary = resources.threads, resources.shared_vocabulary
     options.adaptive, options.memory = resources.adaptive, resources.memory
     options.word_starts = _bytes(resources.word_starts)
-    if decoding.constraints.forced is None:
-        options.constraints.forced = -1
-    options.constraints.forms, options.constraints.source_forms = map(_bytes, decoding.constraints.forms)
+    set_constraints(options.constraints, decoding.constraints)
     return options
+
+
+def set_constraints(struct: Any, constraints: Constraints) -> Any:
+    """Set the C structure of constraints, and return it; what it points to belongs to `constraints`."""
+    fill(struct, constraints, HEADER.enums)
+    if constraints.forced is None:
+        struct.forced = -1
+    struct.forms, struct.source_forms = map(_bytes, constraints.forms)
+    return struct
 
 
 def queue_of(sentences: Sequence[Sentence], decoding: Decoding, resources: Resources) -> tuple[Any, Sequence[Any]]:

@@ -1,19 +1,24 @@
 """The network of a verifier in int8 on a CPU: passes of the native engine for PyTorch's decoding loops."""
 
-from dataclasses import dataclass
+import ctypes
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.accept import accept_predicted, cut_at_end
+from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Rule
+from specdec_cli.decoding.rounds import advance
+from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.choices import Choices, suppressed, without_suppression
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import LengthHead, Memory
 from specdec_cli.native.library import HEADER
-from specdec_cli.native.model import NativeModel
+from specdec_cli.native.model import NativeModel, set_constraints
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,7 @@ class NativeNetwork:
     model: NativeModel
     threads: int = 1
     length_head: LengthHead | None = None
+    _known_rules: dict[Constraints, Any] = field(default_factory=dict, repr=False, compare=False)
 
     row_multiple = 1
     batch_invariant = True
@@ -79,6 +85,37 @@ class NativeNetwork:
             ends = (positions // self.config.step + 1) * self.config.step
         return self.decode(target, positions, ends.clamp_max(length), memory, self.new_cache(memory, length))
 
+    def can_judge(self, rule: Rule, constraints: Constraints) -> bool:  # noqa: ARG002
+        return isinstance(rule, Exact | FixedPoint) and self.config.order == "left-to-right"
+
+    def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints, *, with_scores: bool = False) -> Verdict:
+        (memories,), cache, (rows, width) = state.memory.keys_values, state.cache, draft.ids.shape
+        states, chosen = torch.empty(rows, width + 1, self.config.width), torch.empty(rows, width + 1, dtype=torch.long)
+        scores = torch.empty(rows, width + 1) if with_scores else None
+        arrays = {"tokens": state.tokens, "lengths": state.lengths, "limits": state.limits, "drafts": draft.ids, "drafted": draft.counts}
+        sources = {"sources": state.source, "source_lengths": state.memory.mask.ends[:, 0], "memories": memories}
+        written = {"caches": cache.whole, "states": states, "chosen": chosen}
+        optional = {name: each for name, each in (("scores", scores), ("prefix", draft.prefix)) if each is not None}
+        struct = HEADER.structs["verification"](threads=self.threads, count=rows, width=width)
+        struct.capacity, struct.source_width = cache.capacity, state.source.shape[1]
+        struct.constraints = ctypes.addressof(self._rules(constraints))
+        self.model.verify(_with_arrays(struct, rows, **arrays, **sources, **written, **optional))
+        accepted = accept_predicted(draft, chosen, rule)
+        counts, ended = cut_at_end(self.config.eos, state, accepted.ids, accepted.counts)
+        return Verdict(replace(accepted, counts=counts), ended, states, scores)
+
+    def append(self, state: State, verdict: Verdict) -> None:
+        advance(state, verdict)
+
+    def repeats(self, source: Tensor, constraints: Constraints) -> None:  # noqa: ARG002
+        return None
+
+    def _rules(self, constraints: Constraints) -> Any:
+        """The C structure of constraints, and what it points to."""
+        if constraints not in self._known_rules:
+            self._known_rules[constraints] = set_constraints(HEADER.structs["constraints"](), constraints)
+        return self._known_rules[constraints]
+
     def project(self, states: Tensor) -> Tensor:
         states = states.contiguous()
         logits = torch.empty(*states.shape[:-1], self.config.vocabulary_size)
@@ -115,26 +152,32 @@ def _rows(threads: int, capacity: int = 0, **arrays: Tensor | None) -> Any:
     """The C structure for a pass over `arrays`, which are those of its fields. Those that are written must be contiguous: the call reads
     copies of others.
     """
-    given = {name: _checked(name, each) for name, each in arrays.items() if each is not None}
+    given = {name: each for name, each in arrays.items() if each is not None}
     ids = given["ids"]
-    rows = HEADER.structs["rows"](threads=threads, count=len(ids), width=ids.shape[1], capacity=capacity)
-    for name, tensor in given.items():
-        if len(tensor) != len(ids):
-            raise ValueError(f"{name} has {len(tensor)} rows, ids has {len(ids)}")
-        setattr(rows, name, tensor.data_ptr())
-    rows.arrays = given  # they live as long as the structure
+    return _with_arrays(HEADER.structs["rows"](threads=threads, count=len(ids), width=ids.shape[1], capacity=capacity), len(ids), **given)
+
+
+def _with_arrays(struct: Any, rows: int, **arrays: Tensor) -> Any:
+    """Set the addresses of arrays of `rows` rows, and the sizes of the rows of those that hold keys and values. Raises ValueError."""
+    read = {name: _checked(name, each) for name, each in arrays.items()}
+    for name, tensor in read.items():
+        if tensor.shape[0] != rows:
+            raise ValueError(f"{name} has {tensor.shape[0]} rows, ids has {rows}")
+        setattr(struct, name, tensor.data_ptr())
+    struct.arrays = read  # they live as long as the structure
     for name, size in (("memories", "memory_size"), ("caches", "cache_size")):
-        if name in given:
-            setattr(rows, size, given[name][0].numel())
-    return rows
+        if name in read:
+            setattr(struct, size, read[name][0].numel())
+    return struct
 
 
-_WRITTEN = ("states", "memories", "caches")
+_FLOATS = ("states", "memories", "caches", "scores")
+_WRITTEN = (*_FLOATS, "chosen")
 
 
 def _checked(name: str, tensor: Tensor) -> Tensor:
-    """The tensor as the library reads it: contiguous, of int64 or, if it is written, float32. Raises ValueError."""
-    kind = torch.float32 if name in _WRITTEN else torch.int64
+    """The tensor as the library reads it: of int64, or float32 for states, keys and values; contiguous. Raises ValueError."""
+    kind = torch.float32 if name in _FLOATS else torch.int64
     if tensor.dtype != kind or tensor.device.type != "cpu" or (name in _WRITTEN and not tensor.is_contiguous()):
         raise ValueError(f"{name}: a tensor of {tensor.dtype} on {tensor.device}, strides {tensor.stride()}; wanted is {kind}, contiguous")
     return tensor.contiguous()

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "choices.h"
+#include "constraints.h"
 #include "layers.h"
 #include "sizes.h"
 
@@ -231,42 +232,189 @@ int32_t specdec_pass(const struct specdec_model *model, const struct specdec_row
     return *fault ? SPECDEC_BAD_PASS : run_parts(model, rows, &model->decoder);
 }
 
-// What projects some states: copied to each thread.
+// A position of a draft: what stands before it, and the tokens that the output has at most. `taken`: the token that is taken without being
+// verified, or -1. The choice goes to `chosen`, its log probability to `score`, if asked for.
+struct slot {
+    struct context context;
+    int64_t limit, taken;
+    int64_t *chosen;
+    float *score;
+};
+
+// What projects some states: copied to each thread. With `rows`, `slots` say which positions these are, and what they choose is found.
 struct projection {
     struct linear_call call;
-    int64_t *best;
+    const struct specdec_model *model;
+    const struct specdec_verification *rows;
+    const struct slot *slots;
 };
 _Static_assert(sizeof(struct projection) <= ARGUMENT_SIZE, "the team copies it");
 
+static void choose(const struct projection *projection, int64_t i) {
+    const struct linear_call *call = &projection->call;
+    const struct slot *slot = projection->slots + i;
+    const struct specdec_constraints *rules = projection->rows->constraints;
+    const struct specdec_shape *shape = &projection->model->shape;
+    const struct logits logits = {call->to, call->tops, call->linear->outputs, call->rows};
+    const int32_t forced = forced_token(rules, shape->eos, slot->context.length, slot->limit);
+    if (forced < 0 && has_constraints(rules)) constrain(rules, shape, &slot->context, call->to, call->tops, &logits, i);
+    *slot->chosen = forced >= 0 ? forced : slot->taken >= 0 ? slot->taken : first_choice(&logits, i);
+    if (!slot->score) return;
+    const float top = top_logit(&logits, i), *values = logits.values + i * logits.size;
+    *slot->score = forced >= 0 ? 0.0f : call->kernels->log_probability(values, logits.size, top, *slot->chosen);
+}
+
 static void project(struct member *member, const void *argument) {
     const struct projection *projection = argument;
-    const struct linear_call *call = &projection->call;
-    run_linear(member, call);
-    if (!projection->best) return;
-    const struct logits logits = {call->to, call->tops, call->linear->outputs, call->rows};
-    SHARED_FOR (member, i, call->rows) projection->best[i] = first_choice(&logits, i);
+    run_linear(member, &projection->call);
+    if (!projection->rows) return;
+    SHARED_FOR (member, i, projection->call.rows) choose(projection, i);
+}
+
+// Projects `count` states, some at a time; or, with `rows`, chooses tokens by their logits, which are not kept. Returns 0 without memory.
+static int project_all(struct borrowed *borrowed, const struct projection *all, int64_t count, int32_t threads) {
+    const struct linear *output = all->call.linear;
+    const int64_t at_once = smaller(count, LOGITS_AT_ONCE);
+    float *tops = allocate(borrowed, product_of(at_once, output->tiles), sizeof(float));
+    float *logits = all->rows ? allocate(borrowed, product_of(at_once, output->outputs), sizeof(float)) : all->call.to;
+    if (!open_workspace(borrowed, &borrowed->model->decoder, at_once, 1, threads) || !tops || !logits) return 0;
+    for (int64_t first = 0; first < count; first += LOGITS_AT_ONCE) {
+        struct projection some = *all;
+        some.call.rows = smaller(count - first, LOGITS_AT_ONCE);
+        some.call.x += first * output->inputs;
+        some.call.tops = tops;
+        some.call.workspace = &borrowed->workspace;
+        some.call.to = some.rows ? logits : logits + first * output->outputs;
+        if (some.rows) some.slots += first;
+        team_run(borrowed->team, output->inputs * output->outputs * some.call.rows, project, &some, sizeof some);
+    }
+    return 1;
 }
 
 int32_t specdec_project(const struct specdec_model *model, int32_t threads, int64_t count, const float *states, float *logits,
-                        int64_t *best, const char **fault) {
-    const struct linear *output = &model->output;
+                        const char **fault) {
     *fault = !between(threads, 1, MOST_THREADS) ? "threads" : !between(count, 0, INT32_MAX) ? "count" : 0;
     if (*fault) return SPECDEC_BAD_PASS;
+    const struct projection all = {.call = {.kernels = model->kernels, .linear = &model->output, .x = states, .to = logits}, .model = model};
     struct borrowed borrowed;
     borrow(&borrowed, model, threads);
-    const int64_t at_once = smaller(count, LOGITS_AT_ONCE);
-    float *tops = allocate(&borrowed, product_of(at_once, output->tiles), sizeof(float));
-    const int opened = open_workspace(&borrowed, &model->decoder, at_once, 1, threads) && tops;
-    for (int64_t first = 0; opened && first < count; first += LOGITS_AT_ONCE) {
-        const int64_t rows = smaller(count - first, LOGITS_AT_ONCE);
-        const struct projection projection = {
-            {model->kernels, output, states + first * output->inputs, 0, rows, logits + first * output->outputs, tops, &borrowed.workspace},
-            best ? best + first : 0,
-        };
-        team_run(borrowed.team, output->inputs * output->outputs * rows, project, &projection, sizeof projection);
-    }
+    const int opened = project_all(&borrowed, &all, count, threads);
     give_back(&borrowed);
     return opened ? SPECDEC_OK : SPECDEC_NO_MEMORY;
+}
+
+// Arrays of a verification, in one block of memory: the rows of its pass, and the texts before its positions.
+struct verified {
+    int64_t *ids, *lengths, *indices, *ends;
+    struct slot *slots;
+    float *packed; // the states of all positions without gaps
+    int32_t *tokens, *sources;
+};
+
+static int open_verified(struct borrowed *borrowed, struct verified *to, const struct specdec_verification *rows) {
+    const struct linear *output = &borrowed->model->output;
+    const int64_t wide = rows->width + 1, all = product_of(rows->count, wide);
+    to->ids = allocate(borrowed, all, sizeof *to->ids);
+    to->indices = allocate(borrowed, all, sizeof *to->indices);
+    to->ends = allocate(borrowed, all, sizeof *to->ends);
+    to->lengths = allocate(borrowed, rows->count, sizeof *to->lengths);
+    to->slots = allocate(borrowed, all, sizeof *to->slots);
+    to->packed = allocate(borrowed, product_of(all, output->inputs), sizeof(float));
+    to->tokens = allocate(borrowed, product_of(rows->count, rows->capacity + rows->width), sizeof *to->tokens);
+    to->sources = allocate(borrowed, product_of(rows->count, rows->source_width), sizeof *to->sources);
+    return to->ids && to->indices && to->ends && to->lengths && to->slots && to->packed && to->tokens && to->sources;
+}
+
+// The positions of a row, from the slot `next` on: its last token, and its draft. Returns the slot after them.
+static int64_t lay_out_draft(const struct verified *to, const struct specdec_verification *rows, int64_t row, int64_t next) {
+    const int64_t wide = rows->width + 1, length = rows->lengths[row];
+    int32_t *tokens = to->tokens + row * (rows->capacity + rows->width), *source = to->sources + row * rows->source_width;
+    for (int64_t k = 0; k < length; k++) tokens[k] = (int32_t)rows->tokens[row * rows->capacity + k];
+    for (int64_t k = 0; k < rows->drafted[row]; k++) tokens[length + k] = (int32_t)rows->drafts[row * rows->width + k];
+    for (int64_t k = 0; k < rows->source_lengths[row]; k++) source[k] = (int32_t)rows->sources[row * rows->source_width + k];
+    to->lengths[row] = rows->drafted[row] + 1;
+    for (int64_t k = 0; k < to->lengths[row]; k++, next++) {
+        const int64_t at = row * wide + k, index = smaller(length - 1 + k, rows->capacity - 1);
+        to->ids[at] = tokens[length - 1 + k];
+        to->indices[at] = index;
+        to->ends[at] = index + 1;
+        to->slots[next] = (struct slot){
+            .context = {tokens, source, length + k, rows->source_lengths[row]},
+            .limit = rows->limits[row],
+            .taken = rows->prefix && k < rows->prefix[row] && k < rows->drafted[row] ? tokens[length + k] : -1,
+            .chosen = rows->chosen + at,
+            .score = rows->scores ? rows->scores + at : 0,
+        };
+    }
+    for (int64_t k = to->lengths[row]; k < wide; k++) {
+        rows->chosen[row * wide + k] = 0;
+        if (rows->scores) rows->scores[row * wide + k] = 0.0f;
+    }
+    return next;
+}
+
+static const char *fault_of_verification(const struct specdec_model *model, const struct specdec_verification *rows) {
+    if (!between(rows->threads, 1, MOST_THREADS)) return "threads";
+    if (!between(rows->count, 0, INT32_MAX)) return "count";
+    if (!between(rows->width, 0, INT32_MAX - 1)) return "width";
+    if (!between(rows->capacity, 1, model->shape.max_positions)) return "capacity";
+    if (!between(rows->source_width, 1, model->shape.max_positions)) return "source_width";
+    for (int64_t row = 0; row < rows->count; row++) {
+        if (!between(rows->lengths[row], 1, rows->capacity)) return "lengths";
+        if (!between(rows->drafted[row], 0, rows->width)) return "drafted";
+        if (!between(rows->source_lengths[row], 1, rows->source_width)) return "source_lengths";
+        for (int64_t k = 0; k < rows->lengths[row]; k++)
+            if (!between(rows->tokens[row * rows->capacity + k], 0, model->shape.vocabulary - 1)) return "tokens";
+        for (int64_t k = 0; k < rows->drafted[row]; k++)
+            if (!between(rows->drafts[row * rows->width + k], 0, model->shape.vocabulary - 1)) return "drafts";
+        for (int64_t k = 0; k < rows->source_lengths[row]; k++)
+            if (!between(rows->sources[row * rows->source_width + k], 0, model->shape.source_vocabulary - 1)) return "sources";
+    }
+    return 0;
+}
+
+int32_t specdec_verify(const struct specdec_model *model, const struct specdec_verification *rows, const char **fault) {
+    *fault = fault_of_verification(model, rows);
+    if (*fault) return SPECDEC_BAD_PASS;
+    struct borrowed borrowed = {.model = model}; // the pass borrows the model's memory
+    struct verified verified;
+    int32_t status = open_verified(&borrowed, &verified, rows) ? SPECDEC_OK : SPECDEC_NO_MEMORY;
+    int64_t positions = 0;
+    for (int64_t row = 0; status == SPECDEC_OK && row < rows->count; row++) positions = lay_out_draft(&verified, rows, row, positions);
+    const struct specdec_rows pass = {
+        .threads = rows->threads,
+        .count = rows->count,
+        .width = rows->width + 1,
+        .ids = verified.ids,
+        .lengths = verified.lengths,
+        .states = rows->states,
+        .memories = rows->memories,
+        .memory_size = rows->memory_size,
+        .source_lengths = rows->source_lengths,
+        .indices = verified.indices,
+        .ends = verified.ends,
+        .caches = rows->caches,
+        .cache_size = rows->cache_size,
+        .capacity = rows->capacity,
+    };
+    if (status == SPECDEC_OK) status = specdec_pass(model, &pass, fault);
+    const int64_t width = model->output.inputs;
+    for (int64_t row = 0, next = 0; status == SPECDEC_OK && row < rows->count; next += verified.lengths[row++])
+        memcpy(verified.packed + next * width, rows->states + row * pass.width * width, (size_t)(verified.lengths[row] * width) * sizeof(float));
+    const struct projection all = {
+        .call = {.kernels = model->kernels, .linear = &model->output, .x = verified.packed},
+        .model = model,
+        .rows = rows,
+        .slots = verified.slots,
+    };
+    if (status == SPECDEC_OK) {
+        struct borrowed helpers;
+        borrow(&helpers, model, rows->threads);
+        if (!project_all(&helpers, &all, positions, rows->threads)) status = SPECDEC_NO_MEMORY;
+        give_back(&helpers);
+    }
+    give_back(&borrowed);
+    return status;
 }
 
 void specdec_normalizers(const struct specdec_model *model, int64_t count, int64_t size, const float *logits, float *tops,

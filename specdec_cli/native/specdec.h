@@ -209,6 +209,27 @@ struct specdec_rows {
     int64_t cache_size, capacity;  // of `capacity` positions
 };
 
+// Rows whose drafts specdec_verify() checks. Arrays are in C order; keys and values are those of specdec_rows.
+struct specdec_verification {
+    int32_t threads;
+    int64_t count, width;   // a draft has up to `width` tokens
+    const int64_t *drafts;  // (count, width)
+    const int64_t *drafted; // (count): the length of each draft
+    const int64_t *prefix;  // (count): its tokens that are taken without being verified; or NULL
+    const int64_t *tokens;  // (count, capacity): the outputs so far, decoder start included
+    const int64_t *lengths; // (count): their tokens, at least one
+    const int64_t *limits;  // (count): tokens that they have at most
+    int64_t capacity, source_width;
+    const int64_t *sources;        // (count, source_width)
+    const int64_t *source_lengths; // (count)
+    float *memories, *caches;
+    int64_t memory_size, cache_size;
+    const struct specdec_constraints *constraints;
+    float *states;   // (count, width + 1, W): the results for the last token and the draft, with zeros behind them
+    int64_t *chosen; // (count, width + 1): the first choice there under the constraints, with zeros behind them
+    float *scores;   // (count, width + 1): the log probabilities of what is chosen, as `chosen`; or NULL
+};
+
 struct specdec_model;
 struct specdec_session;
 struct specdec_adaptive;
@@ -261,9 +282,11 @@ SPECDEC_API void specdec_memory_destroy(struct specdec_memory *memory);
 SPECDEC_API int64_t specdec_keys_size(const struct specdec_model *model, int64_t positions);
 SPECDEC_API int32_t specdec_encode(const struct specdec_model *model, const struct specdec_rows *rows, const char **fault);
 SPECDEC_API int32_t specdec_pass(const struct specdec_model *model, const struct specdec_rows *rows, const char **fault);
-// `logits` (count, V) of states (count, W), and, if asked for, the first token with the largest logit of each.
+// `logits` (count, V) of states (count, W).
 SPECDEC_API int32_t specdec_project(const struct specdec_model *model, int32_t threads, int64_t count, const float *states, float *logits,
-                                    int64_t *best, const char **fault);
+                                    const char **fault);
+// A pass over the last token and the draft of some rows, and the choice of tokens there.
+SPECDEC_API int32_t specdec_verify(const struct specdec_model *model, const struct specdec_verification *rows, const char **fault);
 // Of logits (count, size), each for `count` positions: the largest logit, and the logarithm of the sum of e^(logit - largest), where
 // suppressed logits count as if they were not; and the log probability of an id, as it is.
 SPECDEC_API void specdec_normalizers(const struct specdec_model *model, int64_t count, int64_t size, const float *logits, float *tops,

@@ -150,9 +150,14 @@ def test_tokens_beyond_the_expected_length_are_decoded_one_by_one() -> None:
     assert drafts(Jacobi(2, PADDING, fixed(2)), [7], [10, 11, 12, 13]) == [[PADDING] * 2, [11], [], []]
 
 
-def test_the_whole_sentence_is_drafted_up_to_its_expected_length() -> None:
+def test_a_draft_ends_with_the_first_predicted_end() -> None:
+    assert drafts(Jacobi(5, PADDING, eos=12), [7], [10, 11, 12, 13, 14, 15, 16])[1] == [11, 12]
+
+
+def test_predictions_are_drafted_up_to_the_expected_length() -> None:
+    # A draft has three positions more than there are predictions.
     lengths = [len(draft) for draft in drafts(Jacobi(0, PADDING, fixed(6)), [7, 8], [10, 11, 12, 13, 14, 15, 16, 17])]
-    assert lengths == [6, 5, 0, 0]
+    assert lengths == [3, 5, 1, 0, 0]
     lengths = [len(draft) for draft in drafts(Jacobi(0, PADDING, fixed(3), beyond=2), [7, 8], [10, 11, 12, 13, 14, 15, 16, 17])]
     assert lengths == [3, 2, 2, 2, 2]
 

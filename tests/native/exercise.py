@@ -5,6 +5,7 @@ Usage: python -m tests.native.exercise [--short] [INSTRUCTION_SET ..]
 --short decodes fewer and shorter sentences, in fewer ways, and runs the best instruction set alone.
 """
 
+import ctypes
 import gc
 import os
 import random
@@ -209,7 +210,7 @@ def encoded(model: NativeModel, width: int, threads: int, number: int, source: l
     )
     model.encode(rows)
     cache = np.full(PASS_POSITIONS * floats, np.nan, np.float32)
-    return {"number": number, "ids": [model.config.decoder_start], "memory": memory, "length": length, "cache": cache}
+    return {"number": number, "ids": [model.config.decoder_start], "source": source, "memory": memory, "length": length, "cache": cache}
 
 
 def predictions(model: NativeModel, width: int, threads: int, rows: list[dict[str, Any]], drafts: list[list[int]]) -> list[list[int]]:
@@ -233,10 +234,41 @@ def predictions(model: NativeModel, width: int, threads: int, rows: list[dict[st
     for row, cache in zip(rows, arrays["caches"], strict=True):
         row["cache"] = cache.copy()
     count = len(rows) * len(drafts[0])
-    logits, best = np.empty((count, model.config.vocabulary_size), np.float32), np.empty(count, np.int64)
-    model.project(threads, count, arrays["states"].ctypes.data, logits.ctypes.data, best.ctypes.data)
-    assert (logits.argmax(1) == best).all()
-    return [list(map(int, row)) for row in best.reshape(len(rows), -1)]
+    logits = np.empty((count, model.config.vocabulary_size), np.float32)
+    model.project(threads, count, arrays["states"].ctypes.data, logits.ctypes.data)
+    best = logits.argmax(1).reshape(len(rows), -1)
+    assert (verified(model, threads, rows, drafts, arrays) == best).all()
+    return [list(map(int, row)) for row in best]
+
+
+def verified(model: NativeModel, threads: int, rows: list[dict[str, Any]], drafts: list[list[int]], arrays: dict[str, Any]) -> Any:
+    """What the verification of `drafts` chooses, whose states are those of `arrays`."""
+    sources = np.full((len(rows), max(row["length"] for row in rows)), -1)
+    tokens = np.full((len(rows), PASS_POSITIONS), -1)
+    for number, row in enumerate(rows):
+        sources[number, : row["length"]] = row["source"]
+        tokens[number, : len(row["ids"])] = row["ids"]
+    rules = HEADER.structs["constraints"](forced=-1, repetition_penalty=1.0)
+    chosen, states = np.empty(arrays["ids"].shape, np.int64), np.empty_like(arrays["states"])
+    given = {
+        "drafts": np.array([draft[1:] for draft in drafts], np.int64),
+        "drafted": np.full(len(rows), len(drafts[0]) - 1),
+        "tokens": tokens,
+        "lengths": np.array([len(row["ids"]) for row in rows]),
+        "limits": np.full(len(rows), PASS_POSITIONS),
+        "sources": sources,
+        "states": states,
+        "chosen": chosen,
+        **{name: arrays[name] for name in ("source_lengths", "memories", "caches")},
+    }
+    structure = HEADER.structs["verification"](threads=threads, count=len(rows), width=len(drafts[0]) - 1, capacity=PASS_POSITIONS)
+    for name, array in given.items():
+        setattr(structure, name, array.ctypes.data)
+    structure.source_width, structure.constraints = sources.shape[1], ctypes.addressof(rules)
+    structure.memory_size, structure.cache_size = arrays["memories"].shape[1], arrays["caches"].shape[1]
+    model.verify(structure)
+    assert (states == arrays["states"]).all()
+    return chosen
 
 
 def in_a_child(model: NativeModel, sources: list[list[int]], request: Request) -> bool:

@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
+from specdec_cli.decoding.options import Decoding, DecodingOptions, Exact, constraints_of, resolve
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.state import Draft
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import TransformerConfig
@@ -158,6 +160,45 @@ def test_a_value_out_of_range_is_named(opened: tuple[Bundle, NativeModel], name:
     rows.cache_size -= 1
     with pytest.raises(NativeError, match="pass"):
         model.run_decoder(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("drafts", -1), ("drafts", 10**6), ("drafted", -1), ("drafted", 3), ("tokens", -1), ("lengths", 0), ("lengths", 99), ("sources", -1)],
+)
+@torch.inference_mode()
+def test_a_value_out_of_range_of_a_verification_is_named(opened: tuple[Bundle, NativeModel], name: str, value: int) -> None:
+    bundle, model = opened
+    network, source = NativeNetwork(model), padded([[8, 9, 3]], bundle.shape)
+    verifier = Verifier(network)
+    state = verifier.begin([0], source.tolist())
+    draft = Draft(torch.tensor([[8, 9]]), torch.tensor([2]))
+    assert verifier.judge(state, draft, Exact()).accepted.predictions.shape == (1, 3)
+    arrays = {"drafts": draft.ids, "drafted": draft.counts, "tokens": state.tokens, "lengths": state.lengths, "sources": state.source}
+    arrays[name].fill_(value)
+    with pytest.raises(NativeError, match=f"pass {name}: out of its range"):
+        verifier.judge(state, draft, Exact())
+
+
+@pytest.mark.parametrize("name", ["en-de", "en-gec"])
+@torch.inference_mode()
+def test_a_verification_chooses_by_the_constrained_logits(name: str) -> None:
+    bundle = open_bundle(name, Machine("cpu", "int8", 1))
+    model = NativeModel(bundle.shape, SHIPPED / name / "verifier" / "model.safetensors")
+    rules = replace(constraints_of(bundle), repetition_penalty=1.2, no_repeat_ngram_size=2, min_length=4, forced_end=True)
+    verifier, generator = Verifier(NativeNetwork(model, 2), None, rules), torch.Generator().manual_seed(3)
+    state = verifier.begin([0, 1, 2], [[*range(20, 27), 3], [20, 20, 20, 20, 3], [40, 3]], 12)
+    for count in (0, 5, 3, 7, 1):
+        draft = Draft(torch.randint(5, 60, (3, count), generator=generator), torch.tensor([count, count // 2, 0]))
+        scores, verdict = verifier.score(state, draft), verifier.judge(state, draft, Exact(), with_scores=True)
+        probabilities = verifier.network.choices.log_probabilities(scores.logits, verdict.accepted.ids)
+        assert verdict.log_probabilities is not None
+        for row, drafted in enumerate(draft.counts.tolist()):
+            predicted = verdict.accepted.predictions[row, : drafted + 1]
+            assert torch.equal(predicted, scores.logits[row, : drafted + 1].argmax(-1))
+            assert torch.equal(verdict.states[row, : drafted + 1], scores.states[row, : drafted + 1])
+            assert torch.equal(verdict.log_probabilities[row, : drafted + 1], probabilities[row, : drafted + 1])
+        verifier.append(state, verdict)
 
 
 def test_a_cache_of_other_memory_is_refused(opened: tuple[Bundle, NativeModel]) -> None:

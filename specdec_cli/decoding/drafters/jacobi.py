@@ -31,13 +31,15 @@ def make_jacobi(inputs: DrafterInputs) -> "Jacobi":
     whole_blocks, lengths = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.lengths or _expected_lengths(inputs)
     # Beyond its expected end Jacobi decoding drafts as many tokens as cost nothing; the published algorithm drafts none there.
     beyond = 0 if whole_blocks else min(inputs.decoding.block_size or SHORTEST, SHORTEST)
-    return Jacobi(inputs.decoding.block_size, inputs.bundle.verifier.config.padding, lengths, beyond=beyond, whole_blocks=whole_blocks)
+    config = inputs.bundle.verifier.config
+    return Jacobi(inputs.decoding.block_size, config.padding, lengths, eos=config.eos, beyond=beyond, whole_blocks=whole_blocks)
 
 
 def make_gauss_seidel(inputs: DrafterInputs) -> "Jacobi":
     """Make the drafter of GS-Jacobi decoding in blocks, up to `inputs.lengths` or else up to the row's limit."""
     whole_blocks, size = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.decoding.block_size or SHORTEST
-    return Jacobi(size, inputs.bundle.verifier.config.padding, inputs.lengths, whole_blocks=whole_blocks)
+    config = inputs.bundle.verifier.config
+    return Jacobi(size, config.padding, inputs.lengths, eos=config.eos, whole_blocks=whole_blocks)
 
 
 def make_hybrid(inputs: DrafterInputs) -> "Jacobi":
@@ -45,7 +47,8 @@ def make_hybrid(inputs: DrafterInputs) -> "Jacobi":
     from the source's length.
     """
     whole_blocks, size = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.decoding.block_size or SHORTEST
-    return Jacobi(size, inputs.bundle.verifier.config.padding, _expected_lengths(inputs), whole_blocks=whole_blocks)
+    config = inputs.bundle.verifier.config
+    return Jacobi(size, config.padding, _expected_lengths(inputs), eos=config.eos, whole_blocks=whole_blocks)
 
 
 def _expected_lengths(inputs: DrafterInputs) -> Lengths | None:
@@ -66,15 +69,25 @@ class Jacobi:
     If `lengths` are given, drafts end at the expected length of the output. Beyond it a draft has `beyond` tokens;
     with 0 of them decoding continues greedily (hybrid). Positions without a prediction hold `padding`.
 
-    With `whole_blocks`, for the acceptance rule `FixedPoint`, a block of `block_size` positions begins with the last
+    A draft is cut to what can be accepted: it ends with the first predicted `eos` (None: it does not), and has at most SHORTEST
+    positions without a prediction, which get their first one.
+
+    With `whole_blocks`, for the acceptance rule `FixedPoint`, drafts are not cut. A block of `block_size` positions begins with the last
     accepted token. Its block_size - 1 other positions are drafted. After at most block_size rounds it yields
     block_size tokens; the last of them begins the next block, whose other positions hold padding again.
     """
 
     def __init__(
-        self, block_size: int, padding: int, lengths: Lengths | None = None, *, beyond: int = 0, whole_blocks: bool = False
+        self,
+        block_size: int,
+        padding: int,
+        lengths: Lengths | None = None,
+        *,
+        eos: int | None = None,
+        beyond: int = 0,
+        whole_blocks: bool = False,
     ) -> None:
-        self.limit, self.capturable, self._padding = block_size, True, padding
+        self.limit, self.capturable, self._padding, self._eos = block_size, True, padding, eos
         self.reads_sentences = lengths is not None  # known lengths are looked up by the source
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
@@ -92,7 +105,13 @@ class Jacobi:
         counts = (memory.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)
         places = (state.lengths[:, None] + steps(most, counts.device)).clamp_max(memory.guesses.shape[1] - 1)
-        return Draft(memory.guesses.gather(1, places), counts)
+        ids = memory.guesses.gather(1, places)
+        return Draft(ids, counts if self._whole_blocks else counts.minimum(self._useful(ids)))
+
+    def _useful(self, ids: Tensor) -> Tensor:
+        """How many of the predictions `ids` (B, k) a draft has at most (B,)."""
+        known = (ids != self._padding).cumprod(1).sum(1) + SHORTEST
+        return known if self._eos is None else known.minimum((ids != self._eos).cumprod(1).sum(1) + 1)
 
     def observe(self, state: State, memory: JacobiState, verdict: Verdict) -> None:
         """Store the verifier's predictions for the positions of each row's draft.
