@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, unescaped
@@ -58,13 +58,15 @@ class Paragraph:
     """A segment, and its runs in groups; between two groups is a mark in the segment's text. Line breaks and tabs end a segment, unless
     lower case follows.
 
-    `lead` and `tail` are the white space before and after the text.
+    `lead` and `tail` are the white space before and after the text. `end` is where a run can be added after the last group; None if that
+    is not at the end of a paragraph of the document.
     """
 
     segment: Segment
     groups: tuple[tuple[Run, ...], ...]
     lead: str
     tail: str
+    end: int | None
 
 
 @dataclass
@@ -93,7 +95,7 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
         elif not stack:
             continue
         elif event.kind == "end" and event.name == "p":
-            yield from _closed(stack.pop())
+            yield from _closed(stack.pop(), event.begin)
         elif event.kind == "start" and event.name == "r":
             stack[-1].format = ""
         elif event.name == "rPr":
@@ -114,12 +116,49 @@ def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Ch
     texts += [""] * (len(paragraph.groups) - len(texts))
     texts[0] = paragraph.lead + texts[0]
     texts[-1] += paragraph.tail
+    *texts, added = _with_computed([*paragraph.groups, ()], [*texts, ""])
+    if paragraph.end is None:
+        texts[-1] += added
+    elif added.strip():
+        first = paragraph.groups[0][0]
+        prefix = content[first.begin + 1 : first.finish].partition(":")[0]
+        yield Change(
+            paragraph.end, paragraph.end, f'<{prefix}:r><{prefix}:t xml:space="preserve">{escape_xml(added)}</{prefix}:t></{prefix}:r>'
+        )
     for group, text in zip(paragraph.groups, texts, strict=True):
         if text == _text(group) or (_is_computed(group) and text.strip().isdecimal()):
             continue
         for number, run in enumerate(group):
             own = text if number == 0 else ""
             yield Change(run.begin, run.finish, _element(content, run, own))
+
+
+def _with_computed(groups: Sequence[Sequence[Run]], texts: Sequence[str]) -> list[str]:
+    """Return `texts` of groups, divided at other places where this is necessary so that each number which Word computes is the text of its
+    own group. If one is missing or there more often than in the source, words in its place go beside it. The last group is empty.
+    """
+    computed = [number for number, group in enumerate(groups) if _is_computed(group)]
+    own = [_text(group) for group in groups]
+    whole, source = "".join(texts), "".join(own)
+    bounds, sources = (list(accumulate(map(len, each), initial=0)) for each in (texts, own))
+    lost, position = [], 0
+    for number in computed:
+        pattern = re.compile(rf"(?<![\d.,]){re.escape(own[number].strip())}(?!\d)")
+        before, after = ([found.span() for found in pattern.finditer(text)] for text in (source, whole))
+        place = next((index for index, (start, _) in enumerate(before) if sources[number] <= start < sources[number + 1]), len(after))
+        if len(before) != len(after) or after[place][0] < position:
+            lost.append(number)
+            continue
+        start, position = after[place]
+        bounds = [*(min(each, start) for each in bounds[: number + 1]), *(max(each, position) for each in bounds[number + 1 :])]
+        bounds[number : number + 2] = start if number else 0, position
+    found = [whole[start:end] for start, end in pairwise(bounds)]
+    for number in lost:
+        beside = next((each for each in (*range(number - 1, -1, -1), *range(number + 1, len(groups))) if each not in computed), None)
+        if beside is not None and not found[number].strip().isdecimal():
+            found[beside] = found[beside] + found[number] if beside < number else found[number] + found[beside]
+            found[number] = own[number]
+    return found
 
 
 def _field_change(event: XmlEvent) -> int:
@@ -179,12 +218,13 @@ def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
     return False
 
 
-def _closed(found: _Open) -> Iterator[Paragraph]:
-    """Yield the paragraphs of the groups between line breaks that are no part of a sentence."""
+def _closed(found: _Open, end: int) -> Iterator[Paragraph]:
+    """Yield the paragraphs of the groups between line breaks that are no part of a sentence; the content ends at the offset `end`."""
     groups = [tuple(group) for group in found.groups if group]
     starts = [number for number in range(1, len(groups)) if number in found.line_ends and not _goes_on(groups[number:])]
-    for begin, end in pairwise([0, *starts, len(groups)]):
-        yield from _paragraph(groups[begin:end], {number - begin for number in range(begin, end) if number in found.breaks})
+    for first, last in pairwise([0, *starts, len(groups)]):
+        breaks = {number - first for number in range(first, last) if number in found.breaks}
+        yield from _paragraph(groups[first:last], breaks, end if last == len(groups) else None)
 
 
 def _goes_on(groups: Sequence[Sequence[Run]]) -> bool:
@@ -196,7 +236,7 @@ def _text(group: Sequence[Run]) -> str:
     return "".join(run.text for run in group)
 
 
-def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int]) -> Iterator[Paragraph]:
+def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int], end: int | None) -> Iterator[Paragraph]:
     """Yield the paragraph of `groups`, if they have text; those in `breaks` begin after what separates words."""
     text, pieces = "", []
     for mark, group in zip(_marks(groups, breaks), groups, strict=True):
@@ -208,7 +248,7 @@ def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int]) -> Iterator[
         return
     lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     whole = Segment(text, tuple(pieces))
-    yield Paragraph(whole.part(len(lead), len(text) - len(tail)), tuple(groups), lead, tail)
+    yield Paragraph(whole.part(len(lead), len(text) - len(tail)), tuple(groups), lead, tail, end)
 
 
 def _marks(groups: Sequence[Sequence[Run]], breaks: Set[int]) -> list[str]:

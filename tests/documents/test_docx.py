@@ -208,7 +208,7 @@ def test_text_that_was_moved_away_is_kept() -> None:
 
 @pytest.mark.parametrize(
     ("number", "output", "expected"),
-    [("12", "0", "12"), ("12", "", ""), ("12", "12 Seiten", "12 Seiten"), ("Figure 2", "2", "2")],
+    [("12", "0", "12"), ("12", "", "12"), ("12", "12 Seiten", "12"), ("Figure 2", "2", "2")],
 )
 @pytest.mark.parametrize("simple", [True, False])
 def test_the_number_of_a_field_stays(number: str, output: str, expected: str, simple: bool) -> None:
@@ -217,3 +217,21 @@ def test_the_number_of_a_field_stays(number: str, output: str, expected: str, si
     assert number in text
     changed = document.translated([text.replace(number, output)])
     assert re.findall(r"<w:t[^>]*>([^<]*)</w:t>", zipfile.ZipFile(BytesIO(changed)).read("word/document.xml").decode())[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "runs"),
+    [
+        ("Seite 2 <v1/>von<v2/> <v3/>58", ["Seite ", "2", " von ", "58"]),
+        ("<v1/>Seite<v2/> 2 von 58<v3/>", ["Seite ", "2", " von ", "58"]),
+        ("Seite <v1/>2<v2/> von 58 <v3/>Seiten", ["Seite ", "2", " von ", "58", " Seiten"]),
+        ("Seite <v1/>zwei<v2/> von <v3/>58", ["Seite zwei", "2", " von ", "58"]),
+        ("Von 58 <v1/>die<v2/> 2.<v3/>", ["Von 58 die ", "2", ".", "58"]),
+    ],
+)
+@pytest.mark.parametrize("simple", [True, False])
+def test_a_number_that_word_computes_is_in_its_field(output: str, runs: list[str], simple: bool) -> None:
+    document = parse(word("Page ", _field("2", simple=simple), " of ", _field("58", simple=simple)), "docx")
+    assert texts(document) == ["Page <v1/>2<v2/> of <v3/>58"]
+    changed = zipfile.ZipFile(BytesIO(document.translated([output]))).read("word/document.xml").decode()
+    assert re.findall(r"<w:t[^>]*>([^<]*)</w:t>", changed) == runs
