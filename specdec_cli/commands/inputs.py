@@ -46,17 +46,17 @@ class Group:
         """Whether the group is a document."""
         return self.format in DOCUMENTS
 
-    def open_document(self, purpose: "Purpose", *, redo: bool = False) -> "Document":
+    def open_document(self, purpose: "Purpose", *, redo: bool = False, front_matter: bool = False) -> "Document":
         """Read and parse the document of the group. Raises InputError for one that cannot be read, and UsageError for a missing library.
 
-        `purpose` and `redo` are those of documents.document.Source.
+        `purpose`, `redo` and `front_matter` are those of documents.document.Source.
         """
         from specdec_cli.documents.document import Source
         from specdec_cli.documents.formats import READERS
         from specdec_cli.documents.reading import read_bytes
 
         (path,) = self.files
-        return READERS[self.format](Source(read_bytes(path), name_of(path), purpose, redo))
+        return READERS[self.format](Source(read_bytes(path), name_of(path), purpose, redo, front_matter))
 
     def segment_lines(self, document: "Document", max_characters: int) -> Iterator[Line]:
         """Yield the segments of the group's document as lines. Raises LineTooLong for one of more than `max_characters`."""

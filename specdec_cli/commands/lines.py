@@ -224,5 +224,5 @@ def _lines_before(lines: Sequence[Line], error: InputError) -> Iterator[Line]:
 def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *, redo: bool = False) -> Iterator[Input]:
     """Yield the input of each group; a document is parsed when it is its turn. Raises what `Group.open_document` raises."""
     for group in groups:
-        document = group.open_document(purpose, redo=redo) if group.is_document else None
+        document = group.open_document(purpose, redo=redo, front_matter=text.front_matter) if group.is_document else None
         yield Input(group, document, text.read(group) if document is None else group.segment_lines(document, text.max_line_bytes))

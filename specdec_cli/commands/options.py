@@ -182,6 +182,7 @@ FLAGS: dict[str, Any] = {
         "--unwrap",
         help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
     ),
+    "front_matter": output_option("--front-matter", help="Decode title and description in the front matter of Markdown files, too."),
     "max_line_bytes": output_option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines."),
     "output": output_option("--output", "-o", metavar="FILE", help="File to write to; .gz and .xz are compressed.", show_default="stdout"),
     "output_dir": output_option(
@@ -355,6 +356,7 @@ class TextOptions(OptionGroup):
     format: Format | None = None
     no_split: bool = False
     unwrap: bool = False
+    front_matter: bool = False
     max_line_bytes: int = 2**20
     output: Path | None = None
     output_dir: Path | None = None

@@ -17,13 +17,14 @@ Purpose = Literal["translate", "correct"]
 class Source:
     """A document as it was read: its bytes, the name of its file for messages, and what it is read for.
 
-    With `redo`, units that are translated already are segments too.
+    With `redo`, units that are translated already are segments too; with `front_matter`, so are title and description of Markdown.
     """
 
     data: bytes
     name: str
     purpose: Purpose = "translate"
     redo: bool = False
+    front_matter: bool = False
 
 
 class Document(Protocol):

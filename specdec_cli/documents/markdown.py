@@ -10,6 +10,7 @@ from typing import Any
 from specdec_cli.documents.builder import SegmentBuilder
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.extras import load_library
+from specdec_cli.documents.front_matter import front_matter_end, front_matter_segments
 from specdec_cli.documents.html_text import html_segments
 from specdec_cli.documents.markdown_inline import inline_marks
 from specdec_cli.documents.reading import decode
@@ -18,7 +19,6 @@ from specdec_cli.documents.wrapped import ends_sentence, with_lines
 
 _DEEPEST = 100
 """The most blocks inside of each other, such as lists and their items; markdown-it-py reads them recursively."""
-_FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n.*?^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _LINE_END = re.compile(r"\r\n?|\n")
 _LINE_REST = re.compile(r"[ \t]*(?=[\r\n]|\Z)")
 # Lines that are copied because they are syntax of a Markdown dialect: fences of blocks and admonitions, template statements, and
@@ -43,12 +43,12 @@ def read_markdown(source: Source) -> Document:
     """Parse a Markdown file. Raises InputError for bytes that are not UTF-8, and UsageError without markdown-it-py."""
     content = decode(source.data, source.name)
     parser = load_library("markdown_it", source.name).MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
-    front = _FRONT_MATTER.match(content)
-    kept = front.end() if front else 0
+    kept = front_matter_end(content)
     shown = _blank(content[:kept]) + _FORMULA.sub(lambda found: _blank(found.group()), content[kept:])
     references: dict[str, Any] = {}
     tokens = parser.parse(shown, references)
-    return TextDocument(source, content, _segments(content, tokens, frozenset(references.get("references", ()))))
+    front = front_matter_segments(content, source.purpose) if source.front_matter else ()
+    return TextDocument(source, content, [*front, *_segments(content, tokens, frozenset(references.get("references", ())))])
 
 
 def _blank(text: str) -> str:
