@@ -51,7 +51,8 @@ class Layout:
 
     `marks` has where the markup of each stand-in is in the document; `escape` is applied to all other text. If `width` is not 0, the
     result is wrapped into lines of at most `width` characters: `gap` separates them, `column` characters are before
-    the first, and `can_begin` says which words may begin a line.
+    the first, and `can_begin` says which words may begin a line. `gaps` has the line breaks that the document has for the space after a
+    stand-in (the key "<g1> ") or before it (" <g1>"); they stay there.
     """
 
     marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -60,20 +61,33 @@ class Layout:
     gap: str = "\n"
     column: int = 0
     can_begin: Callable[[str], bool] = bool
+    gaps: Mapping[str, str] = field(default_factory=dict)
 
     def write(self, output: str, read: Callable[[int, int], str]) -> str:
         """Return the text of the document for the `output` of a segment; `read` returns a part of the document."""
-        pieces, position = [], 0
+        chunks, gaps, position = [""], list[str](), 0
         for found in STAND_IN.finditer(output):
-            if found.group() in self.marks:
-                pieces += [self.escape(output[position : found.start()]), read(*self.marks[found.group()]).replace(" ", _JOINT)]
-                position = found.end()
-        written = "".join([*pieces, self.escape(output[position:])])
-        if self.width:
-            indent = len(self.gap.rpartition("\n")[2])
-            groups = wrap_words(written.split(" "), self.width, self.column, indent, self.can_begin)
-            written = self.gap.join(" ".join(group) for group in groups)
+            if found.group() not in self.marks:
+                continue
+            before, after = (self.gaps.get(key) for key in (f" {found.group()}", f"{found.group()} "))
+            text, position = output[position : found.start()], found.end()
+            if before is not None and text.endswith(" "):
+                chunks[-1] += self.escape(text[:-1])
+                chunks, gaps, text = [*chunks, ""], [*gaps, before], ""
+            chunks[-1] += self.escape(text) + read(*self.marks[found.group()]).replace(" ", _JOINT)
+            if after is not None and output.startswith(" ", position):
+                chunks, gaps, position = [*chunks, ""], [*gaps, after], position + 1
+        chunks[-1] += self.escape(output[position:])
+        columns = [self.column, *(len(gap.rpartition("\n")[2]) for gap in gaps)]
+        written = "".join(gap + self._wrapped(chunk, column) for gap, chunk, column in zip(["", *gaps], chunks, columns, strict=True))
         return written.replace(_JOINT, " ")
+
+    def _wrapped(self, text: str, column: int) -> str:
+        """`text` in lines of at most `width` characters; the first one has `column` characters already."""
+        if not self.width:
+            return text
+        groups = wrap_words(text.split(" "), self.width, column, len(self.gap.rpartition("\n")[2]), self.can_begin)
+        return self.gap.join(" ".join(group) for group in groups)
 
 
 @dataclass(frozen=True)

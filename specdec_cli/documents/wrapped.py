@@ -58,7 +58,23 @@ def with_lines(content: str, segment: Segment) -> Segment:
     column = segment.begin - (content.rfind("\n", 0, segment.begin) + 1)
     width = max(len(lines[0]) + column, *map(len, lines[1:]))
     gap = re.sub(r"^[ \t\f]+|(?<=\n)[ \t\r\f]*\n", "", gaps[0])
-    return replace(segment, layout=replace(segment.layout, width=width, gap=gap, column=column))
+    layout = replace(segment.layout, width=width, gap=gap, column=column, gaps=dict(_gaps_at_markup(content, segment)))
+    return replace(segment, layout=layout)
+
+
+def _gaps_at_markup(content: str, segment: Segment) -> Iterator[tuple[str, str]]:
+    """Yield the gaps after opening markup, before closing markup and between any two, with the keys that `Layout` has for them: others
+    are between words.
+    """
+    marks = segment.layout.marks
+    pieces = [("", None), *((segment.text[piece.start : piece.end], piece) for piece in segment.pieces), ("", None)]
+    for (left, _), (_, gap), (right, _) in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        if gap is not None and gap.is_gap:
+            is_between = left in marks and right in marks
+            if is_between or (left in marks and left.startswith("<g")):
+                yield f"{left} ", content[gap.begin : gap.finish]
+            elif right in marks and right.startswith("</g"):
+                yield f" {right}", content[gap.begin : gap.finish]
 
 
 def edited_lines(paragraph: Paragraph, edits: Sequence[Edit]) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """HTML documents."""
 
 import html
+import random
 import re
 
 import pytest
@@ -256,3 +257,29 @@ def test_labels_of_buttons_and_descriptions_are_text(tag: str, text: str) -> Non
 )
 def test_other_values_are_no_text(tag: str) -> None:
     assert texts(parse(f"<p>{tag}</p>", "html")) == []
+
+
+def test_line_breaks_beside_tags_stay_in_translations() -> None:
+    page = '<p>\n  <a href="x">\n    <em>\n      Discover the world\n    </em>\n    <em>of tables</em>\n  </a> now!\n</p>\n'
+    document = parse(page.encode(), "html")
+    (text,) = texts(document)
+    changed = document.translated([text.replace("Discover the world", "Die ganze Welt").replace("of tables", "als Tisch")])
+    assert changed.decode() == page.replace("Discover the world", "Die ganze Welt").replace("of tables", "als Tisch")
+
+
+def test_drawn_pages_keep_the_line_breaks_beside_their_tags() -> None:
+    draw = random.Random(61)
+
+    def element(depth: int) -> str:
+        indent, name = "  " * depth, draw.choice(("a", "b", "em", "span"))
+        is_parent = depth < 4 and draw.random() < 0.6
+        inner = element(depth + 1) if is_parent else f"{indent}  {draw.choice(('house', 'dog', 'red car'))}"
+        more = f"\n{element(depth + 1)}" if is_parent and draw.random() < 0.5 else ""
+        return f"{indent}<{name}>\n{inner}{more}\n{indent}</{name}>"
+
+    for _ in range(60):
+        page = f"<div>\n{element(1)}\n{element(1)}\n</div>\n"
+        document = parse(page.encode(), "html")
+        expected = re.sub(r"house|dog|red car", lambda found: found.group().upper(), page)
+        outputs = [re.sub(r"house|dog|red car", lambda found: found.group().upper(), each) for each in texts(document)]
+        assert document.translated(outputs).decode() == expected
