@@ -58,7 +58,7 @@ def value(line: str) -> str:
     """The value of a line of YAML, of the styles that the tests write."""
     written = line.partition(":")[2].strip()
     if written[0] == '"':
-        return tomllib.loads(f"a = {written}")["a"]
+        return str(tomllib.loads(f"a = {written}")["a"])
     if written[0] == "'":
         return written[1:-1].replace("''", "'")
     assert written[0] not in "#-[" and ": " not in written and " #" not in written
