@@ -128,10 +128,13 @@ class VerifierRecipe:
         for name in SET_BY_TOKENIZER:
             if name in self.model:
                 raise ModelError(f"{name} is that of the tokenizer and cannot be set")
-        if self.preset is None:
-            checked_values(TransformerConfig, self.model)
-        else:
-            preset(self.preset, LARGEST_VOCABULARY, **{**self.model, **order_fields(self.model.get("order"))})
+        try:
+            if self.preset is None:
+                checked_values(TransformerConfig, self.model)
+            else:
+                preset(self.preset, LARGEST_VOCABULARY, **{**self.model, **order_fields(self.model.get("order"))})
+        except ModelError as error:
+            raise ModelError(f"model: {error}") from error
 
 
 @dataclass(frozen=True)
