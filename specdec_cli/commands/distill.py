@@ -22,7 +22,7 @@ from specdec_cli.commands.options import (
     with_groups,
 )
 from specdec_cli.commands.statistics import duration
-from specdec_cli.commands.teachers import DistillationPlan, check_ensemble, drawing_options, open_teacher
+from specdec_cli.commands.teachers import ENSEMBLE_FORMATS, DistillationPlan, check_ensemble, drawing_options, open_teacher
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve
@@ -63,8 +63,8 @@ def plan_distillation(
     """
     models = tuple(find_teacher(_folder(name)) for name in teachers)
     check_ensemble(models)
-    if len(models) > 1 and quantization != "float32":
-        raise UsageError(f"--quantization {quantization}: an ensemble computes in float32")
+    if len(models) > 1 and quantization not in ENSEMBLE_FORMATS:
+        raise UsageError(f"--quantization {quantization}: an ensemble computes in {' or '.join(ENSEMBLE_FORMATS)}")
     longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     first = models[0]

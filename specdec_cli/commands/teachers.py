@@ -12,6 +12,9 @@ from specdec_cli.distillation.teachers import Resources, Search, Teacher, Teache
 from specdec_cli.errors import UsageError
 from specdec_cli.opening.machine import Device, Precision
 
+ENSEMBLE_FORMATS = ("float32", "int8")
+"""The number formats in which an ensemble computes; in int8 on a CPU by the kernels of the native engine."""
+
 
 @dataclass(frozen=True)
 class DistillationPlan:
@@ -54,11 +57,14 @@ def open_teacher(
         return
     check_ensemble(models)
     from specdec_cli.distillation.bundle_teachers import Ensemble
-    from specdec_cli.opening.machine import resolve_machine
-    from specdec_cli.opening.models import open_bundle
+    from specdec_cli.opening.engines import open_for_loop
+    from specdec_cli.opening.machine import MachineOptions
+    from specdec_cli.opening.models import ModelChoice
 
-    machine = resolve_machine(resources.device, "float32", resources.threads)
-    bundles = [open_bundle(str(model.folder), machine) for model in models]
+    machine = MachineOptions(
+        device=cast(Device, resources.device), precision=cast(Precision, search.compute_type), threads=resources.threads
+    )
+    bundles = [open_for_loop(ModelChoice(str(model.folder)), machine) for model in models]
     yield Ensemble(bundles, search, resources.batch_tokens)
 
 

@@ -93,13 +93,13 @@ def visualize(
     With --file, show for a corpus how many tokens become correct in each iteration of jacobi, by position, and by word start
     or inside a word.
     """
-    from specdec_cli.opening.engines import open_for_pictures
+    from specdec_cli.opening.engines import open_for_loop
     from specdec_cli.opening.machine import MachineOptions
     from specdec_cli.opening.models import chosen_translator
 
     _check(sentence, file, limit, decoding, block_size, output)
     choice = chosen_translator(model, source_language, target_language, offline=offline)
-    bundle = open_for_pictures(choice, MachineOptions(device=device, threads=threads), say)
+    bundle = open_for_loop(choice, MachineOptions(device=device, threads=threads), say)
     if file is not None:
         from specdec_cli.visualization.corpus_views import print_corpus, to_corpus_html, to_corpus_svg
 

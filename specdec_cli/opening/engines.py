@@ -153,9 +153,9 @@ def open_beside(opened: Opened, model: ModelChoice, options: MachineOptions, req
     return open_engine(model, options, request).engine
 
 
-def open_for_pictures(model: ModelChoice, options: MachineOptions, tell: Tell = silent) -> "Bundle":
-    """Load the bundle of `model` for decodings of PyTorch's loop that are looked at: on a CPU, the kernels of the native engine compute its
-    verifier, unless they are missing or do not support it. Raises and calls what `open_engine` does.
+def open_for_loop(model: ModelChoice, options: MachineOptions, tell: Tell = silent) -> "Bundle":
+    """Load the bundle of `model` for decodings of PyTorch's loop: on a CPU, the kernels of the native engine compute its verifier, unless
+    another precision than int8 is asked for, or they are missing or do not support it. Raises and calls what `open_engine` does.
     """
     model = replace(model, name=str(find_bundle(model, tell)))
     if computes_natively(options.device, options.precision):
@@ -166,7 +166,7 @@ def open_for_pictures(model: ModelChoice, options: MachineOptions, tell: Tell = 
         except StaleLibrary as error:
             raise UsageError(f"the native engine: {error}") from error
         except LibraryError as error:
-            tell(f"the native engine is missing: {error}; PyTorch computes in float32")
+            tell(f"the native engine is missing: {error}; PyTorch computes in {options.resolve().precision}")
         except UnsupportedModel:
             pass
     return open_bundle(model, options.resolve(), same_drafts=True)

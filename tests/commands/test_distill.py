@@ -19,6 +19,10 @@ from specdec_cli.distillation.run import Filters, Shards, reason_to_drop
 from specdec_cli.distillation.teachers import Resources, Search, TeacherProcess
 from specdec_cli.errors import InputError, ModelError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.native.network import NativeNetwork
+from specdec_cli.opening.engines import open_for_loop
+from specdec_cli.opening.machine import Machine, MachineOptions
+from specdec_cli.opening.models import ModelChoice, open_bundle
 from tests.conftest import largest_file, make_lines
 
 app = typer.Typer()
@@ -45,10 +49,25 @@ def test_a_bundle_and_its_conversion_write_the_same_text(
     assert (tmp_path / "a" / "shard-00002.tsv").exists()
 
 
-def test_the_number_format_of_an_ensemble_is_not_chosen(bundle_folder: Path, tmp_path: Path) -> None:
-    result = run(bundle_folder, tmp_path / "out", "--with", bundle_folder, "--quantization", "int8", text="ka\n")
+def test_an_ensemble_has_two_number_formats(bundle_folder: Path, tmp_path: Path) -> None:
+    result = run(bundle_folder, tmp_path / "out", "--with", bundle_folder, "--quantization", "bfloat16", text="ka\n")
     assert isinstance(result.exception, UsageError)
-    assert "an ensemble computes in float32" in str(result.exception)
+    assert "an ensemble computes in float32 or int8" in str(result.exception)
+
+
+def test_an_ensemble_in_int8_searches_as_one_of_the_oracle(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    search = ("--beam-size", 3, "--max-length", 20)
+    made = run(
+        bundle_folder, tmp_path / "out", "--with", bundle_folder, "--quantization", "int8", *search, "--quiet", text="\n".join(lines) + "\n"
+    )
+    assert made.exit_code == 0, made.output
+    bundles = [open_bundle(str(bundle_folder), Machine("cpu", "int8", 1)) for _ in range(2)]
+    expected = [
+        (lines[index], found.text) for index, found in Ensemble(bundles, Search(3, 1.0, 20), 200).translate(lines) if found.finished
+    ]
+    written = [tuple(line.split("\t")) for line in (tmp_path / "out" / "distilled.tsv").read_text().splitlines()]
+    assert written and set(written) <= set(expected)
+    assert isinstance(open_for_loop(ModelChoice(str(bundle_folder)), MachineOptions(precision="int8")).network, NativeNetwork)
 
 
 def test_an_ensemble_of_teachers_translates(
