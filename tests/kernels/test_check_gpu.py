@@ -11,6 +11,7 @@ from specdec_cli.benchmark.check_gpu import Check
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
+from specdec_cli.opening import gpu
 from tests.decoding.imitation import ImitatedCapture
 from tests.fakes import tiny_drafter, tiny_transformer
 
@@ -32,6 +33,8 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     model = tiny_transformer(vocabulary_size=len(bundle.tokenizer), decoder_layers=1)
     made = Bundle(BundleInfo(decoding="specdec", max_length=6), bundle.tokenizer, model, tiny_drafter(model))
     save_bundle(made, tmp_path / "bundle")
+    monkeypatch.setattr(gpu, "ROWS", 2)
+    monkeypatch.setattr(gpu, "TOKENS", 4)
     monkeypatch.setattr(check_gpu, "FIRST", ((1, 0), (2, 3)))
     monkeypatch.setattr(check_gpu, "BATCHES", ())
     monkeypatch.setattr(check_gpu, "BESIDE", ())
