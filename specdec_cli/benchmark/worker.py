@@ -95,6 +95,8 @@ def inspect(model: dict[str, Any], machine: dict[str, Any], max_length: int | No
             if options.engine == "native":
                 raise UsageError(f"--engine native: the engine is missing: {error}") from error
     resolved = resolve_machine(options.device, precision, threads)
+    if resolved.precision == "auto":
+        resolved = resolved.with_model(open_bundle(ModelChoice(**model), resolved))
     bundle = open_bundle(ModelChoice(**model), Machine("cpu", "float32", resolved.threads))
 
     import torch

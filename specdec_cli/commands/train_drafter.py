@@ -190,7 +190,8 @@ def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | Non
     move_to(machine, bundle)
     held_out = held_out_sets(bundle, dev, tell)
     measured = resolve_machine(machine.device, "auto", machine.threads)
-    print_simulation(Console(), bundle, open_bundle(str(output), measured), held_out, measured)
+    timed = open_bundle(str(output), measured)
+    print_simulation(Console(), bundle, timed, held_out, measured.with_model(timed))
 
 
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":

@@ -79,21 +79,21 @@ class Computation:
 
     @classmethod
     def resolve(cls, model: ModelChoice, options: MachineOptions, request: DecodingOptions, tell: Tell = silent) -> Self:
-        """What `open_engine` chooses here for the same arguments, except that a GPU that is asked for may be in another machine.
+        """What `open_engine` chooses here for the same arguments, except that a GPU that is asked for may be in another machine: then the
+        precision `auto` is float32.
 
         Raises what `open_engine` raises.
         """
         model = replace(model, name=str(find_bundle(model, tell)))
         folder = Path(model.name)
         decoding = resolve(request, describe_bundle(folder, model.source_language, model.target_language))
-        machine = None
-        if options.engine == "native" or (options.engine == "auto" and computes_natively(options.device, options.precision)):
+        is_native = options.engine == "native" or (options.engine == "auto" and computes_natively(options.device, options.precision))
+        machine = None if is_native or _is_elsewhere(options.device) else options.resolve()
+        if is_native or (machine is not None and machine.precision == "auto"):
             machine = open_engine(model, options, request, tell).machine
-        elif options.device != "cuda":
-            machine = options.resolve()
         digest = folder_digest(folder)
-        if machine is None:
-            return cls(digest, False, options.device, options.precision, decoding)
+        if machine is None:  # of a card that is not seen from here, float32 is known
+            return cls(digest, False, options.device, "float32" if options.precision == "auto" else options.precision, decoding)
         return cls(digest, machine.native, cast(Device, machine.device), cast(Precision, machine.precision), decoding)
 
     def on(self, model: ModelChoice, options: MachineOptions) -> tuple[MachineOptions, Decoding]:
@@ -201,7 +201,16 @@ def _open_reference(
     decoding = _resolved(request, bundle)
     if trace is not None:
         _check_rounds(decoding)
-    return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine)
+    return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine.with_model(bundle))
+
+
+def _is_elsewhere(device: Device) -> bool:
+    """Whether a GPU is asked for, and this machine has none."""
+    if device != "cuda":
+        return False
+    import torch
+
+    return not torch.cuda.is_available()
 
 
 def _resolved(request: DecodingOptions | Decoding, bundle: Described) -> Decoding:

@@ -1,9 +1,9 @@
 """The device, precision and number of threads with which a command computes."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Self
 
 from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
@@ -68,8 +68,8 @@ def batch_rows(batch_size: int | Literal["auto"]) -> int:
 
 @dataclass(frozen=True)
 class Machine:
-    """Device, precision and number of threads, with every `auto` resolved. `native`: the native engine's kernels compute the verifier's
-    passes, also where PyTorch runs the decoding.
+    """Device, precision and number of threads, with every `auto` resolved, except that a GPU's precision depends on the model: it is
+    "auto" until `with_model`. `native`: the native engine's kernels compute the verifier's passes, also where PyTorch runs the decoding.
     """
 
     device: str
@@ -77,12 +77,18 @@ class Machine:
     threads: int
     native: bool = False
 
+    def with_model(self, bundle: "Bundle") -> Self:
+        """The machine with the precision that `move_to` chose for `bundle`, if it is not known yet."""
+        weight = bundle.verifier.embedding.tokens.weight
+        return replace(self, precision=str(weight.dtype).removeprefix("torch.")) if self.precision == "auto" else self
+
 
 def resolve_machine(device: str, precision: str, threads: int | None, seed: int = 1) -> Machine:
     """Replace `auto` by a device and a precision of PyTorch, and set torch's number of threads and seed.
 
-    The precision is float32: PyTorch computes it faster than int8, whose arithmetic is that of the native engine. Raises UsageError
-    if there is no GPU for the device cuda, and for a precision that the device does not offer.
+    On a CPU the precision is float32: PyTorch computes it faster than int8, whose arithmetic is that of the native engine. On a GPU it
+    stays `auto`, since it depends on the model. Raises UsageError if there is no GPU for the device cuda, and for a precision that the
+    device does not offer.
     """
     import torch
 
@@ -94,7 +100,7 @@ def resolve_machine(device: str, precision: str, threads: int | None, seed: int 
         offered = "float32, bfloat16 and int8" if device == "cpu" else "float32, bfloat16 and float16"
         raise UsageError(f"--precision {precision} is not offered on {device}; {offered} are")
     prepare_torch(threads, seed)
-    return Machine(device, "float32" if precision == "auto" else precision, torch.get_num_threads())
+    return Machine(device, "float32" if precision == "auto" and device == "cpu" else precision, torch.get_num_threads())
 
 
 def prepare_torch(threads: int | None, seed: int = 1) -> None:
@@ -148,10 +154,15 @@ def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) ->
 
     Their weights get no gradients. With `machine.native`, the native engine computes the verifier in int8, and PyTorch the drafter;
     otherwise int8 is PyTorch's and for both. On a CPU that multiplies bfloat16 fast, a drafter that is not in int8 computes in
-    bfloat16: the verifier alone decides the output. With `same_drafts` it does not, and the drafts are those of other CPUs.
+    bfloat16: the verifier alone decides the output. With `same_drafts` it does not, and the drafts are those of other CPUs. The precision
+    `auto` of a GPU is chosen for the bundle (see `fastest_exact`).
     """
     import torch
 
+    if machine.precision == "auto":
+        from specdec_cli.opening.gpu import fastest_exact
+
+        machine = replace(machine, precision=fastest_exact(bundle, machine.device))
     dtype = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(machine.precision, torch.float32)
     for module in (bundle.verifier, bundle.drafter):
         if module is not None:

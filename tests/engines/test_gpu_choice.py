@@ -2,15 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from specdec_cli.decoding.graphs import Graphs
+from specdec_cli.decoding.options import DecodingOptions
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from specdec_cli.opening import gpu
-from specdec_cli.opening.gpu import prepare_for_gpu
+from specdec_cli.opening import gpu, machine
+from specdec_cli.opening.engines import Computation, open_engine
+from specdec_cli.opening.gpu import Means, prepare_for_gpu
+from specdec_cli.opening.machine import Machine, MachineOptions, move_to
+from specdec_cli.opening.models import ModelChoice
 from tests.decoding.imitation import ImitatedCapture
 from tests.fakes import tiny_drafter, tiny_transformer
 
@@ -63,6 +69,48 @@ def test_a_model_that_kernels_do_not_support_has_no_warning(bundle: Bundle, monk
     assert chosen.network is None
     assert chosen.captured
     assert not list(recwarn)  # type: ignore[call-overload]
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch) -> Callable[[Means, str], None]:
+    """Let the processor seem to be a GPU, on which the check of float16 finds what the function is called with."""
+
+    def seem(means: Means, problem: str) -> None:
+        def found(bundle: Bundle) -> tuple[Means, str]:
+            assert bundle.verifier.embedding.tokens.weight.dtype is torch.float16
+            assert bundle.drafter is None or next(bundle.drafter.parameters()).dtype is torch.float16
+            return means, problem
+
+        monkeypatch.setattr(gpu, "_means", found)
+        monkeypatch.setattr(machine, "resolve_machine", lambda *_: Machine("cpu", "auto", 1))
+        monkeypatch.setattr("specdec_cli.processors.has_bfloat16_products", lambda _: False)
+
+    return seem
+
+
+@pytest.mark.parametrize("means", ["kernels", "operators", "eager"])
+def test_the_fastest_precision_is_that_in_which_kernels_are_exact(
+    bundle: Bundle, card: Callable[[Means, str], None], recwarn: pytest.WarningsRecorder, means: Means
+) -> None:
+    card(means, "" if means == "kernels" else "bits differ")
+    before = made(bundle).verifier.state_dict()
+    moved = move_to(Machine("cpu", "auto", 1), made(bundle))
+    assert moved.drafter is not None
+    wanted = torch.float16 if means == "kernels" else torch.float32
+    assert {each.dtype for module in (moved.verifier, moved.drafter) for each in module.parameters()} == {wanted}
+    assert all(torch.equal(value, before[name].to(wanted)) for name, value in moved.verifier.state_dict().items())
+    messages = [str(each.message) for each in recwarn if each.category is RuntimeWarning]
+    assert messages == ([] if means == "kernels" else ["on this GPU the precision is float32 instead of float16: bits differ"])
+
+
+@pytest.mark.parametrize(("means", "wanted"), [("kernels", "float16"), ("operators", "float32")])
+def test_an_engine_names_the_chosen_precision(bundle_folder: Path, card: Callable[[Means, str], None], means: Means, wanted: str) -> None:
+    card(means, "")
+    model, options, request = ModelChoice(str(bundle_folder)), MachineOptions(engine="reference"), DecodingOptions(decoding="greedy")
+    opened = open_engine(model, options, request)
+    assert opened.machine.precision == wanted
+    assert [each.number for each in opened.engine.decode([Sentence(0, [4, 5, 3])])] == [0]
+    assert Computation.resolve(model, options, request).precision == wanted
 
 
 def test_the_answer_depends_on_card_versions_and_model(bundle: Bundle) -> None:

@@ -71,4 +71,4 @@ def test_a_machine_with_another_model_refuses(bundle_folder: Path, tmp_path: Pat
 
 def test_a_gpu_that_is_asked_for_is_that_of_the_workers(bundle_folder: Path) -> None:
     computation = Computation.resolve(ModelChoice(str(bundle_folder)), MachineOptions(device="cuda"), DecodingOptions())
-    assert (computation.native, computation.device, computation.precision) == (False, "cuda", "auto")
+    assert (computation.native, computation.device, computation.precision) == (False, "cuda", "float32")
