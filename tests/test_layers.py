@@ -22,6 +22,7 @@ LAYERS = (
     {"model"},
     {"error_types"},
     {"metrics", "corruption", "memories"},
+    {"english"},
     {"text.checks", "text.corpus", "text.glossary", "text.labels", "text.shape", "text.spelling", "text.tags"},
     {"text.segment"},
     {"text.locale"},

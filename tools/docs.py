@@ -12,8 +12,7 @@ from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import get_type_hints
 
-from specdec_cli.corruption.kinds import KINDS
-from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.corruption.corrupter import KINDS, CorruptionRecipe, ErrorCounts
 from specdec_cli.fields import in_words
 from specdec_cli.files import write_atomically
 from specdec_cli.model.bundle_info import BundleInfo

@@ -27,8 +27,8 @@ from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
 from specdec_cli.commands.statistics import duration
 from specdec_cli.commands.teachers import DistillationPlan, open_teacher
-from specdec_cli.corruption.misspellings import misspellings
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column
+from specdec_cli.corruption.spelling import misspellings
 from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.run import Filters, ShardCounts, Shards, Summary, distill_lines, finish
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, as_ctranslate2, teacher_digest

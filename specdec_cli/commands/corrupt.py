@@ -62,7 +62,7 @@ def corrupt(
     """
     import lemminflect  # noqa: F401  # without it, errors of grammar would be left out
 
-    from specdec_cli.corruption.recipe import CorruptionRecipe
+    from specdec_cli.corruption.corrupter import CorruptionRecipe
     from specdec_cli.corruption.run import Plan, Tally, corrupt_lines, text_column
     from specdec_cli.files import check_target
     from specdec_cli.recipe import find_recipe, load_recipe
@@ -137,7 +137,7 @@ def _print_tally(tally: "Tally") -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from specdec_cli.corruption.kinds import KINDS
+    from specdec_cli.corruption.corrupter import KINDS
 
     errors = tally.errors.total()
     table = Table("errors", "", "")

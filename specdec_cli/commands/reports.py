@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from specdec_cli.commands.inputs import SegmentLine
 from specdec_cli.documents.wrapped import paragraph_edit
-from specdec_cli.error_types.explanation import description, explanation
+from specdec_cli.error_types.names import description, explanation
 from specdec_cli.errors import SpecdecError
 from specdec_cli.files import json_text
 from specdec_cli.text.edits import Edit, FileEdit, Point, byte_column, column, utf16_column

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 
-from specdec_cli.corruption.closed import (
+from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
+from specdec_cli.english.lexicon import readings
+from specdec_cli.english.words import (
     ADVERBS,
     BE,
     DETERMINERS,
@@ -17,10 +19,8 @@ from specdec_cli.corruption.closed import (
     SINGULAR_DETERMINERS,
     SINGULAR_SUBJECTS,
     SUBJECTS,
+    word_set,
 )
-from specdec_cli.corruption.lexicon import readings
-from specdec_cli.corruption.tables import word_set
-from specdec_cli.corruption.tokens import NAME, NUMBER, Sentence
 
 # Verbs whose past is an infinitive too, but a far rarer one: saw, found, felt.
 _OFTEN_PAST = word_set("see find feel fall leave")

@@ -1,17 +1,124 @@
-"""Corruption of a line: the number, kinds and positions of its errors."""
+"""Corruption of a line: the kinds of its errors, recipes that say how often they are made, and their places."""
 
 import math
 from bisect import bisect
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from random import Random
+from typing import Annotated
 
-from specdec_cli.corruption.edits import TokenEdit
-from specdec_cli.corruption.kinds import KINDS
-from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
-from specdec_cli.corruption.tokens import Sentence
+from specdec_cli.corruption import chinese, clauses, confusions, nominal, prepositions, spelling, verbal, writing
+from specdec_cli.corruption.tokens import Sentence, TokenEdit
+from specdec_cli.errors import ModelError
+from specdec_cli.fields import Between, check_fields, unknown_key
 from specdec_cli.text.edits import apply_edits
+
+Kind = Callable[[Sentence, int, Random], TokenEdit | None]
+"""A function (sentence, i, random) that returns an edit which makes an error at token i; None if this kind does not apply there."""
+
+_KINDS: tuple[Kind, ...] = (
+    spelling.misspelling,
+    spelling.sound,
+    spelling.keyboard,
+    spelling.transposition,
+    spelling.letter_drop,
+    spelling.letter_double,
+    nominal.article_drop,
+    nominal.article_insert,
+    nominal.article_swap,
+    nominal.article_sound,
+    prepositions.preposition_swap,
+    prepositions.preposition_drop,
+    prepositions.preposition_insert,
+    verbal.agreement,
+    verbal.verb_form,
+    verbal.infinitive,
+    verbal.tense,
+    verbal.irregular_form,
+    verbal.auxiliary_drop,
+    verbal.auxiliary_insert,
+    nominal.noun_number,
+    nominal.double_plural,
+    nominal.possessive,
+    nominal.adjective_form,
+    nominal.derivation,
+    confusions.homophone,
+    confusions.verb_choice,
+    clauses.pronoun,
+    clauses.conjunction,
+    clauses.dropped_word,
+    clauses.doubled_word,
+    clauses.word_order,
+    prepositions.collocation,
+    prepositions.time_preposition,
+    confusions.common_homophone,
+    clauses.complement,
+    clauses.clause_tense,
+    clauses.state_of_having,
+    clauses.clause_order,
+    writing.fused,
+    writing.split,
+    writing.hyphen,
+    writing.spacing,
+    writing.comma_drop,
+    writing.comma_insert,
+    writing.punctuation_swap,
+    writing.final_stop,
+    writing.apostrophe,
+    writing.lower_case,
+    writing.upper_case,
+    chinese.character_drop,
+    chinese.character_insert,
+    chinese.character_confusion,
+    chinese.character_swap,
+)
+KINDS: dict[str, Kind] = {kind.__name__: kind for kind in _KINDS}
+"""The kinds of error by the names that recipes use, in the order of the summary of a run."""
+
+Share = Annotated[float, Between(0, 1)]
+Rate = Annotated[float, Between(0, 1e300)]
+
+
+@dataclass(frozen=True)
+class ErrorCounts:
+    """Distribution of the number of errors per word.
+
+    The error rate of a sentence is drawn from a gamma distribution with this mean and variance, and its number of errors
+    from a Poisson distribution with this rate times its words. A `limit` above 0 always allows one error. Raises ModelError for
+    a value out of range.
+
+    - `mean`: the mean over sentences.
+    - `variance`: the variance over sentences.
+    - `limit`: the most errors per word in any one sentence (0: no errors).
+    """
+
+    mean: Share = 0.1
+    variance: Share = 0.01
+    limit: Share = 0.5
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+
+@dataclass(frozen=True)
+class CorruptionRecipe:
+    """How many errors lines get, and of which kinds. Raises ModelError for an unknown kind or a value out of range.
+
+    - `clean`: the share of lines without errors.
+    - `errors`: the number of errors in the other lines.
+    - `rates`: the relative rate of each kind. A kind of rate 2 is chosen twice as often as one of rate 1, if both apply to the
+      sentence. A kind without a rate is never chosen.
+    """
+
+    clean: Share = 0.0
+    errors: ErrorCounts = ErrorCounts()
+    rates: Mapping[str, Rate] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        if unknown := next((name for name in self.rates if name not in KINDS), None):
+            raise ModelError(f"rates: {unknown_key(unknown, sorted(KINDS))}")
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from threading import Thread
 
-from specdec_cli.corruption.corrupter import Corrupter
-from specdec_cli.corruption.misspellings import misspellings
-from specdec_cli.corruption.recipe import CorruptionRecipe
+from specdec_cli.corruption.corrupter import Corrupter, CorruptionRecipe
+from specdec_cli.corruption.spelling import misspellings
 from specdec_cli.errors import InputError, ModelError, SpecdecError
 from specdec_cli.text.io.lines import Line
 

@@ -5,9 +5,8 @@ table 1 and section 3) for the type of an edit, without a parser: the dependency
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from specdec_cli.corruption.adjectives import relatives
-from specdec_cli.corruption.lexicon import is_known
-from specdec_cli.corruption.tables import word_set
+from specdec_cli.english.lexicon import is_known, relatives
+from specdec_cli.english.words import word_set
 from specdec_cli.error_types.tagging import UNKNOWN, Word
 
 _CONTRACTIONS = word_set("'d 'll 'm n't 're 've")

@@ -4,7 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from specdec_cli.corruption.closed import (
+from specdec_cli.english.lexicon import readings
+from specdec_cli.english.words import (
     ADVERBS,
     BE,
     CLOSED,
@@ -18,9 +19,9 @@ from specdec_cli.corruption.closed import (
     POSSESSIVES,
     PREPOSITIONS,
     SUBJECTS,
+    pairs,
+    word_set,
 )
-from specdec_cli.corruption.lexicon import readings
-from specdec_cli.corruption.tables import pairs, word_set
 
 _POS = dict(
     pairs(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from specdec_cli.error_types.explanation import description, explanation
+from specdec_cli.error_types.names import description, explanation
 from specdec_cli.server.guard import RequestError
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.segment.sentences import split_sentences

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
 from specdec_cli.commands.cluster import CorruptJob
-from specdec_cli.corruption.recipe import CorruptionRecipe
+from specdec_cli.corruption.corrupter import CorruptionRecipe
 from specdec_cli.corruption.run import Plan
 from specdec_cli.text.io.lines import Line
 

@@ -8,11 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.corruption.corrupter import Corrupter, draw_count
-from specdec_cli.corruption.kinds import KINDS
-from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
-from specdec_cli.corruption.tables import word_list
+from specdec_cli.corruption.corrupter import KINDS, Corrupter, CorruptionRecipe, ErrorCounts, draw_count
 from specdec_cli.corruption.tokens import Sentence
+from specdec_cli.english.words import word_list
 
 MANY = CorruptionRecipe(0.0, ErrorCounts(0.4, 0.05, 1.0), dict.fromkeys(KINDS, 1.0))
 PROTECTED = ["http://example.org/a_b?c=d,e", "www.example.com", "ann.lee@example.org", "3,500", "1990s", "$20.50", "50%", "H5N1", "11:30"]

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.corruption.kinds import KINDS
-from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.corruption.corrupter import KINDS, CorruptionRecipe, ErrorCounts
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.recipe import RECIPES, load_recipe
 

@@ -6,9 +6,7 @@
 import os
 from pathlib import Path
 
-from specdec_cli.corruption.corrupter import Corrupter
-from specdec_cli.corruption.kinds import KINDS
-from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.corruption.corrupter import KINDS, Corrupter, CorruptionRecipe, ErrorCounts
 from specdec_cli.recipe import RECIPES, load_recipe
 
 TESTS = Path(__file__).parent.parent

@@ -2,9 +2,7 @@
 
 import pytest
 
-from specdec_cli.corruption.corrupter import Corrupter
-from specdec_cli.corruption.kinds import KINDS
-from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.corruption.corrupter import KINDS, Corrupter, CorruptionRecipe, ErrorCounts
 
 ONE_ERROR = ErrorCounts(mean=1.0, variance=0.0, limit=0.0001)
 

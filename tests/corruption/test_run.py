@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.corruption import misspellings, run
-from specdec_cli.corruption.kinds import KINDS
-from specdec_cli.corruption.recipe import CorruptionRecipe, ErrorCounts
+from specdec_cli.corruption import run, spelling
+from specdec_cli.corruption.corrupter import KINDS, CorruptionRecipe, ErrorCounts
 from specdec_cli.corruption.run import Plan, Tally, corrupt_lines
 from specdec_cli.errors import InputError, UsageError
 
@@ -64,7 +63,7 @@ def test_processes_do_not_change_the_output_and_read_ahead_little() -> None:
 KILLED = """
 import multiprocessing, time
 from specdec_cli.corruption import run
-from specdec_cli.corruption.recipe import CorruptionRecipe
+from specdec_cli.corruption.corrupter import CorruptionRecipe
 if __name__ == "__main__":
     run._CHUNK_LINES = 1
     chunks = run.corrupt_lines(["He is here."] * 9, run.Plan(CorruptionRecipe()), 2)
@@ -122,16 +121,16 @@ def test_lines_before_a_failure_are_returned() -> None:
 
 
 def test_a_missing_dictionary_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    misspellings.misspellings.cache_clear()
-    monkeypatch.setattr(misspellings, "find_spec", lambda _: None)
+    spelling.misspellings.cache_clear()
+    monkeypatch.setattr(spelling, "find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"codespell.*pip install 'specdec\[gec\]'"):
         next(corrupt_lines(LINES, PLAN))
 
 
 def test_misspellings_are_lower_case_words() -> None:
-    table = misspellings.misspellings()
+    table = spelling.misspellings()
     assert len(table) > 10000
     assert "recieve" in table["receive"]
-    assert "recieve" in misspellings.likely_misspellings("receive")
+    assert "recieve" in spelling.likely_misspellings("receive")
     assert all(wrong.isalpha() and wrong.islower() and wrong != right for right, wrongs in table.items() for wrong in wrongs)
-    assert misspellings.likely_misspellings("qwrtz") == ()
+    assert spelling.likely_misspellings("qwrtz") == ()

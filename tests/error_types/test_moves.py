@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.error_types.annotation import with_types
-from specdec_cli.error_types.explanation import explanation
-from specdec_cli.error_types.moves import with_moves
+from specdec_cli.error_types.annotation import with_moves, with_types
+from specdec_cli.error_types.names import explanation
 from specdec_cli.text.edits import apply_edits, find_edits
 
 WORDS = st.lists(st.sampled_from(["he", "is", "where", "always", ",", "."]), max_size=8).map(" ".join)

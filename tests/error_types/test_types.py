@@ -5,9 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.error_types.annotation import with_types
-from specdec_cli.error_types.confusions import difference
-from specdec_cli.error_types.explanation import description, explanation
-from specdec_cli.error_types.names import CATEGORIES, OPERATIONS, belongs_to, checked_names
+from specdec_cli.error_types.names import CATEGORIES, OPERATIONS, belongs_to, checked_names, description, difference, explanation
 from specdec_cli.error_types.rules import error_type
 from specdec_cli.error_types.tagging import tagged
 from specdec_cli.errors import UsageError

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.corruption.recipe import CorruptionRecipe
+from specdec_cli.corruption.corrupter import CorruptionRecipe
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.config import preset
 from specdec_cli.model.drafter_config import DrafterConfig

@@ -2,9 +2,8 @@
 
 from random import Random
 
-from specdec_cli.corruption.edits import TokenEdit
-from specdec_cli.corruption.tables import confusable, word_list
-from specdec_cli.corruption.tokens import Sentence
+from specdec_cli.corruption.tokens import Sentence, TokenEdit
+from specdec_cli.english.words import confusable, word_list
 
 # Characters that are often taken for each other: of the same sound, or of similar use.
 _GROUPS = word_list("""

@@ -1,13 +1,175 @@
-"""Errors of constructions transferred from other languages: I want that you come, when I will arrive, I have ten years."""
+"""Errors of clauses: function words, word order, and constructions transferred from other languages (I want that you come)."""
 
 from random import Random
 
-from specdec_cli.corruption.closed import ARTICLES, BE, DO, MODALS, OBJECTS, POSSESSIVES, QUESTION_WORDS, SUBJECTS
 from specdec_cli.corruption.context import verb_tag
-from specdec_cli.corruption.edits import TokenEdit, insert_word, match_case, replace_token
-from specdec_cli.corruption.lexicon import form, inflected, readings, verb_lemma
-from specdec_cli.corruption.tables import pairs, word_set
-from specdec_cli.corruption.tokens import NUMBER, Sentence
+from specdec_cli.corruption.tokens import NUMBER, Sentence, TokenEdit, delete_token, insert_word, match_case, replace_token, swap_tokens
+from specdec_cli.english.lexicon import form, inflected, readings, verb_lemma
+from specdec_cli.english.words import (
+    ARTICLES,
+    AUXILIARIES,
+    BE,
+    CLOSED,
+    DO,
+    MIDDLE_ADVERBS,
+    MODALS,
+    OBJECTS,
+    POSSESSIVES,
+    QUESTION_WORDS,
+    RELATIVES,
+    SUBJECTS,
+    alternatives,
+    pairs,
+    word_set,
+)
+
+_PRONOUNS = alternatives("""
+i: me my
+me: i my
+my: me mine
+he: him it they his
+him: he his it
+his: him he he's
+she: her he
+her: she hers
+we: us our they
+us: we our
+our: us ours we
+they: them it he their
+them: they it their
+their: them they its theirs
+it: they them its he
+its: their it it's
+your: you yours
+myself: me my_self
+himself: him hisself
+herself: her
+themselves: them themself theirself
+ourselves: us ourself our_selves
+yourself: you your_self
+who: which whom that
+whom: who which
+which: who what that
+that: which what who
+what: that which
+whose: who which who's
+this: these it that
+these: this those
+those: these that
+each: every
+every: each all
+""")
+_CONJUNCTIONS = alternatives("""
+and: or with
+or: and nor
+but: and however
+so: therefore because
+because: so since because_of as
+although: but despite however
+though: but despite
+while: when as during
+when: while if where
+if: when weather whether
+whether: if that
+unless: if
+until: when while
+whereas: but when
+however: but although
+therefore: so because
+than: then that as
+nor: or and
+""")
+_CONCESSIVE = word_set("although though")
+_CAUSAL = frozenset({"because", "since"})
+_SHARE_OF_AND = 0.15
+_SHARE_OF_DOUBLED_WORDS = 0.03
+# Function words whose absence is a recognisable error.
+_DROPPABLE = word_set("to and or but because if when who which than as it they he she we i more there be so too what how")
+
+
+def pronoun(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a pronoun or demonstrative by a wrong one: of another case (they by them), number (they by it) or kind (who by which).
+
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
+    """
+    others = _PRONOUNS.get(sentence.words[i])
+    return replace_token(sentence, i, random.choice(others)) if others else None
+
+
+def conjunction(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Replace a conjunction by another, or add a second one (although ..., but; because ..., so).
+
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
+    """
+    words = sentence.words
+    if words[i - 1] == "," and words[0] in _CONCESSIVE | _CAUSAL and words[i] in SUBJECTS | {"the", "this", "there"}:
+        return insert_word(sentence, i, "but" if words[0] in _CONCESSIVE else "so").covering(i - 1, i)
+    others = _CONJUNCTIONS.get(words[i])
+    if words[i] == "and" and random.random() >= _SHARE_OF_AND:
+        return None
+    return replace_token(sentence, i, random.choice(others)) if others else None
+
+
+def dropped_word(sentence: Sentence, i: int, _: Random) -> TokenEdit | None:
+    """Remove a function word (to, and, if, he, there, too) whose absence is an error.
+
+    Returns None if this error is impossible at token i.
+    """
+    words = sentence.words
+    if words[i] not in _DROPPABLE or not sentence.is_wordlike(i + 1):
+        return None
+    # A relative pronoun as object may be left out ("the book he read").
+    if words[i] in RELATIVES and words[i + 1] not in AUXILIARIES and "VBZ" not in readings(words[i + 1]):
+        return None
+    return delete_token(sentence, i)
+
+
+def doubled_word(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Double a word, mostly a function word.
+
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
+    """
+    words = sentence.words
+    if not sentence.is_plain(i) or words[i] == words[i + 1] or words[i] == words[i - 1]:
+        return None
+    if words[i] not in CLOSED and random.random() >= _SHARE_OF_DOUBLED_WORDS:
+        return None
+    end = sentence.tokens[i].end
+    return TokenEdit(end, end, f" {'I' if words[i] == 'i' else words[i]}", i, i)
+
+
+_OFTEN_SWAPPED = word_set("such enough so very too not all both just")
+_SHARE_OF_SWAPPED_NOUNS = 0.15
+_SHARE_OF_OTHER_SWAPS = 0.01
+
+
+def word_order(sentence: Sentence, i: int, random: Random) -> TokenEdit | None:
+    """Swap two adjacent words: adverb and verb, adjective and noun, or subject and auxiliary of a question; rarely any two words.
+
+    Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
+    """
+    words = sentence.words
+    word, following = words[i], words[i + 1]
+    if not following.isalpha() or word == following:
+        return None
+    adverb = (word in MIDDLE_ADVERBS and (following in AUXILIARIES or verb_tag(sentence, i + 1) != "")) or (
+        following in MIDDLE_ADVERBS and (word in AUXILIARIES or verb_tag(sentence, i) != "")
+    )
+    left = words[i - 1]
+    question = left in QUESTION_WORDS and (
+        (word in AUXILIARIES and following in SUBJECTS)
+        or (word in SUBJECTS and following in AUXILIARIES and i - 1 not in sentence.initials)
+    )
+    if adverb or question or (word in _OFTEN_SWAPPED and random.random() < _SHARE_OF_SWAPPED_NOUNS):
+        edit = swap_tokens(sentence, i)
+        return edit and edit.covering(i - 1, i + 1) if question else edit
+    if not (sentence.is_plain(i) and sentence.is_plain(i + 1)):
+        return None
+    described = "JJ" in readings(word) and "NN" not in readings(word) and readings(following).keys() & {"NN", "NNS"}
+    open_class = bool(readings(word)) and bool(readings(following))
+    share = _SHARE_OF_SWAPPED_NOUNS if described else _SHARE_OF_OTHER_SWAPS if open_class else 0.0
+    return swap_tokens(sentence, i) if random.random() < share else None
+
 
 _SUBJECT_OF = dict(pairs("me>i him>he her>she it>it us>we them>they you>you"))
 _OBJECT_OF = {subject: object_ for object_, subject in _SUBJECT_OF.items()}
@@ -18,7 +180,7 @@ _TO_BEFORE_NOUNS = word_set("forward accustomed committed devoted addicted oppos
 _WILL = word_set("will won't i'll you'll he'll she'll it'll we'll they'll can shall")
 _WOULD = word_set("would wouldn't could couldn't i'd you'd he'd she'd we'd they'd might")
 _HAVE_FOR = {"am": "have", "are": "have", "is": "has", "was": "had", "were": "had", "be": "have", "been": "had"}
-_CONTRACTED = {
+_HAVE_FOR_CONTRACTED = {
     "i'm": "i have",
     "he's": "he has",
     "she's": "she has",
@@ -29,7 +191,7 @@ _CONTRACTED = {
 _FEELINGS = dict(
     pairs("hungry>hungry thirsty>thirsty cold>cold hot>hot afraid>fear scared>fear sleepy>sleep lucky>luck right>right wrong>wrong")
 )
-_COUNTS = word_set("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty")
+_AGES = word_set("ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty")
 _BE_FOR = {"i": "am", "you": "are", "we": "are", "they": "are"}
 _PRESENT_PERFECT = frozenset({"has", "have"})
 _PHRASE_STARTS = ARTICLES | POSSESSIVES | {"this", "that", "these", "those"}
@@ -150,10 +312,10 @@ def state_of_having(sentence: Sentence, i: int, random: Random) -> TokenEdit | N
     Returns None if this error is impossible at token i, or if the random choices leave the sentence unchanged.
     """
     words = sentence.words
-    have = _HAVE_FOR.get(words[i]) or _CONTRACTED.get(words[i])
+    have = _HAVE_FOR.get(words[i]) or _HAVE_FOR_CONTRACTED.get(words[i])
     if have is None:
         return None
-    if (words[i + 1] == NUMBER or words[i + 1] in _COUNTS) and words[i + 2] in ("years", "year") and words[i + 3] == "old":
+    if (words[i + 1] == NUMBER or words[i + 1] in _AGES) and words[i + 2] in ("years", "year") and words[i + 3] == "old":
         number = sentence.text[sentence.tokens[i + 1].start : sentence.tokens[i + 2].end]
         tail = " old" if random.random() < 0.5 else ""
         return _rewrite(sentence, i, i + 3, f"{have} {number}{tail}")

@@ -7,10 +7,16 @@ of the Penn Treebank: NN, NNS; VB, VBP, VBZ, VBD, VBN, VBG; JJ, JJR, JJS; RB, RB
 from collections.abc import Mapping
 from functools import lru_cache
 
-from specdec_cli.corruption.closed import CLOSED
+from specdec_cli.english.words import CLOSED
 
 _CACHE_SIZE = 1 << 16
 _OPEN_CLASSES = ("NOUN", "VERB", "ADJ", "ADV")
+_SUFFIXES = (
+    ("ent", "ence"), ("ant", "ance"), ("ence", "ent"), ("ance", "ant"), ("ity", ""), ("ful", ""), ("al", ""), ("", "al"),
+    ("ness", ""), ("ment", ""), ("ion", "e"), ("ion", ""), ("ation", "e"), ("ing", "ion"), ("ous", ""), ("th", ""), ("ty", ""),
+    ("ive", "ion"), ("ion", "ive"), ("e", "ion"), ("", "ion"), ("", "ment"), ("ence", "ently"), ("ity", "ely"), ("y", "ical"),
+)  # fmt: skip
+_PARTS = ({"JJ"}, {"NN", "NNS"}, {"VB", "VBD", "VBN"}, {"RB"})
 
 
 @lru_cache(maxsize=_CACHE_SIZE)
@@ -66,3 +72,43 @@ def form(word: str, tag: str, other: str) -> str:
 def is_known(word: str) -> bool:
     """Whether a lower-case word is an English word of the lexicon; every word with a hyphen is taken for one."""
     return word in CLOSED or bool(readings(word)) or ("-" in word) or ("'" in word and is_known(word.partition("'")[0]))
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def as_adverb(word: str) -> str:
+    """The adverb in -ly of the lower-case adjective `word`; "" if there is none, or `word` is not an adjective."""
+    if "JJ" not in readings(word):
+        return ""
+    for adverb in (f"{word}ly", f"{word[:-1]}ily", f"{word[:-1]}y", f"{word}ally"):
+        if (
+            (adverb != f"{word[:-1]}y" or word.endswith("le"))
+            and (not adverb.endswith("ily") or word.endswith("y"))
+            and "RB" in readings(adverb)
+        ):
+            return adverb
+    return ""
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def as_adjective(word: str) -> str:
+    """The adjective from which the lower-case adverb `word` in -ly is derived; "" if there is none."""
+    if not word.endswith("ly") or readings(word).keys() != {"RB"}:
+        return ""
+    for adjective in (word[:-2], f"{word[:-3]}y", f"{word[:-1]}e", word[:-4]):
+        if "JJ" in readings(adjective) and as_adverb(adjective) == word:
+            return adjective
+    return ""
+
+
+@lru_cache(maxsize=_CACHE_SIZE)
+def relatives(word: str) -> tuple[str, ...]:
+    """Words of another part of speech with the same stem as the lower-case `word` (important: importance)."""
+    tags = readings(word).keys()
+    found = []
+    for old, new in _SUFFIXES if tags else ():
+        other = word.removesuffix(old) + new
+        if word.endswith(old) and len(other) > 4 and other not in CLOSED:
+            others = readings(other).keys()
+            if others and not any(tags & part and others & part for part in _PARTS):
+                found.append(other)
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Words of English: tables of function words, inflected forms, derived words."""
