@@ -199,7 +199,7 @@ class Translator(Model[LineTranslator, Translation]):
       a model, they choose the shipped bundle (en-de if none is given).
     - `options`: how to decode; every default is the bundle's.
     - `device`, `precision`, `engine`, `threads`: as the options of the command line.
-    - `batch_size`: sentences that are decoded together (None: up to 64).
+    - `batch_size`: sentences that are decoded together (None: up to 64, on a GPU up to 256).
     - `glossary`: terms with the translation that they must have, or files with such terms; `keep`: terms that stay as they are.
     - `split`: lines are split into sentences. `labels`: labels such as Home are translated by the bundle's list.
     - `offline`: the network is never used. `tell` is called with messages, such as that a model is being converted.

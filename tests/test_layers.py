@@ -30,6 +30,7 @@ LAYERS = (
     {"text.view"},
     {"text", "text.edits", "text.folding", "text.io", "text.tokenize"},
     {
+        "devices",
         "digests",
         "errors",
         "failures",

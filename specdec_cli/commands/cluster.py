@@ -283,7 +283,7 @@ class DecodingJob:
     @contextmanager
     def open(self) -> Iterator[LineFunction]:
         """Load the model."""
-        machine = self.machine
+        machine = replace(self.machine, device=self.computation.device)
         if machine.memory is None and (free := machine.batch_memory):
             machine = replace(machine, memory=max(_FEWEST_MEGABYTES, int(free * self.share) // 2**20))
         stream = self.decoding.open(*self.computation.on(self.decoding.model, machine))

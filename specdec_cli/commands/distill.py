@@ -26,6 +26,7 @@ from specdec_cli.commands.teachers import ENSEMBLE_FORMATS, DistillationPlan, ch
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve
+from specdec_cli.devices import by_device, found_device
 from specdec_cli.distillation.run import DISTILLED, Filters, Progress, Shards, Summary, settings_of
 from specdec_cli.distillation.run import distill as distill_shards
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, find_teacher
@@ -150,6 +151,8 @@ def _distill(
         from specdec_cli.commands.cluster import distill_on_cluster
 
         return distill_on_cluster(plan, sources, shards, shard_lines, shards.converted.resolve(), cluster, quiet=quiet)
+    if plan.sampling is None and plan.resources.batch_tokens is None:
+        teller(quiet)(f"batches of up to {plan.resources.tokens:,} source tokens, the default on {found_device(plan.resources.device)}")
     with open_teacher(plan.models, shards.converted, plan.search, plan.resources, plan.sampling) as teacher, _progress_bar(quiet) as report:
         return distill_shards(sources, teacher, shards, plan.filters, shard_lines, report, targets)
 
@@ -223,7 +226,16 @@ KeepCopiesOption = Annotated[
 ShardLinesOption = Annotated[
     int, output_option("--shard-lines", metavar="N", min=1, help="Sources in a shard; a stopped run loses at most one shard.")
 ]
-BatchTokensOption = Annotated[int, machine_option("--batch-tokens", metavar="N", min=1, help="Source tokens in a batch, padding included.")]
+BatchTokensOption = Annotated[
+    int | None,
+    machine_option(
+        "--batch-tokens",
+        metavar="N",
+        min=1,
+        help="Source tokens in a batch, padding included.",
+        show_default=by_device("teacher_tokens"),
+    ),
+]
 
 
 WithOption = Annotated[
@@ -255,7 +267,7 @@ def distill(
         int, machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="With --sample: seed of the random numbers.")
     ] = 1,
     shard_lines: ShardLinesOption = SHARD_LINES,
-    batch_tokens: BatchTokensOption = 1024,
+    batch_tokens: BatchTokensOption = None,
     device: DeviceOption = "auto",
     threads: ThreadsOption = None,
     quiet: QuietOption = False,

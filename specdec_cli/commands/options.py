@@ -21,6 +21,7 @@ from specdec_cli.commands.inputs import Group
 from specdec_cli.commands.outputs import Outputs, open_outputs
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
+from specdec_cli.devices import by_device
 from specdec_cli.documents.names import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.errors import UsageError
 from specdec_cli.memories import SIMILARITY
@@ -149,7 +150,10 @@ def not_nan(value: float | None) -> float | None:
 
 FLAGS: dict[str, Any] = {
     "batch_size": machine_option(
-        "--batch-size", metavar="N|auto", callback=checks_number_or("auto"), help="Largest number of sentences decoded together."
+        "--batch-size",
+        metavar="N|auto",
+        callback=checks_number_or("auto"),
+        help=f"Largest number of sentences decoded together (auto: {by_device('sentences')}).",
     ),
     "memory": machine_option(
         "--memory",

@@ -65,7 +65,7 @@ def open_teacher(
         device=cast(Device, resources.device), precision=cast(Precision, search.compute_type), threads=resources.threads
     )
     bundles = [open_for_loop(ModelChoice(str(model.folder)), machine) for model in models]
-    yield Ensemble(bundles, search, resources.batch_tokens)
+    yield Ensemble(bundles, search, resources.tokens)
 
 
 def drawing_options(search: Search, sampling: Sampled) -> DecodingOptions:

@@ -76,6 +76,8 @@ def train(
         tell(f"{trainer.checkpoint}: resuming after update {done:,} of {plan.run.max_updates:,}")
     if trainer.changes:
         tell(f"warning: {output}: its run began with {', '.join(trainer.changes)}; to train from the start, name another folder")
+    arithmetic, captured = fabric.strategy.precision.precision, ", captured" if trainer.captured is not None else ""
+    tell(f"training on {fabric.device.type} in {arithmetic}, in batches of up to {plan.run.batch_tokens:,} tokens{captured}")
     trainer.begin()
     try:
         if fabric.is_global_zero:

@@ -99,11 +99,12 @@ def visualize(
 
     _check(sentence, file, limit, decoding, block_size, output)
     choice = chosen_translator(model, source_language, target_language, offline=offline)
-    bundle = open_for_loop(choice, MachineOptions(device=device, threads=threads), say)
+    machine = MachineOptions(device=device, threads=threads)
+    bundle = open_for_loop(choice, machine, say)
     if file is not None:
         from specdec_cli.visualization.corpus_views import print_corpus, to_corpus_html, to_corpus_svg
 
-        _show(_corpus(bundle, file, limit), output, to_corpus_html, to_corpus_svg, print_corpus)
+        _show(_corpus(bundle, file, limit, machine.rows), output, to_corpus_html, to_corpus_svg, print_corpus)
     elif sentence is not None:
         from specdec_cli.visualization.render import print_picture, to_html, to_svg
 
@@ -157,13 +158,12 @@ def _show(
         write_atomically(output, lambda partial: partial.write_text(text, encoding="utf-8"))
 
 
-def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
-    """Decode the corpus in `file`; progress and skipped lines go to stderr."""
+def _corpus(bundle: "Bundle", file: Path, limit: int | None, rows: int) -> "Corpus":
+    """Decode the corpus in `file`, up to `rows` sentences at a time; progress and skipped lines go to stderr."""
     from rich.console import Console
     from rich.progress import track
 
     from specdec_cli.distillation.texts import read_sources
-    from specdec_cli.opening.machine import LARGEST_BATCH
     from specdec_cli.text.io.lines import STDIO
     from specdec_cli.visualization.corpus import decode_corpus, in_words
 
@@ -173,7 +173,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None) -> "Corpus":
         return track(found, "Decoding", total, console=console, transient=True, disable=not console.is_terminal)
 
     name = "stdin" if file == STDIO else file.name
-    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), LARGEST_BATCH, watch)
+    corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), rows, watch)
     if corpus.skipped:
         print(f"specdec: skipped lines: {in_words(corpus.skipped)}", file=sys.stderr)
     return corpus

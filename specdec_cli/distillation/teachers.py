@@ -2,11 +2,12 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from specdec_cli.devices import DEFAULTS, found_device
 from specdec_cli.digests import hash_files
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
@@ -45,14 +46,20 @@ class Search:
 
 @dataclass(frozen=True)
 class Resources:
-    """Resources of a teacher: each of `threads` threads translates a batch of at most `batch_tokens` padded source tokens.
+    """Resources of a teacher: each of `threads` threads translates a batch of at most `batch_tokens` padded source tokens (None: the
+    default of the device).
 
     `device` is "cpu", "cuda" or "auto". On a GPU there is one batch at a time, and `threads` has no effect.
     """
 
     device: str = "cpu"
     threads: int = 1
-    batch_tokens: int = 1024
+    batch_tokens: int | None = None
+
+    @property
+    def tokens(self) -> int:
+        """The largest number of padded source tokens in a batch."""
+        return self.batch_tokens or DEFAULTS[found_device(self.device)].teacher_tokens
 
 
 class Teacher(Protocol):
@@ -148,7 +155,7 @@ class TeacherProcess:
     """
 
     def __init__(self, folder: Path, search: Search, resources: Resources) -> None:
-        self._opening = str(folder), asdict(search), asdict(resources)
+        self._opening = str(folder), asdict(search), asdict(replace(resources, batch_tokens=resources.tokens))
         self.process = Process("specdec_cli.distillation.worker", f"{folder}: teacher")
 
     def __enter__(self) -> Self:

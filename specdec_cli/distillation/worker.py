@@ -46,7 +46,7 @@ class Worker:
         """
         pieces = [self._text.encode(source) for source in sources]
         running: deque[tuple[list[int], Any]] = deque()
-        for batch in batches([len(line) + 1 for line in pieces], self.search.max_source_length, self.resources.batch_tokens):
+        for batch in batches([len(line) + 1 for line in pieces], self.search.max_source_length, self.resources.tokens):
             running.append((batch, self._start([pieces[i] for i in batch])))
             if len(running) > 2 * self._workers:
                 yield from self._finish(running.popleft(), pieces)

@@ -106,7 +106,7 @@ class Computation:
             raise UsageError(f"{folder}: not the model of the command; give all machines the same files")
         engine: EngineName = "native" if self.native else "reference"
         machine = replace(options, engine=engine, device=self.device, precision=self.precision)
-        return machine, replace(self.decoding, batch_size=options.rows, memory=options.batch_memory)
+        return machine, replace(self.decoding, batch_size=machine.rows, memory=machine.batch_memory)
 
 
 def open_engine(

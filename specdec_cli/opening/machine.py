@@ -2,9 +2,9 @@
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
+from specdec_cli.devices import DEFAULTS, found_device, free_memory, has_gpu
 from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 
@@ -16,10 +16,6 @@ Device = Literal["auto", "cpu", "cuda"]
 Precision = Literal["auto", "float32", "bfloat16", "float16", "int8"]
 EngineName = Literal["auto", "native", "reference"]
 MOST_THREADS = 1024
-LARGEST_BATCH = 64
-"""The largest number of sentences in a batch if the batch size is `auto`."""
-_GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia0", "/dev/kfd", "/dev/dxg")
-"""Device files that exist if a driver is installed for a GPU that PyTorch can use."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,23 +43,17 @@ class MachineOptions:
 
     @property
     def rows(self) -> int:
-        """The largest number of sentences in a batch."""
-        return batch_rows(self.batch_size)
+        """The largest number of sentences in a batch: `batch_size`, or the device's default."""
+        return DEFAULTS[self._device].sentences if self.batch_size == "auto" else self.batch_size
 
     @property
     def batch_memory(self) -> int:
-        """Memory for batches in bytes: the value that was given, else half of the free memory; 0 (no limit) if that is unknown."""
-        if self.memory is not None:
-            return self.memory * 2**20
-        described = Path("/proc/meminfo")
-        lines = described.read_text().splitlines() if described.exists() else []
-        free = next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), "0")
-        return int(free) * 2**10 // 2
+        """Memory for batches in bytes: the value that was given, else half of the device's free memory; 0 (no limit) if that is unknown."""
+        return free_memory(self._device) // 2 if self.memory is None else self.memory * 2**20
 
-
-def batch_rows(batch_size: int | Literal["auto"]) -> int:
-    """The number of sentences in a batch: `batch_size`, or LARGEST_BATCH for `auto`."""
-    return LARGEST_BATCH if batch_size == "auto" else batch_size
+    @property
+    def _device(self) -> str:
+        return "cpu" if self.engine == "native" else found_device(self.device)
 
 
 @dataclass(frozen=True)
@@ -118,7 +108,7 @@ def computes_natively(device: str, precision: str) -> bool:
 
     The device `auto` allows it only on a machine without a GPU.
     """
-    return precision in ("auto", "int8") and (device == "cpu" or (device == "auto" and not _has_gpu()))
+    return precision in ("auto", "int8") and (device == "cpu" or (device == "auto" and not has_gpu()))
 
 
 def native_machine(device: str, precision: str, threads: int | None) -> Machine:
@@ -138,15 +128,6 @@ def _default_threads() -> int:
     if asked.isdecimal() and int(asked) > 0:
         return min(int(asked), MOST_THREADS)
     return min(usable_processors(), MOST_THREADS)
-
-
-def _has_gpu() -> bool:
-    """Whether PyTorch can use a GPU. It is imported only where a driver is installed."""
-    if not any(Path(device).exists() for device in _GPU_DEVICES):
-        return False
-    import torch
-
-    return torch.cuda.is_available()
 
 
 def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) -> "Bundle":

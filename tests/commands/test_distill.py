@@ -44,7 +44,8 @@ def test_a_bundle_and_its_conversion_write_the_same_text(
     assert (by_bundle.exit_code, by_ctranslate2.exit_code) == (0, 0), by_bundle.output + by_ctranslate2.output
     assert (tmp_path / "a" / "distilled.tsv").read_text() == (tmp_path / "b" / "distilled.tsv").read_text()
     assert by_bundle.stdout == ""
-    for words in ("repeated source", "blank source", "no end within the maximum length", "kept"):
+    batches = "batches of up to 1,024 source tokens, the default on cpu"
+    for words in (batches, "repeated source", "blank source", "no end within the maximum length", "kept"):
         assert words in by_bundle.stderr
     assert (tmp_path / "a" / "shard-00002.tsv").exists()
 

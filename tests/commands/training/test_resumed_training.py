@@ -60,6 +60,7 @@ def test_a_drafter_can_be_trained_in_the_folder_of_its_verifier(
     for updates in (2, 3):
         resumed = train_drafter(folder, text, folder, f"run.max_updates={updates}")
         assert (resumed.exit_code, "resuming" in resumed.stderr, "began" in resumed.stderr) == (0, True, False), resumed.output
+        assert "training on cpu in " in resumed.stderr and "in batches of up to " in resumed.stderr
     assert contents(folder)["drafter/model.safetensors"] != before["drafter/model.safetensors"]
 
 
