@@ -21,7 +21,7 @@ from specdec_cli.files import write_atomically
 from specdec_cli.metrics.tokenised import detokenise
 from specdec_cli.text.corpus.parallel import apply_gold_edits, read_tsv
 from specdec_cli.text.io.lines import read_text_lines
-from specdec_cli.text.locale.numbers import find_numbers, lost_numbers
+from specdec_cli.text.locale.matching import lost_numbers, numbers_in_digits
 from tools.pages import ROOT, regenerate
 from tools.results import markdown
 
@@ -103,7 +103,7 @@ def _translation_row(one: Decoded) -> tuple[str, ...]:
 
 def numbers_kept(one: Decoded) -> str:
     """How many of the numbers of the sources are in the outputs, as text; see `lost_numbers`."""
-    total = sum(len(find_numbers(source)) for source in one.sources)
+    total = sum(len(numbers_in_digits(source)) for source in one.sources)
     lost = sum(len(lost_numbers(source, output)) for source, output in zip(one.sources, one.outputs, strict=True))
     return f"{total - lost:,} of {total:,}"
 

@@ -6,7 +6,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.variants import Attempt
-from specdec_cli.text.locale.quantities import realise
+from specdec_cli.text.locale.matching import realise
 from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.shape import (
     with_closing_quote,

@@ -7,7 +7,8 @@ from functools import partial
 
 from specdec_cli.text.checks import holds, repeats_itself, shortened_names
 from specdec_cli.text.locale.languages import is_function_word
-from specdec_cli.text.locale.quantities import Languages, lost_long_numbers, with_written, without_double_marks, written_in
+from specdec_cli.text.locale.matching import lost_long_numbers, without_double_marks
+from specdec_cli.text.locale.quantities import Languages, with_written, written_in
 from specdec_cli.text.protect.characters import (
     DOTS,
     DOUBLE_QUOTES,

@@ -6,7 +6,8 @@ import pytest
 
 from specdec_cli.pipeline.variants import attempts_with
 from specdec_cli.text.checks import shortened_names
-from specdec_cli.text.locale.quantities import lost_long_numbers, with_written
+from specdec_cli.text.locale.matching import lost_long_numbers
+from specdec_cli.text.locale.quantities import with_written
 
 
 def placed(text: str, model: Callable[[str], str], lacking: str = "") -> tuple[str, list[str]]:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from specdec_cli.text.corpus.cleaning import same_numbers
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.matching import same_numbers
 from specdec_cli.text.locale.quantities import Quantity, find_quantities, written
 
 Languages = tuple[str, str]
@@ -179,7 +179,7 @@ class Variation:
         in_times = {number for each in found for time in each for number in _NUMBER.findall(time.text)}
         source, target = (Counter(_PLAIN_NUMBER.findall(text)) for text in (pair.source, pair.target))
         numbers = [number for number in source if source[number] == target[number] and number not in in_times]
-        if numbers and same_numbers(pair) and self._random.random() < self.share:
+        if numbers and same_numbers(pair.source, pair.target, self._languages) and self._random.random() < self.share:
             changes |= self._others(numbers, {*_NUMBER.findall(pair.source), "1"}, self._number)
         source, target = (Counter(_NAME.findall(text)) for text in (pair.source, pair.target))
         names = [name for name in source if name in self._names and source[name] == target[name]]

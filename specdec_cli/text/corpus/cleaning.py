@@ -1,7 +1,6 @@
 """Cleaning of parallel text: rules, normalisation, and pairs that are held out."""
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -13,8 +12,7 @@ from sacremoses import MosesDetokenizer, MosesPunctNormalizer
 from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair, apply_gold_edits, read_m2
 from specdec_cli.text.io.lines import read_text_lines
-from specdec_cli.text.locale.numbers import NUMBER, number_forms, written_forms
-from specdec_cli.text.locale.quantities import repaired
+from specdec_cli.text.locale.matching import repaired, same_numbers
 
 
 class HeldOut:
@@ -57,18 +55,6 @@ def _line_digest(text: str) -> bytes:
     """A 16-byte hash of the letters and digits of `text`, without case."""
     compared = "".join(filter(str.isalnum, text.casefold()))
     return hashlib.blake2b(compared.encode(), digest_size=16).digest()
-
-
-def same_numbers(pair: Pair) -> bool:
-    """Whether each number of the source in digits stands for one of the target, in any order, and none of the target is left."""
-    left = [written_forms(re.findall(r"\d+", number)) for number in NUMBER.findall(pair.target)]
-    for match in NUMBER.finditer(pair.source):
-        forms = number_forms(pair.source, match)
-        found = next((number for number in left if forms & number), None)
-        if found is None:
-            return False
-        left.remove(found)
-    return not left
 
 
 @dataclass(frozen=True)
@@ -163,7 +149,7 @@ def _reason_to_drop(pair: Pair, rules: CleaningRules) -> str | None:
         return "NUL byte"
     if "\t" in pair.source or "\t" in pair.target:
         return "tab inside"
-    if rules.same_numbers and not same_numbers(pair):
+    if rules.same_numbers and not same_numbers(pair.source, pair.target, rules.languages):
         return "other numbers"
     return None
 

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.locale.conventions import convention
-from specdec_cli.text.locale.quantities import find_quantities, lost_values, realise, repaired, without_double_marks, written, written_in
+from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, without_double_marks
+from specdec_cli.text.locale.quantities import find_quantities, written, written_in
 
 
 @pytest.mark.parametrize(
@@ -132,12 +133,17 @@ def test_other_pairs_of_languages_have_their_conventions() -> None:
     [
         ("2,350 streets at 5:30 PM for $3", "2,350 um 5:30 Uhr", ["2,350", "5:30 PM", "3"]),
         ("2,350 streets at 5:30 PM for $3", "2.350 um 17:30 Uhr für 3 $", []),
-        ("7 dogs at 5:30", "Hunde", []),
+        ("7 dogs at 5:30", "Hunde", ["7", "5:30"]),
+        ("7 dogs and 8 cats at 5:30", "sieben Hunde und 8 Katzen um 5.30", []),
+        ("10 000 people in room 5", "10.000 Leute in Zimmer 5", []),
+        ("room 5 100 times", "100 mal Zimmer 5", []),
+        ("It costs $1.50.", "Es kostet 1,5 $.", []),
+        ("The MP3 of 9 o'clock", "Die MP3 von 21 Uhr", []),
         ("at 12 PM and 12 AM", "mittags und um Mitternacht", []),
     ],
 )
 def test_values_that_an_output_lacks_are_lost(source: str, output: str, lost: list[str]) -> None:
-    assert [each.text for each in lost_values(source, output, ("en", "de"))] == lost
+    assert [each.text for each in lost_numbers(source, output, ("en", "de"))] == lost
 
 
 def test_quantities_in_spans_are_written_and_spans_moved() -> None:
@@ -207,6 +213,7 @@ def test_numbers_of_an_english_target_are_repaired(source: str, target: str, exp
     assert repaired(source, target, ("de", "en")) == expected
 
 
-def test_a_time_before_noon_needs_no_half_of_the_day_in_english() -> None:
+def test_a_time_before_one_needs_no_half_of_the_day_in_english() -> None:
     assert realise("Er kam um 2.30 Uhr.", "He came at 2:30.", ("de", "en")) == "He came at 2:30."
+    assert realise("Er kam um 12.30 Uhr.", "He came at 12:30.", ("de", "en")) == "He came at 12:30."
     assert realise("Er kam um 14.30 Uhr.", "He came at 2:30.", ("de", "en")) == "He came at 2:30 PM."

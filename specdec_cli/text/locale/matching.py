@@ -1,0 +1,449 @@
+"""What stands for the numbers, prices and times of a text in its translation: which it lacks, and how its language writes them."""
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.conventions import Convention, convention
+from specdec_cli.text.locale.quantities import (
+    HALF_DAY,
+    SIGN_AFTER,
+    SIGN_BEFORE,
+    UNIT,
+    WITH_HALF,
+    Languages,
+    Quantity,
+    Span,
+    find_quantities,
+    find_times,
+    hidden,
+    unprotected,
+    value_of,
+    written,
+    written_time,
+)
+
+_LEAST_DIGITS = 3
+"""Numbers with fewer digits are not long: translations may write them as words or leave them out."""
+_CURRENCY_NAMES = {
+    "$": r"[Dd]ollars?|d\u00f3lares|dollari",
+    "\u20ac": "[Ee]uros?",
+    "\u00a3": r"[Pp]ounds?|Pfund|livres|libras",
+    "\u00a5": "[Yy]en",
+}
+_DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
+_MARK_OF_TIME = re.compile(r" Uhr\b")
+_DAY = 24 * 60
+_THIN = "\u2009\u00a0\u202f"
+_NUMBER = re.compile(rf"(?<!\w)(?<!\d:)[0-9]+(?:[.,'{_THIN}][0-9]+)*(?!:?\d)")
+"""A number that is no part of a word, in any form."""
+_GROUPED = re.compile(rf"\d{{1,3}}(?:[.,' {_THIN}]\d{{3}})+(?!\d)")
+_DIGITS = re.compile(rf"(?<!\d){_GROUPED.pattern}(?![.,:]?\d)|\d+(?:[.,:'{_THIN}]\d+)*")
+"""Digits with what may be between those of a number, also in dates, protected spans and words, whatever the language is."""
+_AT, _OCLOCK = re.compile(r"\bat $"), re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
+"""What is before or after a number that is a time, after noon or not."""
+_MOST_PLACES = 256
+"""How many places of the same digits are tried for a number; this limits the time for a line with many numbers."""
+_DATE = 3
+"""Numbers with at least this many parts, such as the date 12.05.2020, may have their parts in another order in the output."""
+_NOON_WORDS = re.compile(r"\b(?:mittags?|mitternacht|noon|midnight|midi|minuit|mediod\u00eda|medianoche)\b", re.IGNORECASE)
+_NUMERALS = {
+    "0": "null zero z\u00e9ro cero nul mitternacht midnight",
+    "1": "ein eine einen einem einer eines eins one once a an un une uno una um uma \u00e9\u00e9n een erste ersten erster erstes first",
+    "2": "zwei two deux dos due twee dois duas beide zweite zweiten second",
+    "3": "drei three trois tres tre drie tr\u00eas dritte dritten third",
+    "4": "vier four quatre cuatro quattro quatro vierte vierten",
+    "5": "f\u00fcnf five cinq cinco cinque vijf",
+    "6": "sechs six seis sei zes",
+    "7": "sieben seven sept siete sette zeven sete",
+    "8": "acht eight huit ocho otto oito",
+    "9": "neun nine neuf nueve nove negen",
+    "10": "zehn ten dix diez dieci tien dez",
+    "11": "elf eleven onze once undici",
+    "12": "zw\u00f6lf twelve douze doce dodici twaalf doze mittag noon",
+}
+_VALUES = {word: value for value, words in _NUMERALS.items() for word in words.split()}
+_LETTERS = re.compile(r"\w+")
+
+
+def realise(source: str, output: str, languages: Languages) -> str:
+    """Return `output`, the translation of `source`, with the quantities of the source as the target language writes them.
+
+    A number of the output with the digits of one of the source, but another value, is written anew; so is a time that is twelve hours
+    off. If the amounts of all prices are there, each gets its sign, and signs that belong to no price are left out.
+    """
+    wanted = find_quantities(source, languages[0])
+    if not wanted or convention(languages[1]) is None or languages[0] == languages[1]:
+        return output
+    matching = _Matching(output, languages[1])
+    matching.match(wanted)
+    matching.take_words(_word_values(output))
+    return matching.text(wanted)
+
+
+def repaired(source: str, target: str, languages: Languages) -> str:
+    """Return `target`, a translation of `source` that a person wrote, with the numbers that it has as in the source written as the target
+    language does, and so the times with a.m. or p.m. for a language with a clock of 24 hours.
+
+    Numbers that differ otherwise stay, and so do labels, signs of currencies, decimals without a unit, which may be versions, and
+    numbers with three digits after a point, which may be thousands or decimals.
+    """
+    own, wanted = convention(languages[1]), find_quantities(source, languages[0])
+    if not wanted or own is None or languages[0] == languages[1]:
+        return target
+    matching = _Matching(target, languages[1])
+    matching.match(wanted)
+    changes = [
+        Edit(start, end, target[start:end], text)
+        for start, end, quantity, text in sorted(matching.taken, key=lambda each: each[0])
+        if _is_as_in_source(quantity, target[start:end], own)
+        and (not quantity.fraction or UNIT.match(source, quantity.end) or UNIT.match(target, end))
+    ]
+    return apply_edits(target, changes)
+
+
+def _is_as_in_source(quantity: Quantity, text: str, own: Convention) -> bool:
+    """Whether the text of a quantity in a target is that of the source, or a time of the clock that the target language does not use."""
+    if quantity.kind == "time":
+        return own.clock == 24 and quantity.exact and quantity.text[-1:] in ".mM"
+    return quantity.kind != "label" and text == quantity.text and not re.fullmatch(r"\d+\.\d{3}", text)
+
+
+def without_double_marks(text: str) -> str:
+    """Return `text` with one "Uhr" after a time that has two."""
+    return _DOUBLE_MARK.sub(r"\1", text)
+
+
+class _Matching:
+    """Which quantities of an output stand for those of a source, and the output with these written anew."""
+
+    def __init__(self, output: str, language: str) -> None:
+        own = convention(language)
+        assert own is not None
+        self._output, self._language, self._own = output, language, own
+        shown = unprotected(output, own)
+        self._by_minutes = defaultdict[int, deque[Quantity]](deque)
+        self._by_text, self._by_value, self._by_digits = (defaultdict[Hashable, deque[re.Match[str]]](deque) for _ in range(3))
+        times = list(find_times(shown, own))
+        for time in times:
+            self._by_minutes[time.minutes if time.exact else -1 - time.minutes].append(time)
+        for number in _NUMBER.finditer(hidden(shown, [(time.start, time.end) for time in times])):
+            self._by_text[number.group()].append(number)
+            self._by_value[value_of(number.group(), own)].append(number)
+            self._by_digits[re.sub(r"\D", "", number.group())].append(number)
+        self._used = set[int]()
+        self.taken: list[tuple[int, int, Quantity, str]] = []
+        self.lost: list[Quantity] = []
+
+    def match(self, wanted: Sequence[Quantity], *, any_form: bool = True) -> None:
+        """Find what stands for each of the quantities: with `any_form` numbers with the same digits, too, and times that are twelve hours
+        off. Those for which nothing does are `lost`.
+        """
+        steps = (self._same_value, self._same_digits, self._same_hour) if any_form else (self._same_value, self._same_hour)
+        self.lost = sorted(wanted, key=lambda each: -len(each.digits))
+        for step in steps:
+            self.lost = [quantity for quantity in self.lost if not step(quantity)]
+
+    def take_words(self, words: Counter[str]) -> None:
+        """Let the `words` for numbers and for noon stand for quantities that are lost; each word that does is taken from them."""
+        left, self.lost = self.lost, []
+        for quantity in left:
+            if quantity.kind == "time":
+                is_there = quantity.minutes % HALF_DAY == 0 and _NOON_WORDS.search(self._output) is not None
+            else:
+                is_there = not quantity.fraction and _take_word(words, {quantity.digits})
+            if not is_there:
+                self.lost.append(quantity)
+
+    def text(self, wanted: Sequence[Quantity]) -> str:
+        """The output with the quantities that were found as the language writes them."""
+        signs = {quantity.sign for quantity in wanted if quantity.sign}
+        if signs and not any(quantity.sign for quantity in self.lost):
+            changes = self._with_signs(signs)
+        else:
+            changes = [(start, end, text) for start, end, _, text in self.taken]
+        return apply_edits(self._output, [Edit(start, end, self._output[start:end], text) for start, end, text in sorted(changes)])
+
+    def _with_signs(self, signs: set[str]) -> list[tuple[int, int, str]]:
+        """The changes of the output, with the sign of each price beside its amount, and without other signs of the same currencies."""
+        used, made = set[int](), list[tuple[int, int, str]]()
+        for start, end, quantity, text in sorted(self.taken, key=lambda each: each[0]):
+            before, after = SIGN_BEFORE.search(self._output, max(start - 2, 0), start), SIGN_AFTER.match(self._output, end)
+            places = [found.start(1) for found in (before, after) if found and found[1] == quantity.sign and found.start(1) not in used]
+            named = quantity.sign and re.compile(rf"\s?-?(?:{_CURRENCY_NAMES.get(quantity.sign, '(?!)')})").match(self._output, end)
+            if quantity.sign and not places and not named:
+                text = self._own.price.replace("#", text).replace("\u00a4", quantity.sign)
+            used.update(places[:1])
+            mark = _MARK_OF_TIME.match(self._output, end) if quantity.sign else None
+            made.append((start, mark.end() if mark else end, text))
+        shown = unprotected(self._output, self._own)
+        for place, character in enumerate(shown):
+            if character in signs and place not in used:
+                is_spaced = self._output[place - 1 : place].isspace() and not self._output[place + 1 : place + 2].isalnum()
+                made.append((place - is_spaced, place + 1, ""))
+        return made
+
+    def _same_value(self, quantity: Quantity) -> bool:
+        """Take a number of the same value, or a time of the same minutes."""
+        if quantity.kind == "time":
+            later = (quantity.minutes + HALF_DAY) % _DAY
+            keys = (
+                [quantity.minutes] if quantity.exact else [minutes for each in (quantity.minutes, later) for minutes in (each, -1 - each)]
+            )
+            if self._own.clock == 12 and quantity.minutes < HALF_DAY + 60:
+                keys.append(-1 - quantity.minutes)  # a time before one needs no a.m. or p.m.
+            time = self._free_time(keys)
+            return time is not None and self._take(time.start, time.end, quantity, self._without_half(time))
+        number = self._free(self._by_text[quantity.text]) if self._is_value_of(quantity) else None
+        if number is None and quantity.kind != "label":
+            number = self._free(self._by_value[quantity.value])
+        return number is not None and self._take(*number.span(), quantity, number.group())
+
+    def _is_value_of(self, quantity: Quantity) -> bool:
+        """Whether the text of a number has the same value in the language of the output; that of a label always has."""
+        return quantity.kind == "label" or (quantity.text in self._by_text and value_of(quantity.text, self._own) == quantity.value)
+
+    def _same_digits(self, quantity: Quantity) -> bool:
+        """Take a number with the same digits, or a time that is twelve hours off; it is written anew."""
+        if quantity.kind == "time":
+            later = (quantity.minutes + HALF_DAY) % _DAY
+            time = self._free_time([-1 - quantity.minutes, later, -1 - later])
+            return time is not None and self._take(time.start, time.end, quantity, self._at(time, quantity.minutes))
+        number = self._free(self._by_digits[quantity.digits + quantity.fraction]) if quantity.grouped or quantity.fraction else None
+        return number is not None and self._take(*number.span(), quantity, written(quantity, self._language))
+
+    def _same_hour(self, quantity: Quantity) -> bool:
+        """Take a number without a sign of time that is the hour of a time: both ends of a range may have one sign."""
+        if quantity.kind != "time" or quantity.minutes % 60:
+            return False
+        hour = quantity.minutes // 60
+        for each in dict.fromkeys((hour, (hour + 12) % 24, hour or 12)):
+            number = self._free(self._by_value[str(each or ""), ""])
+            if number is not None:
+                text = str(hour) if quantity.exact and self._own.clock == 24 else number.group()
+                return self._take(*number.span(), quantity, text)
+        return False
+
+    def _free(self, numbers: deque[re.Match[str]]) -> re.Match[str] | None:
+        """The first of `numbers` that is not taken."""
+        while numbers and numbers[0].start() in self._used:
+            numbers.popleft()
+        return numbers[0] if numbers else None
+
+    def _free_time(self, keys: Iterable[int]) -> Quantity | None:
+        """The first time with one of the `keys`: minutes, or less than 0 for a time that may be twelve hours later."""
+        for times in (self._by_minutes[key] for key in keys):
+            if times:
+                return times.popleft()
+        return None
+
+    def _take(self, start: int, end: int, quantity: Quantity, text: str) -> bool:
+        self._used.add(start)
+        self.taken.append((start, end, quantity, text))
+        return True
+
+    def _without_half(self, time: Quantity) -> str:
+        """A time of the output without a.m. or p.m. if the clock has 24 hours."""
+        has_half = self._own.clock == 24 and WITH_HALF.fullmatch(time.text)
+        return written_time(time.minutes, self._own, self._language) if has_half else time.text
+
+    def _at(self, time: Quantity, minutes: int) -> str:
+        """A time of the output, written in the same way, at other `minutes`."""
+        if self._own.clock == 12:
+            return written_time(minutes, self._own, self._language)
+        text = self._without_half(time)
+        hour = f"{minutes // 60:02}" if text.startswith("0") else f"{minutes // 60}"
+        return re.sub(r"^\d+", hour, text)
+
+
+class _Digits:
+    """The digits of an output that stand for no quantity yet: `shown` is the output, where those that do are hidden.
+
+    `take` and its like look for digits that stand for a number of a source. If they find some, they remove them and return True.
+    """
+
+    def __init__(self, shown: str) -> None:
+        found = [match.group() for match in _DIGITS.finditer(shown)]
+        self._numbers, self._grouped = list(map(_parts, found)), [_GROUPED.fullmatch(each) is not None for each in found]
+        self._by_digits, self._by_form = defaultdict[str, list[int]](list), defaultdict[str, list[int]](list)
+        for index, parts in reversed(list(enumerate(self._numbers))):
+            self._by_digits[_joined(parts)].append(index)
+            for form in _forms(parts):
+                self._by_form[form].append(index)
+
+    @property
+    def are_taken(self) -> bool:
+        """Whether no digits are left."""
+        return not any(self._numbers)
+
+    def take(self, number: "_Wanted") -> bool:
+        """Take a number with the same digits."""
+        return self._take_whole(self._by_digits[_joined(number.parts)])
+
+    def take_plain(self, number: "_Wanted") -> bool:
+        """Take a number with the same digits, for one that is no time after noon."""
+        return number.forms == _forms(number.parts) and self.take(number)
+
+    def take_form(self, number: "_Wanted") -> bool:
+        """Take a number in another form, such as the time of a 24-hour clock."""
+        return any(self._take_whole(self._by_form[form]) for form in sorted(number.forms))
+
+    def take_parts(self, number: "_Wanted") -> bool:
+        """Take the parts of a number: in succession, from one number or several; those of a date in any order."""
+        wanted = number.parts
+        is_date = len(wanted) >= _DATE
+        before = range(len(wanted) if is_date else 1)
+        starts = {place - each for part in wanted for place in self._by_part[part][:_MOST_PLACES] for each in before}
+        for start in sorted(starts):
+            found = self._rest[start : start + len(wanted)] if start >= 0 else []
+            if found == wanted or (is_date and Counter(found) == Counter(wanted)):
+                self._rest[start : start + len(wanted)] = [""] * len(wanted)
+                return True
+        return False
+
+    @cached_property
+    def _rest(self) -> list[str]:
+        """The parts of all numbers that are not taken as a whole; "" for one that is taken."""
+        return [part for parts, grouped in zip(self._numbers, self._grouped, strict=True) if not grouped for part in parts]
+
+    @cached_property
+    def _by_part(self) -> dict[str, list[int]]:
+        places = defaultdict[str, list[int]](list)
+        for place, part in enumerate(self._rest):
+            places[part].append(place)
+        return places
+
+    def _take_whole(self, indices: list[int]) -> bool:
+        while indices:
+            index = indices.pop()
+            if self._numbers[index]:
+                self._numbers[index] = []
+                return True
+        return False
+
+
+class _Wanted(NamedTuple):
+    """A number of a source that is compared by its digits: the groups of these, and the forms that stand for it (see `_forms`)."""
+
+    quantity: Quantity
+    parts: list[str]
+    forms: set[str]
+
+
+def numbers_in_digits(text: str) -> list[str]:
+    """The numbers of `text` that are written in digits, with the separators between them, in order."""
+    return _DIGITS.findall(text)
+
+
+def lost_numbers(source: str, output: str, languages: Languages = ("", "")) -> list[Quantity]:
+    """The numbers of `source` that `output` lacks, in order; a number of the output stands for one of the source only.
+
+    With the conventions of both `languages`, numbers with separators, prices, labels, and times with a.m. or p.m. must have the same
+    value. Of others, the separators between digits may differ, and a time after noon may be that of a 24-hour clock. A number up to 12
+    may be a word.
+    """
+    matching, missing, wanted, digits = _compared(source, output, languages)
+    if not missing and not wanted:
+        return []
+    for take in (digits.take_plain, digits.take, digits.take_form, digits.take_parts):
+        wanted = [number for number in wanted if not take(number)]
+    words = _word_values(output)
+    if matching is not None:
+        matching.lost = missing
+        matching.take_words(words)
+        missing = matching.lost
+    lost = [number.quantity for number in wanted if not _take_word(words, number.forms)]
+    return sorted([*missing, *lost], key=lambda each: each.start)
+
+
+def same_numbers(source: str, target: str, languages: Languages) -> bool:
+    """Whether each number of `source` in digits stands for one of `target`, in any order, and none of the target is left.
+
+    Only their digits must be the same, and the times of day, not how a language writes them.
+    """
+    _, missing, wanted, digits = _compared(source, target, languages, by_value=("time",))
+    if missing:
+        return False
+    for take in (digits.take_plain, digits.take, digits.take_form):
+        wanted = [number for number in wanted if not take(number)]
+    return not wanted and digits.are_taken
+
+
+def _compared(
+    source: str, output: str, languages: Languages, by_value: Collection[str] = ("time", "price", "number", "label")
+) -> tuple[_Matching | None, list[Quantity], list[_Wanted], _Digits]:
+    """Match the quantities of a source with those of an output by their values.
+
+    Returns the matching (None without two conventions), the quantities of the kinds `by_value` whose values are missing, the numbers that
+    are left to be compared by their digits, and the digits of the output that are left.
+    """
+    own = convention(languages[0])
+    quantities = find_quantities(source, languages[0]) if convention(languages[1]) is not None else ()
+    matching = _Matching(output, languages[1]) if quantities else None
+    missing, used = list[Quantity](), list[Span]()
+    if matching is not None:
+        matching.match(quantities, any_form=False)
+        missing = [each for each in matching.lost if each.kind in by_value and _has_value(each)]
+        used = sorted((start, end) for start, end, _, _ in matching.taken)
+    by_digits = {each for each in matching.lost if each not in missing} if matching is not None else set()
+    judged = [(each.start, each.end) for each in quantities if each not in by_digits]
+    times = {time.start: time for time in by_digits or find_times(source, own) if time.kind == "time"}
+    wanted = [_wanted(source, found, times) for found in _DIGITS.finditer(hidden(source, judged))]
+    return matching, missing, wanted, _Digits(hidden(output, used))
+
+
+def _wanted(source: str, found: re.Match[str], times: Mapping[int, Quantity]) -> _Wanted:
+    parts, (start, end), time = _parts(found.group()), found.span(), times.get(found.start())
+    hour = int(parts[0]) if len(parts[0]) <= 2 else _DAY
+    if time is not None and time.exact:
+        hours = [time.minutes // 60, *([24] if time.minutes < 60 else [])]
+    elif hour <= 12 and (time is not None or _AT.search(source, max(start - 4, 0), start) or _OCLOCK.match(source, end)):
+        hours = [hour + 12]
+    else:
+        hours = []
+    forms = {form for each in (parts[0], *hours) for form in _forms([str(each), *parts[1:]])}
+    return _Wanted(Quantity(start, end, found.group(), "number"), parts, forms)
+
+
+def _has_value(quantity: Quantity) -> bool:
+    """Whether a quantity is compared by its value: a time with a.m. or p.m., a price, or a number with separators."""
+    return quantity.exact if quantity.kind == "time" else bool(quantity.sign or quantity.fraction or quantity.grouped)
+
+
+def lost_long_numbers(source: str, output: str, languages: Languages = ("", "")) -> list[str]:
+    """The prices, the times with a.m. or p.m., and the numbers with at least three digits of `source` that `output` lacks."""
+    return [each.text for each in lost_numbers(source, output, languages) if each.kind in ("price", "time") or _is_long(each.text)]
+
+
+def _is_long(number: str) -> bool:
+    return ":" not in number and sum(map(str.isdecimal, number)) >= _LEAST_DIGITS
+
+
+def _word_values(text: str) -> Counter[str]:
+    """Count the number words of `text`, such as "two" or "zwei"; the keys are the numbers in digits, "0" to "12"."""
+    return Counter(_VALUES[word] for word in _LETTERS.findall(text.lower()) if word in _VALUES)
+
+
+def _take_word(words: Counter[str], forms: Collection[str]) -> bool:
+    """Take a word for a number with one of the `forms` from the `words`, and return True; False if there is none."""
+    form = next((form for form in forms if words[form] > 0), None)
+    if form is not None:
+        words[form] -= 1
+    return form is not None
+
+
+def _forms(parts: Sequence[str]) -> set[str]:
+    """The accepted forms of a number: its digits, the same without leading zeros, and a full hour without minutes."""
+    digits = "".join(parts)
+    return {digits, digits.lstrip("0")} | ({parts[0]} if len(parts) == 2 and parts[1] == "00" else set())
+
+
+def _parts(number: str) -> list[str]:
+    return re.findall(r"\d+", number)
+
+
+def _joined(parts: Sequence[str]) -> str:
+    return "".join(parts).lstrip("0")
