@@ -155,9 +155,8 @@ class Model(ABC, Generic[L, R]):
 
     def _parse(self, data: bytes, format: Format, purpose: Literal["translate", "correct"]) -> "Document":
         """Parse a document. Raises InputError if it cannot be read or names other languages than the model's."""
-        from specdec_cli.documents.document import Source
+        from specdec_cli.documents.document import Source, check_languages
         from specdec_cli.documents.formats import READERS
-        from specdec_cli.documents.languages import check_languages
 
         if format not in DOCUMENTS:
             raise UsageError(f"format {format!r}: not one of {', '.join(FORMATS)}")

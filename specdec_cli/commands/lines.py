@@ -11,8 +11,7 @@ from specdec_cli.commands.options import TextOptions
 from specdec_cli.commands.outputs import Outputs
 from specdec_cli.commands.statistics import DraftTotals, Totals, print_statistics
 from specdec_cli.decoding.options import Decoding, DecodingOptions
-from specdec_cli.documents.document import Document, Purpose
-from specdec_cli.documents.languages import check_languages
+from specdec_cli.documents.document import Document, Purpose, check_languages
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import InputError
 from specdec_cli.opening.machine import MachineOptions

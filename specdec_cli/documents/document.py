@@ -9,6 +9,7 @@ from typing import Literal, Protocol
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
+from specdec_cli.text.locale.languages import short_code
 
 Purpose = Literal["translate", "correct"]
 
@@ -147,3 +148,12 @@ def _ends(text: str) -> Iterator[int]:
     while place >= 0:
         yield place + 1
         place = text.find("\n", place + 1)
+
+
+def check_languages(document: Document, name: str, source: str, target: str) -> None:
+    """Tell a document the languages of the model, of which "" is unknown. Raises InputError if it names others; regions are ignored."""
+    for stated in document.languages:
+        for side, found, own in zip(("source", "target"), stated, (source, target), strict=True):
+            if found and own and short_code(found) != short_code(own):
+                raise InputError(f"{name}: its {side} language is {found}, but that of the model is {own}")
+    document.direction = source, target

@@ -4,15 +4,20 @@ The XML of each part is changed only where it is text; python-docx would write e
 """
 
 import re
-from collections.abc import Iterator, Sequence
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+from itertools import accumulate, pairwise
 
 from specdec_cli.documents.document import Document, Source
-from specdec_cli.documents.docx_text import Paragraph, read_paragraphs, written_runs
-from specdec_cli.documents.segments import Change, Segment
-from specdec_cli.documents.xml_events import read_xml
-from specdec_cli.documents.zip_parts import read_parts, with_parts
+from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
+from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
+from specdec_cli.text.protect.spans import without_protected
 
 _TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
 
@@ -71,3 +76,336 @@ class WordDocument:
 def read_docx(source: Source) -> Document:
     """Parse a Word document. Raises InputError for a file that is none, is damaged, or is too large after decompression."""
     return WordDocument(source)
+
+
+_HYPHEN = "noBreakHyphen"
+_UNSEEN = frozenset(
+    [
+        "r",
+        "t",
+        _HYPHEN,
+        "p",
+        "rPr",
+        "pPr",
+        "proofErr",
+        "bookmarkStart",
+        "bookmarkEnd",
+        "lastRenderedPageBreak",
+        "noProof",
+        "softHyphen",
+        "commentRangeStart",
+        "commentRangeEnd",
+    ]
+)
+"""Elements that are no content of their own between two texts."""
+_LINE_ENDS = frozenset(["br", "cr", "ptab", "tab"])
+_BREAKS = _LINE_ENDS | {"drawing", "object", "pict"}
+_DELETIONS = ("del", "moveFrom")
+"""Elements around text that a tracked change removes."""
+_IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
+_SUPERSCRIPT = '<w:vertAlign w:val="superscript"'
+
+
+@dataclass(frozen=True)
+class Run:
+    """The text element from `begin` to `finish`, tags included, with its text from `start` to `end`, and its format.
+
+    A non-breaking hyphen, an element without text, has the text "-". `in_field`: it shows what Word computes, such as the number of a page.
+    """
+
+    begin: int
+    finish: int
+    start: int
+    end: int
+    text: str
+    format: str
+    in_field: bool = False
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A segment, and its runs in groups; between two groups is a mark in the segment's text. Line breaks and tabs end a segment, unless
+    lower case follows.
+
+    `lead` and `tail` are the white space before and after the text. `end` is where a run can be added after the last group; None if that
+    is not at the end of a paragraph of the document.
+    """
+
+    segment: Segment
+    groups: tuple[tuple[Run, ...], ...]
+    lead: str
+    tail: str
+    end: int | None
+
+
+@dataclass
+class _Open:
+    """The content of a paragraph that is being read: its groups of runs, those that begin after what separates words, those that begin
+    after a line break or tab, and its format so far.
+    """
+
+    groups: list[list[Run]] = field(default_factory=lambda: [[]])
+    breaks: set[int] = field(default_factory=set)
+    line_ends: set[int] = field(default_factory=set)
+    format: str = ""
+
+
+def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragraph]:
+    """Yield the paragraphs that have text; one that contains others, as in a text box, is read without them."""
+    stack: list[_Open] = []
+    formats: dict[int, int] = {}
+    deletions = fields = 0
+    for index, event in enumerate(events):
+        if event.name in _DELETIONS:
+            deletions += {"start": 1, "end": -1}.get(event.kind, 0)
+        fields = max(fields + _field_change(event), 0)
+        if event.kind == "start" and event.name == "p":
+            stack.append(_Open())
+        elif not stack:
+            continue
+        elif event.kind == "end" and event.name == "p":
+            yield from _closed(stack.pop(), event.begin)
+        elif event.kind == "start" and event.name == "r":
+            stack[-1].format = ""
+        elif event.name == "rPr":
+            formats[event.depth] = event.begin if event.kind == "start" else formats.get(event.depth, event.begin)
+            if event.kind == "end":
+                stack[-1].format = _IGNORED_FORMAT.sub("", content[formats[event.depth] : event.finish])
+        elif event.kind == "start" and event.name in ("t", _HYPHEN) and not deletions:
+            _take_text(content, events, index, stack[-1], in_field=fields > 0)
+        elif event.kind in ("start", "end") and event.name not in _UNSEEN:
+            _take_other(events, index, stack[-1])
+
+
+def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Change]:
+    """Yield the changes of a part for the `output` of a paragraph: the first run of each group has its text, and the others have none."""
+    texts = STAND_IN.split(output)
+    last = len(paragraph.groups) - 1
+    texts = [*texts[:last], "".join(texts[last:])]
+    texts += [""] * (len(paragraph.groups) - len(texts))
+    texts[0] = paragraph.lead + texts[0]
+    texts[-1] += paragraph.tail
+    *texts, added = _with_computed([*paragraph.groups, ()], [*texts, ""])
+    if paragraph.end is None:
+        texts[-1] += added
+    elif added.strip():
+        first = paragraph.groups[0][0]
+        prefix = content[first.begin + 1 : first.finish].partition(":")[0]
+        yield Change(
+            paragraph.end, paragraph.end, f'<{prefix}:r><{prefix}:t xml:space="preserve">{escape_xml(added)}</{prefix}:t></{prefix}:r>'
+        )
+    for group, text in zip(paragraph.groups, texts, strict=True):
+        if text == _text(group) or (_is_computed(group) and text.strip().isdecimal()):
+            continue
+        for number, run in enumerate(group):
+            own = text if number == 0 else ""
+            yield Change(run.begin, run.finish, _element(content, run, own))
+
+
+def _with_computed(groups: Sequence[Sequence[Run]], texts: Sequence[str]) -> list[str]:
+    """Return `texts` of groups, divided at other places where this is necessary so that each number which Word computes is the text of its
+    own group. If one is missing or there more often than in the source, words in its place go beside it. The last group is empty.
+    """
+    computed = [number for number, group in enumerate(groups) if _is_computed(group)]
+    own = [_text(group) for group in groups]
+    whole, source = "".join(texts), "".join(own)
+    bounds, sources = (list(accumulate(map(len, each), initial=0)) for each in (texts, own))
+    lost, position = [], 0
+    for number in computed:
+        pattern = re.compile(rf"(?<![\d.,]){re.escape(own[number].strip())}(?!\d)")
+        before, after = ([found.span() for found in pattern.finditer(text)] for text in (source, whole))
+        place = next((index for index, (start, _) in enumerate(before) if sources[number] <= start < sources[number + 1]), len(after))
+        if len(before) != len(after) or after[place][0] < position:
+            lost.append(number)
+            continue
+        start, position = after[place]
+        bounds = [*(min(each, start) for each in bounds[: number + 1]), *(max(each, position) for each in bounds[number + 1 :])]
+        bounds[number : number + 2] = start if number else 0, position
+    found = [whole[start:end] for start, end in pairwise(bounds)]
+    for number in lost:
+        beside = next((each for each in (*range(number - 1, -1, -1), *range(number + 1, len(groups))) if each not in computed), None)
+        if beside is not None and not found[number].strip().isdecimal():
+            found[beside] = found[beside] + found[number] if beside < number else found[number] + found[beside]
+            found[number] = own[number]
+    return found
+
+
+def _field_change(event: XmlEvent) -> int:
+    """1 where a field begins, -1 where it ends, else 0."""
+    if event.name == "fldChar" and event.kind == "start":
+        return {"begin": 1, "end": -1}.get(event.attributes.get("w:fldCharType", ""), 0)
+    return {"start": 1, "end": -1}.get(event.kind, 0) if event.name == "fldSimple" else 0
+
+
+def _is_computed(group: Sequence[Run]) -> bool:
+    """Whether a group is a number that Word computes, which the model may write differently."""
+    return all(run.in_field for run in group) and _text(group).strip().isdecimal()
+
+
+def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: _Open, *, in_field: bool) -> None:
+    """Add the text element that starts at `index`; a new group begins where the format changes."""
+    start = events[index].finish
+    last = events[end_of(events, index)]
+    end = last.begin
+    raw = content[start:end]
+    pieces, position = [], 0
+    for first, after, character in unescaped(raw):
+        pieces += [raw[position:first], character]
+        position = after
+    text = "-" if events[index].name == _HYPHEN else "".join([*pieces, raw[position:]])
+    run = Run(events[index].begin, last.finish, start, end, text, paragraph.format, in_field)
+    group = paragraph.groups[-1]
+    is_raised = _SUPERSCRIPT in run.format and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
+    if group and (is_raised or group[-1].format != run.format):
+        paragraph.groups.append([])
+    if not is_raised:
+        paragraph.groups[-1].append(run)
+
+
+def _take_other(events: Sequence[XmlEvent], index: int, paragraph: _Open) -> None:
+    """Begin a new group for an element that is no text, unless it is a property."""
+    breaks = events[index].name in _BREAKS
+    if (breaks or paragraph.groups[-1]) and not _in_properties(events, index):
+        if paragraph.groups[-1]:
+            paragraph.groups.append([])
+        if breaks:
+            paragraph.breaks.add(len(paragraph.groups) - 1)
+        if events[index].name in _LINE_ENDS:
+            paragraph.line_ends.add(len(paragraph.groups) - 1)
+
+
+def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
+    """Whether the part at `index` is inside the properties of a run or paragraph."""
+    depth = events[index].depth
+    for event in reversed(events[max(0, index - 400) : index]):
+        if event.kind == "start" and event.depth < depth:
+            if event.name in ("rPr", "pPr", "sdtPr", "sectPr"):
+                return True
+            if event.name in ("p", "r"):
+                return False
+            depth = event.depth
+    return False
+
+
+def _closed(found: _Open, end: int) -> Iterator[Paragraph]:
+    """Yield the paragraphs of the groups between line breaks that are no part of a sentence; the content ends at the offset `end`."""
+    groups = [tuple(group) for group in found.groups if group]
+    starts = [number for number in range(1, len(groups)) if number in found.line_ends and not _goes_on(groups[number:])]
+    for first, last in pairwise([0, *starts, len(groups)]):
+        breaks = {number - first for number in range(first, last) if number in found.breaks}
+        yield from _paragraph(groups[first:last], breaks, end if last == len(groups) else None)
+
+
+def _goes_on(groups: Sequence[Sequence[Run]]) -> bool:
+    """Whether a sentence goes on in the groups after a line break: their first word begins in lower case."""
+    return next((each.islower() for group in groups for each in _text(group) if each.isalnum()), False)
+
+
+def _text(group: Sequence[Run]) -> str:
+    return "".join(run.text for run in group)
+
+
+def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int], end: int | None) -> Iterator[Paragraph]:
+    """Yield the paragraph of `groups`, if they have text; those in `breaks` begin after what separates words."""
+    text, pieces = "", []
+    for mark, group in zip(_marks(groups, breaks), groups, strict=True):
+        text += mark
+        own = _text(group)
+        pieces.append(Piece(len(text), len(text) + len(own), group[0].start, group[-1].end))
+        text += own
+    if not any(map(str.isalpha, without_protected(text))):
+        return
+    lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
+    whole = Segment(text, tuple(pieces))
+    yield Paragraph(whole.part(len(lead), len(text) - len(tail)), tuple(groups), lead, tail, end)
+
+
+def _marks(groups: Sequence[Sequence[Run]], breaks: Set[int]) -> list[str]:
+    """The stand-in before each group of runs: a pair around a field with words, or a group of another format, between two groups of
+    the most frequent format; and else a single one: for those in `breaks`, one that separates words.
+    """
+    lengths: dict[str, int] = {}
+    for group in groups:
+        lengths[group[0].format] = lengths.get(group[0].format, 0) + sum(len(run.text) for run in group)
+    usual = max(lengths, key=lambda each: lengths[each], default="")
+    is_usual = [group[0].format == usual and (not group[0].in_field or _is_computed(group)) for group in groups]
+    marks = [f"<{'n' if number in breaks else 'v'}{number}/>" if number else "" for number in range(len(groups))]
+    for number in range(1, len(groups) - 1):
+        if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1] and not {number, number + 1} & breaks:
+            marks[number], marks[number + 1] = f"<g{number}>", f"</g{number}>"
+    return marks
+
+
+def _element(content: str, run: Run, text: str) -> str:
+    """The text element of a run with another text; white space at its ends needs an attribute."""
+    tag = content[run.begin : run.start].replace(_HYPHEN, "t")
+    name = re.match(r"<([\w:.-]+)", tag)
+    if text != text.strip() and "xml:space" not in tag:
+        tag = re.sub(r"\s*(/?>)$", r' xml:space="preserve"\1', tag)
+    tag = re.sub(r"\s*/>$", ">", tag)
+    return f"{tag}{escape_xml(text)}</{name[1] if name else 'w:t'}>"
+
+
+MAX_PART_BYTES = 2**26
+"""The largest size of a part that is read, after decompression."""
+_MOST_TOTAL = 2**29
+_MOST_RATIO = 1000
+_MOST_PARTS = 10_000
+
+
+def read_parts(data: bytes, name: str, chosen: Callable[[str], bool]) -> dict[str, bytes]:
+    """Return the parts of a ZIP file whose names `chosen` accepts, by name.
+
+    Raises InputError for a file that is no ZIP file or damaged, and, before anything is decompressed, for one that
+    claims too many parts, too large ones, or a ratio of compression that no document has.
+    """
+    with _damage_reported(name), zipfile.ZipFile(BytesIO(data)) as archive:
+        infos = archive.infolist()
+        _check(infos, name)
+        return {info.filename: _read(archive, info, name) for info in infos if chosen(info.filename)}
+
+
+def with_parts(data: bytes, parts: Mapping[str, bytes], name: str) -> bytes:
+    """Return the ZIP file `data` with the contents of some parts replaced by `parts`; names, times and order of all parts are kept.
+
+    Raises InputError for a damaged part.
+    """
+    written = BytesIO()
+    with _damage_reported(name), zipfile.ZipFile(BytesIO(data)) as archive, zipfile.ZipFile(written, "w") as copy:
+        copy.comment = archive.comment
+        for info in archive.infolist():
+            copy.writestr(info, parts[info.filename] if info.filename in parts else archive.read(info))
+    return written.getvalue()
+
+
+@contextmanager
+def _damage_reported(name: str) -> Iterator[None]:
+    """Raise an InputError that names the file instead of errors of a ZIP file in the block."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        raise InputError(f"{name}: not readable as a ZIP file ({error})") from error
+
+
+def _check(infos: list[zipfile.ZipInfo], name: str) -> None:
+    total = sum(info.file_size for info in infos)
+    if len(infos) > _MOST_PARTS:
+        raise InputError(f"{name}: more than {_MOST_PARTS:,} parts")
+    if total > _MOST_TOTAL:
+        raise InputError(f"{name}: {total / 2**20:,.0f} MiB after decompression; at most {_MOST_TOTAL // 2**20} are read")
+    for info in infos:
+        if info.file_size > 2**20 and info.file_size > _MOST_RATIO * max(info.compress_size, 1):
+            raise InputError(f"{name}, {info.filename}: compressed to less than a {_MOST_RATIO}th; this is no document")
+        if info.flag_bits & 1:
+            raise InputError(f"{name}: is encrypted")
+
+
+def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> bytes:
+    """The bytes of a part; a wrong size in the file's directory does not make it read more than the limit."""
+    if info.file_size > MAX_PART_BYTES:
+        raise InputError(f"{name}, {info.filename}: more than {MAX_PART_BYTES // 2**20} MiB")
+    with archive.open(info) as stream:
+        found = stream.read(MAX_PART_BYTES + 1)
+    if len(found) > MAX_PART_BYTES:
+        raise InputError(f"{name}, {info.filename}: more than {MAX_PART_BYTES // 2**20} MiB")
+    return found

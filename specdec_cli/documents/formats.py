@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from specdec_cli.documents.document import Document, Source
 from specdec_cli.documents.docx import read_docx
-from specdec_cli.documents.html_text import read_html
+from specdec_cli.documents.html import read_html
 from specdec_cli.documents.markdown import read_markdown
 from specdec_cli.documents.po import read_po
 from specdec_cli.documents.subtitles import read_subtitles

@@ -1,10 +1,11 @@
-"""Reading of documents: their bytes, up to a limit, and their text."""
+"""Reading of documents: their bytes, up to a limit, their text, and the libraries that formats need."""
 
 import codecs
+import importlib
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, MissingLibraryError
 from specdec_cli.text.io.lines import STDIO, UNREADABLE, no_such_file, open_binary, raw_stdin, read_some, remedy
 
 MAX_BYTES = 2**26
@@ -85,3 +86,11 @@ def _read(stream: Any, name: str) -> bytes:
 
 def _too_large(name: str) -> InputError:
     return InputError(f"{name}: a document of more than {MAX_BYTES // 2**20} MiB")
+
+
+def load_library(name: str, file: str) -> Any:
+    """Import the module `name` for the document `file`. Raises UsageError, naming the extra, if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise MissingLibraryError(f"{file}: this format needs {name.partition('.')[0]}", "documents") from error

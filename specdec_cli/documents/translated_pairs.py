@@ -11,8 +11,7 @@ from specdec_cli.documents.names import Format
 from specdec_cli.documents.po import Catalogue, message
 from specdec_cli.documents.reading import read_bytes
 from specdec_cli.documents.segments import STAND_IN, Segment
-from specdec_cli.documents.xliff import Xliff
-from specdec_cli.documents.xliff_text import xliff_segments
+from specdec_cli.documents.xliff import Xliff, xliff_segments
 from specdec_cli.errors import InputError
 from specdec_cli.memories.pairs import Entry
 

@@ -26,9 +26,8 @@ from typing import Any, BinaryIO
 from xml.parsers import expat
 
 from specdec_cli.documents import names
-from specdec_cli.documents.document import Document, Source
+from specdec_cli.documents.document import Document, Source, check_languages
 from specdec_cli.documents.formats import READERS
-from specdec_cli.documents.languages import check_languages
 from specdec_cli.errors import InputError, UsageError, is_out_of_memory
 from specdec_cli.text.io.lines import STDIO, lines_of_stream
 from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped

@@ -8,7 +8,7 @@ from html.entities import html5
 from itertools import count, repeat
 
 from specdec_cli.decoding.options import Exact, Sampled
-from specdec_cli.documents.html_events import is_space, unescape
+from specdec_cli.documents.html import is_space, unescape
 from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.io.lines import Line

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.documents.markdown_inline import inline_marks
+from specdec_cli.documents.markdown import inline_marks
 
 
 @pytest.mark.parametrize(("between", "pairs"), [(50, 1), (150, 0)])

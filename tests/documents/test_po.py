@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.documents.po_file import written
+from specdec_cli.documents.po import written
 from specdec_cli.errors import InputError
 from tests.documents.helper import corrected, parse, texts, translated, unchanged
 
