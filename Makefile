@@ -5,7 +5,7 @@ PIP_ARGS ?=
 PREFIX ?= $(HOME)/.local
 DATA ?= $(SPECDEC_DATA)
 # The libraries of serve and of documents, for a light install.
-LIGHT := starlette uvicorn httptools uvloop prometheus-client lxml markdown-it-py polib
+LIGHT := starlette uvicorn httptools uvloop prometheus-client lxml markdown-it-py
 # What the picture of the README shows.
 ROUNDS := 'specdec visualize "The children are playing in the garden behind the house."'
 BIN := .venv/bin

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -19,9 +20,10 @@ from weakref import WeakSet
 
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import Decoding, DecodingOptions
-from specdec_cli.documents.names import DOCUMENTS, FORMATS, Format
+from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.memories import SIMILARITY
 from specdec_cli.model.bundle_info import BundleInfo, Described
 from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
@@ -29,6 +31,7 @@ from specdec_cli.opening.models import CORRECTOR, ModelChoice, Tell, chosen_tran
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.translator import LineTranslator, Translation
+from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.glossary import Term, read_glossaries, with_kept
 from specdec_cli.text.spelling.word_list import WordList
 
@@ -156,11 +159,11 @@ class Model(ABC, Generic[L, R]):
     def _parse(self, data: bytes, format: Format, purpose: Literal["translate", "correct"]) -> "Document":
         """Parse a document. Raises InputError if it cannot be read or names other languages than the model's."""
         from specdec_cli.documents.document import Source, check_languages
-        from specdec_cli.documents.formats import READERS
+        from specdec_cli.documents.formats import read_document
 
         if format not in DOCUMENTS:
             raise UsageError(f"format {format!r}: not one of {', '.join(FORMATS)}")
-        document = READERS[format](Source(data, "document", purpose))
+        document = read_document(Source(data, "document", purpose), format)
         check_languages(document, "document", self.info.source_language, self.info.target_language)
         return document
 
@@ -267,12 +270,10 @@ class Translator(Model[LineTranslator, Translation]):
 
     @contextmanager
     def with_drafts_of(self, document: "Document") -> "Iterator[Drafts | None]":
-        from specdec_cli.documents.drafts import drafts_of_document
-
         translator = self._decoder
         drafts = None
         if self._drafts is None and self.decoding.takes_drafts:
-            drafts = drafts_of_document(document, translator.sentences, self.decoding.batch_size, split=translator.splits)
+            drafts = _drafts_of(document, translator, self.decoding.batch_size)
             translator.use_drafts(drafts)
         try:
             yield drafts
@@ -387,6 +388,27 @@ def _machine(
 def _with_batches(options: DecodingOptions | None, machine: MachineOptions) -> DecodingOptions:
     """Options of a decoding, for batches of the size and memory of `machine`."""
     return replace(options or DecodingOptions(), batch_size=machine.rows, memory=machine.batch_memory)
+
+
+def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int) -> "Drafts | None":
+    """What finds the drafts that a message catalogue itself has: the translations of previous sources of its fuzzy entries.
+
+    None for a document without such entries, or if RapidFuzz is not installed.
+    """
+    from specdec_cli.documents.po import Catalogue
+
+    earlier = list(document.earlier()) if isinstance(document, Catalogue) else []
+    if not earlier or find_spec("rapidfuzz") is None:
+        return None
+    from specdec_cli.memories.pairs import sentence_pairs
+    from specdec_cli.memories.previous import PreviousVersion
+    from specdec_cli.pipeline.draft_gate import DraftGate
+    from specdec_cli.pipeline.drafts import Drafts
+
+    split = translator.splits
+    old = (sentence_pairs((Pair(*each) for each in pairs), split=split, whole=not split) for pairs, _ in earlier)
+    passages = ((list(pairs), translator.sentences(new)) for pairs, (_, new) in zip(old, earlier, strict=True))
+    return Drafts(PreviousVersion(passages, SIMILARITY), DraftGate.for_batches(batch_size))
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:

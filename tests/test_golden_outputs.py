@@ -15,8 +15,7 @@ import docx
 import pytest
 
 from specdec_cli.documents.document import Document, Purpose, Source
-from specdec_cli.documents.formats import READERS
-from specdec_cli.documents.names import format_of
+from specdec_cli.documents.formats import format_of, read_document
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.opening import open_memory
 from specdec_cli.model.bundle_info import Described
@@ -146,7 +145,7 @@ def document_record(name: str, data: bytes, document: Document, output: bytes) -
 
 def parsed(name: str, data: bytes, purpose: Purpose) -> Document:
     """A document, read for a purpose."""
-    return READERS[format_of(Path(name))](Source(data, name, purpose))
+    return read_document(Source(data, name, purpose), format_of(Path(name)))
 
 
 def test_translations_of_lines(translator: LineTranslator) -> None:

@@ -25,7 +25,7 @@ from specdec_cli.commands.options import (
 )
 from specdec_cli.commands.reports import JSON_DOCUMENTS, REPORTS, ReportFormat
 from specdec_cli.decoding.methods import DEFAULT_MODE
-from specdec_cli.documents.names import FORMATS, Format
+from specdec_cli.documents.formats import FORMATS, Format
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import CORRECTOR, ModelChoice

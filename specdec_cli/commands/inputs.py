@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from specdec_cli.documents.names import DOCUMENTS, LINES, Format, format_of
+from specdec_cli.documents.formats import DOCUMENTS, LINES, Format, format_of, read_document
 from specdec_cli.errors import UsageError
 from specdec_cli.text.io.lines import STDIO, Line, LineTooLong, check_files, name_of
 
@@ -52,11 +52,10 @@ class Group:
         `purpose`, `redo` and `front_matter` are those of documents.document.Source.
         """
         from specdec_cli.documents.document import Source
-        from specdec_cli.documents.formats import READERS
         from specdec_cli.documents.reading import read_bytes
 
         (path,) = self.files
-        return READERS[self.format](Source(read_bytes(path), name_of(path), purpose, redo, front_matter))
+        return read_document(Source(read_bytes(path), name_of(path), purpose, redo, front_matter), self.format)
 
     def segment_lines(self, document: "Document", max_characters: int) -> Iterator[Line]:
         """Yield the segments of the group's document as lines. Raises LineTooLong for one of more than `max_characters`."""

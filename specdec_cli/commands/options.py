@@ -22,7 +22,7 @@ from specdec_cli.commands.outputs import Outputs, open_outputs
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
 from specdec_cli.devices import by_device
-from specdec_cli.documents.names import FORMATS, LINES, TEXT, Format, format_of
+from specdec_cli.documents.formats import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.errors import UsageError
 from specdec_cli.memories import SIMILARITY
 from specdec_cli.opening.machine import MOST_THREADS, Device, EngineName, MachineOptions, Precision

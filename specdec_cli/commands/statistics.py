@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from specdec_cli.commands.options import DraftOptions
 from specdec_cli.decoding.options import Decoding
-from specdec_cli.documents.names import DOCUMENTS, TEXT, Format, format_of
+from specdec_cli.documents.formats import DOCUMENTS, TEXT, Format, format_of
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.opening.machine import Machine
@@ -127,7 +127,7 @@ def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) 
         return read_aligned(source, target)
     if not given and other in DOCUMENTS and other != format:
         raise UsageError(f"--previous: {source} is {format} and {target} is {other}; give two files of one format, or --format")
-    from specdec_cli.documents.translated_pairs import translated_pairs
+    from specdec_cli.memories.translated_pairs import translated_pairs
 
     return translated_pairs(source, target, format)
 

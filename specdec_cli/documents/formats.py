@@ -1,22 +1,58 @@
-"""The function that parses each format of documents."""
+"""The formats: their names, the endings of files of each, and what parses them."""
 
-from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
 
-from specdec_cli.documents.document import Document, Source
-from specdec_cli.documents.docx import read_docx
-from specdec_cli.documents.html import read_html
-from specdec_cli.documents.markdown import read_markdown
-from specdec_cli.documents.po import read_po
-from specdec_cli.documents.subtitles import read_subtitles
-from specdec_cli.documents.xliff import read_xliff
+from specdec_cli.text.io.lines import COMPRESSED
 
-READERS: dict[str, Callable[[Source], Document]] = {
-    "md": read_markdown,
-    "srt": read_subtitles,
-    "vtt": read_subtitles,
-    "po": read_po,
-    "xliff": read_xliff,
-    "html": read_html,
-    "docx": read_docx,
+if TYPE_CHECKING:
+    from specdec_cli.documents.document import Document, Source
+
+Format = Literal["lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+"""The names of all formats."""
+LINES, TEXT, *DOCUMENTS = FORMATS
+"""Lines and text are read line by line; the others are the formats of documents."""
+_ENDINGS = {
+    "markdown": "md",
+    "pot": "po",
+    "xlf": "xliff",
+    "sdlxliff": "xliff",
+    "mqxliff": "xliff",
+    "mxliff": "xliff",
+    "htm": "html",
+    "xhtml": "html",
 }
-"""The function that parses each of the formats in `names.DOCUMENTS`."""
+ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS))
+"""The endings of the names of text files and documents, with the dot."""
+
+
+def format_of(path: Path) -> Format:
+    """The format of a file by its ending, without that of compression; "lines" for an ending that is not known."""
+    name = path.with_suffix("") if path.suffix in COMPRESSED else path
+    ending = name.suffix.lower().removeprefix(".")
+    found = _ENDINGS.get(ending, ending)
+    return next((name for name in FORMATS if name == found), LINES)
+
+
+def read_document(source: "Source", format: str) -> "Document":
+    """Parse a document in one of the formats DOCUMENTS; only the module of this format is imported.
+
+    Raises InputError for one that is malformed, and UsageError if its format needs a library that is not installed.
+    """
+    match format:
+        case "md":
+            from specdec_cli.documents.markdown import read_markdown as read
+        case "srt" | "vtt":
+            from specdec_cli.documents.subtitles import read_subtitles as read
+        case "po":
+            from specdec_cli.documents.po import read_po as read
+        case "xliff":
+            from specdec_cli.documents.xliff import read_xliff as read
+        case "html":
+            from specdec_cli.documents.html import read_html as read
+        case "docx":
+            from specdec_cli.documents.docx import read_docx as read
+        case _:
+            raise ValueError(f"{format}: not a format of documents")
+    return read(source)

@@ -58,6 +58,11 @@ class Entry:
         """The strings of the translation, in order: one, or one for each plural form."""
         return [string for keyword, string in self.strings.items() if keyword.startswith("msgstr")]
 
+    @property
+    def is_translated(self) -> bool:
+        """Whether the entry is not fuzzy, and no string of its translation is empty."""
+        return "fuzzy" not in self.flags and all(any(begin < end for begin, end in string.parts) for string in self.translations())
+
 
 def read_entries(content: str, name: str) -> list[Entry]:
     """Return the entries of a catalogue, without obsolete ones, in order.
@@ -191,6 +196,42 @@ _MOST_FORMS = 10
 
 
 @dataclass(frozen=True)
+class PoFile:
+    """The text of a PO file and its encoding, the text of its header, and its other entries, without obsolete ones, in order."""
+
+    content: str
+    encoding: str
+    header: str
+    entries: Sequence[Entry]
+
+    @property
+    def language(self) -> str:
+        """The code of the language of the translations, as the header states it; "" if it does not."""
+        stated = _LANGUAGE.search(self.header)
+        return stated[1] if stated else ""
+
+    def text(self, string: PoString) -> str:
+        """The text of a string of an entry."""
+        return decoded(self.content, string).text
+
+
+def read_po_file(data: bytes, name: str) -> PoFile:
+    """Parse a PO or POT file in the encoding that its header declares, or else UTF-8. Raises InputError, naming the line, for a
+    malformed file.
+    """
+    declared = _CHARSET.search(data)
+    encoding = (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
+    content = decode(data, name, encoding)
+    headers, entries = list[str](), list[Entry]()
+    for entry in read_entries(content, name):
+        if "msgctxt" not in entry.strings and not decoded(content, entry.strings["msgid"]).text:
+            headers.append(decoded(content, entry.translations()[0]).text)
+        else:
+            entries.append(entry)
+    return PoFile(content, encoding, headers[0] if headers else "", entries)
+
+
+@dataclass(frozen=True)
 class Message:
     """The text of a string, and the segments of it, each with its first and last offset in the text.
 
@@ -230,26 +271,24 @@ class Catalogue(TextDocument):
     `accelerator_sign` is the sign of its accelerators, "" for none; messages to correct keep them.
     """
 
-    def __init__(self, source: Source, content: str, encoding: str) -> None:
-        entries = read_entries(content, source.name)
-        translated = [entry for entry in entries if not _is_header(content, entry)]
-        header = next((decoded(content, entry.translations()[0]).text for entry in entries if _is_header(content, entry)), "")
+    def __init__(self, source: Source) -> None:
+        file = read_po_file(source.data, source.name)
+        content, header = file.content, file.header
         self.accelerator_sign = ""
         self.units: list[tuple[Entry, list[Message]]] = []
         if source.purpose == "translate":
-            self.accelerator_sign = accelerator_sign(header, [decoded(content, entry.strings["msgid"]).text for entry in translated])
-            for entry in translated:
-                if source.redo or _needs_translation(entry):
+            self.accelerator_sign = accelerator_sign(header, [file.text(entry.strings["msgid"]) for entry in file.entries])
+            for entry in file.entries:
+                if source.redo or not entry.is_translated:
                     sources = [entry.strings[keyword] for keyword in ("msgid", "msgid_plural") if keyword in entry.strings]
                     self.units.append((entry, [message(content, string).without_accelerator(self.accelerator_sign) for string in sources]))
             segments = [segment for _, messages in self.units for each in messages for segment in each.segments]
         else:
             segments = [
-                one for entry in translated for string in entry.translations() for one in message(content, string, escaped).segments
+                one for entry in file.entries for string in entry.translations() for one in message(content, string, escaped).segments
             ]
-        super().__init__(source, content, segments, encoding)
-        stated = _LANGUAGE.search(header)
-        self.languages = [("", stated[1])] if stated else []
+        super().__init__(source, content, segments, file.encoding)
+        self.languages = [("", file.language)] if file.language else []
         plurals = _PLURALS.search(header)
         if plurals and not 0 < int(plurals[1][:9]) <= _MOST_FORMS:
             line = content.count("\n", 0, content.find("Plural-Forms")) + 1
@@ -298,14 +337,8 @@ class Catalogue(TextDocument):
 
 
 def read_po(source: Source) -> Document:
-    """Parse a PO or POT file in the encoding that its header declares, or else UTF-8.
-
-    For correction, the segments are those of the translations. Raises InputError, naming the line, for a malformed
-    file.
-    """
-    declared = _CHARSET.search(source.data)
-    encoding = (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
-    return Catalogue(source, decode(source.data, source.name, encoding), encoding)
+    """Parse a PO or POT file (see `read_po_file`). For correction, the segments are those of the translations."""
+    return Catalogue(source)
 
 
 def message(content: str, string: PoString, escape: Callable[[str], str] = str) -> Message:
@@ -337,11 +370,3 @@ def _after_options(text: str, start: int, end: int) -> int:
     while found := _OPTION.match(text, start, end):
         start = found.end()
     return start
-
-
-def _is_header(content: str, entry: Entry) -> bool:
-    return "msgctxt" not in entry.strings and not decoded(content, entry.strings["msgid"]).text
-
-
-def _needs_translation(entry: Entry) -> bool:
-    return "fuzzy" in entry.flags or any(all(begin == end for begin, end in string.parts) for string in entry.translations())

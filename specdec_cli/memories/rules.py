@@ -6,7 +6,18 @@ from pathlib import Path
 
 import specdec_cli
 
-PARTS = ("memories", "text/corpus", "text/io", "text/locale", "text/protect", "text/segment", "text/tags", "text/edits.py", "text/view.py")
+PARTS = (
+    "documents",
+    "memories",
+    "text/corpus",
+    "text/io",
+    "text/locale",
+    "text/protect",
+    "text/segment",
+    "text/tags",
+    "text/edits.py",
+    "text/view.py",
+)
 """Folders and files of the code that reads files, takes sentences out of them, and makes the features of these."""
 
 

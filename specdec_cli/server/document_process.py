@@ -25,9 +25,8 @@ from io import BytesIO
 from typing import Any, BinaryIO
 from xml.parsers import expat
 
-from specdec_cli.documents import names
 from specdec_cli.documents.document import Document, Source, check_languages
-from specdec_cli.documents.formats import READERS
+from specdec_cli.documents.formats import TEXT, Format, read_document
 from specdec_cli.errors import InputError, UsageError, is_out_of_memory
 from specdec_cli.text.io.lines import STDIO, lines_of_stream
 from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped
@@ -46,7 +45,7 @@ class Order:
     """
 
     name: str
-    format: names.Format
+    format: Format
     characters: int
     memory: int
     seconds: int
@@ -86,9 +85,9 @@ class _Document:
 
 
 def _read(order: Order, data: bytes) -> _TextFile | _Document:
-    if order.format == names.TEXT:
+    if order.format == TEXT:
         return _TextFile(data, order.name)
-    return _Document(READERS[order.format](Source(data, order.name)), order.name)
+    return _Document(read_document(Source(data, order.name), order.format), order.name)
 
 
 class _Refused(Exception):

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from specdec_cli.documents import names
+from specdec_cli.documents import formats
 from specdec_cli.server.document_process import LENGTH, OUT_OF_MEMORY, Order
 from specdec_cli.server.guard import CLOSE, RequestError
 from specdec_cli.server.requests import BYTES_PER_CHARACTER, Upload, read_fields, text_of
@@ -77,11 +77,11 @@ _POLL = 0.01
 
 
 def _is_there(ending: str) -> bool:
-    library = _LIBRARIES.get(names.format_of(Path(f"a{ending}")))
+    library = _LIBRARIES.get(formats.format_of(Path(f"a{ending}")))
     return library is None or find_spec(library) is not None
 
 
-ENDINGS = tuple(filter(_is_there, names.ENDINGS))
+ENDINGS = tuple(filter(_is_there, formats.ENDINGS))
 """The endings of the names of files that can be translated; some formats need a library."""
 
 
@@ -117,7 +117,7 @@ class OpenDocument:
 
     def __init__(self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter, order: Order) -> None:
         self._process, self._reader, self._writer, self._order = process, reader, writer, order
-        self.split: Callable[[str], Pieces] = split_pieces if order.format == names.TEXT else document_pieces
+        self.split: Callable[[str], Pieces] = split_pieces if order.format == formats.TEXT else document_pieces
 
     async def texts(self, data: bytes) -> list[str]:
         """Read the file, and return its texts."""
@@ -180,7 +180,7 @@ async def open_document(upload: Upload, limits: DocumentLimits) -> AsyncIterator
     name = base_name(upload.name)
     if Path(name).suffix.lower() not in ENDINGS:
         raise RequestError(400, f"Invalid request: file format not supported; {', '.join(ENDINGS)} are")
-    form = names.format_of(Path(name))
+    form = formats.format_of(Path(name))
     if form != "docx" and len(upload.data) > limits.bytes:
         raise RequestError(413, f"Invalid request: {name} has more than {limits.bytes} bytes")
     order = Order(name, form, limits.characters, limits.memory, limits.seconds, os.getpid())

@@ -4,8 +4,7 @@ import re
 from collections.abc import Callable
 
 from specdec_cli.documents.document import Document, Purpose, Source
-from specdec_cli.documents.formats import READERS
-from specdec_cli.documents.names import Format
+from specdec_cli.documents.formats import Format, read_document
 from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.text.edits import find_edits
 from specdec_cli.text.protect.spans import protected_spans
@@ -14,7 +13,7 @@ from specdec_cli.text.protect.spans import protected_spans
 def parse(text: str | bytes, format: Format, *, purpose: Purpose = "translate", redo: bool = False) -> Document:
     """Parse a document."""
     data = text.encode() if isinstance(text, str) else text
-    return READERS[format](Source(data, f"a.{format}", purpose, redo))
+    return read_document(Source(data, f"a.{format}", purpose, redo), format)
 
 
 def texts(document: Document) -> list[str]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.documents.names import Format
+from specdec_cli.documents.formats import Format
 from specdec_cli.documents.wrapped import edited_lines, fitted_edits
 from specdec_cli.text.edits import find_edits
 from specdec_cli.text.io.lines import Line

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.documents.names import Format
+from specdec_cli.documents.formats import Format
 from specdec_cli.documents.reading import known_encoding
 from tests.documents.helper import parse, texts, translated, unchanged
 

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from specdec_cli.documents.document import Source, TextDocument
-from specdec_cli.documents.names import FORMATS, format_of
+from specdec_cli.documents.formats import FORMATS, format_of
 from specdec_cli.documents.segments import Segment, SegmentBuilder
 from specdec_cli.errors import UsageError
 from specdec_cli.text.edits import apply_edits, find_edits

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from specdec_cli.documents import reading
 from specdec_cli.errors import InputError
-from specdec_cli.memories import po
 from specdec_cli.memories.pairs import LONGEST, Entry, sentence_pairs
 from specdec_cli.memories.po import read_po
 from specdec_cli.memories.tmx import read_tmx
@@ -137,7 +137,7 @@ def test_catalogues_in_another_language_are_not_read(header: str, read: bool, tm
 @pytest.mark.parametrize("name", ["a.po", "a.po.xz"])
 def test_catalogues_are_decoded_by_their_character_set(name: str, tmp_path: Path) -> None:
     assert list(read_po(catalogue(tmp_path, "Content-Type: text/plain; charset=ISO-8859-1", name=name))) == [Pair("door", "Tür")]
-    with pytest.raises(InputError, match=r"a\.po.*, line 5: not valid EUC-JP"):
+    with pytest.raises(InputError, match=r"a\.po.*, line 5: not valid euc_jp"):
         list(read_po(catalogue(tmp_path, "Content-Type: text/plain; charset=EUC-JP", name=name)))
     unknown = catalogue(tmp_path, "Content-Type: text/plain; charset=CHARSET", 'msgid "d\u2028r"\nmsgstr "Tür"\n'.encode(), name)
     assert list(read_po(unknown)) == [Pair("d r", "Tür")]
@@ -150,9 +150,9 @@ def test_the_line_of_a_wrong_byte_is_counted_from_the_start_of_the_file(tmp_path
 
 
 def test_large_catalogues_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(po, "LARGEST", 100)
-    with pytest.raises(InputError, match="larger than 100 bytes"):
-        list(read_po(catalogue(tmp_path, "Language: de", b"# comment\n" * 100, "a.po.xz")))
+    monkeypatch.setattr(reading, "MAX_BYTES", 2**20)
+    with pytest.raises(InputError, match="a document of more than 1 MiB"):
+        list(read_po(catalogue(tmp_path, "Language: de", b"# comment\n" * 110_000, "a.po.xz")))
 
 
 @pytest.mark.parametrize(

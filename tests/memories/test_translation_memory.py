@@ -140,7 +140,7 @@ def test_a_large_memory_is_mapped_until_the_file_changes(tmp_path: Path, monkeyp
         ("a.tmx", b"\n<html/>", "line 2: <html>, expected <tmx>"),
         ("a.tmx", b"", "line 1: no element found"),
         ("a.tmx", b"<tmx><body/></tmx>", "no translations from en to de"),
-        ("a.po", b'msgid "a"\nmsgstr "b"\nmsgfoo "x"\n', "line 3: not the syntax of PO"),
+        ("a.po", b'msgid "a"\nmsgstr "b"\nmsgfoo "x"\n', "line 3: not a line of a PO file"),
         ("a.po", b'msgid "a"\nmsgstr "caf\xe9"\n', "line 2: not valid UTF-8"),
         ("a.po", b'msgid "a"\nmsgstr "caf\0"\n', "line 2: holds a NUL byte"),
     ],

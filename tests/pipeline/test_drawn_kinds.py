@@ -12,7 +12,7 @@ from typing import NamedTuple
 import pytest
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.formats import READERS
+from specdec_cli.documents.formats import read_document
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator, Translation
@@ -691,7 +691,7 @@ def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
         corrector = LineCorrector(engine, bundle.tokenizer, passing, languages=("en", "en"), ngrams=bundle.ngrams, lexicon=bundle.lexicon)
         decode = corrector.correct
     if kind.format:
-        documents = [READERS[kind.format](Source(text.encode(), f"a.{kind.format}")) for text in texts]
+        documents = [read_document(Source(text.encode(), f"a.{kind.format}"), kind.format) for text in texts]
         segments = [segment.text for document in documents for segment in document.segments]
         found = iter([each.text for each in decode(segments, separate=True)])
         return [document.translated([next(found) for _ in document.segments]).decode() for document in documents]

@@ -19,8 +19,7 @@ import pytest
 from typer.testing import CliRunner
 
 from specdec_cli.app import app
-from specdec_cli.documents.document import Document, Source
-from specdec_cli.documents.formats import READERS
+from specdec_cli.documents.document import Document
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server import document_process, documents
@@ -292,11 +291,11 @@ def frames(*parts: bytes) -> bytes:
     ],
 )
 def test_errors_of_the_process_of_a_document(error: Exception, answer: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: Source) -> Document:
+    def fail(*_: object) -> Document:
         raise error
 
     monkeypatch.setattr(document_process, "_limit", lambda _: None)
-    monkeypatch.setitem(READERS, "md", fail)
+    monkeypatch.setattr(document_process, "read_document", fail)
     order = Order("a.md", "md", 10, 0, 0, os.getppid())
     written = BytesIO()
     given = BytesIO(frames(json.dumps(asdict(order)).encode(), b"a"))

@@ -6,8 +6,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.formats import READERS
-from specdec_cli.documents.names import Format
+from specdec_cli.documents.formats import Format, read_document
 from specdec_cli.documents.po import Catalogue, message
 from specdec_cli.documents.reading import read_bytes
 from specdec_cli.documents.segments import STAND_IN, Segment
@@ -29,12 +28,12 @@ def translated_pairs(source: Path, target: Path, format: Format) -> list[Entry]:
     document that cannot be read, and if one has far more texts than the other, or one has texts and the other has none.
     """
     sources = [Source(read_bytes(path), str(path), "translate", redo=True) for path in (source, target)]
-    document = READERS[format](sources[1])
+    document = read_document(sources[1], format)
     if isinstance(document, Catalogue | Xliff):
         both = _catalogue_pairs(document) if isinstance(document, Catalogue) else _xliff_pairs(document)
         equal = (zip(*pair, strict=True) for pair in both if len(pair[0]) == len(pair[1]))
         return [_entry(one.text, other.text) for pairs in equal for one, other in pairs]
-    original = READERS[format](sources[0])
+    original = read_document(sources[0], format)
     texts, translations = ([segment.text for segment in each.segments] for each in (original, document))
     if len(texts) == len(translations):
         return list(map(_entry, texts, translations))

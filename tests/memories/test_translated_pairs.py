@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.documents.names import Format
-from specdec_cli.documents.translated_pairs import translated_pairs
+from specdec_cli.documents.formats import Format
 from specdec_cli.errors import InputError
 from specdec_cli.memories.pairs import Entry
+from specdec_cli.memories.translated_pairs import translated_pairs
 
 MARKDOWN = "# The rain\n\nIt *rains* here. It is\nwet.\n\n- one `x` thing\n- another thing\n"
 GERMAN = "# Der Regen\n\nEs *regnet* hier. Es ist nass.\n\n- ein `x` Ding\n- noch ein Ding\n"
