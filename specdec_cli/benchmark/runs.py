@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
 
 from specdec_cli.benchmark.rows import Row, variant_option
+from specdec_cli.decoding.lengths import Lengths, known
 from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, TOLERANT
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options, resolve
 from specdec_cli.engines.engine import SentenceDecoder
@@ -203,7 +204,9 @@ class BundleRunner:
         """A new engine for `row`, which decodes `lines`. Raises UsageError for a row that the bundle does not support."""
         bundle, opened = self.open(row)
         if opened is None:
-            return NativeEngine(cast(BundleDescription, bundle), self.decoding(row), row.threads)
+            engine = NativeEngine(cast(BundleDescription, bundle), self.decoding(row), row.threads)
+            engine.lengths = self._lengths(row, lines)
+            return engine
         return self.reference(row, type(opened), lines)
 
     def reference(self, row: Row, kind: "type[E]", lines: Sequence[str] = ()) -> "E":
@@ -215,13 +218,11 @@ class BundleRunner:
         if opened is None:
             prepare_torch(row.threads)
             found = self._load(self._model, native_machine(self._machine.device, self._machine.precision, row.threads))
-        bundle, lengths = cast("Bundle", found), None
-        if row.oracle_length:
-            from specdec_cli.decoding.drafters.jacobi import known
-
-            lengths = known(self._output_lengths(row, lines), bundle.shape.padding)
         verifier = None if opened is None else opened.verifier
-        return kind(bundle, self.decoding(row), verifier=verifier, lengths=lengths)
+        return kind(cast("Bundle", found), self.decoding(row), verifier=verifier, lengths=self._lengths(row, lines))
+
+    def _lengths(self, row: Row, lines: Sequence[str]) -> Lengths | None:
+        return known(self._output_lengths(row, lines)) if row.oracle_length else None
 
     def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
         """The lengths (tokens) of the greedy outputs of the sentences of `lines`, by source ids; cached for the last `lines`."""

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Self
 
 from specdec_cli.decoding.costs import Costs
+from specdec_cli.decoding.lengths import Lengths, expected_lengths
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
 from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Sampled, Tolerant, check_block_size
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
@@ -25,6 +26,7 @@ _LANES, _MOST_BEAM, _MOST_CANDIDATES = (HEADER.constants[name] for name in ("LAN
 _BLOCK = ("specdec", "specdec++")
 _EXACT = {"greedy": 0, "lookup": LONGEST_DRAFT, "ngram-memory": SHORT_DRAFT}
 """Exact decodings without a network, and the block size of each if none is given."""
+_JACOBI = ("jacobi", "gs-jacobi", "hybrid-jacobi")
 
 
 class Unsupported(UsageError):
@@ -60,6 +62,8 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
             raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
     if method in _EXACT and isinstance(rule, Exact | Sampled):
         return replace(plain, block_size=decoding.block_size or _EXACT[method])
+    if method in _JACOBI and not decoding.adaptive and isinstance(rule, Exact | FixedPoint | Sampled):
+        return plain
     if method == "input-guided" and not isinstance(rule, FixedPoint):
         return replace(plain, acceptance=rule)
     if decoding.may_skip:
@@ -131,6 +135,8 @@ class NativeEngine:
         self._bundle, self._shape, self._tokenizer, self._given_model = bundle, bundle.shape, bundle.tokenizer, model
         self.recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = {}
         """Drafts by source that replace those of each round, for measurements."""
+        self.lengths: Lengths | None = None
+        """Known lengths of outputs, where the drafts of a Jacobi decoding end, if they are given."""
         self._drafter = bundle.drafter_config if self._runs.method == "specdec" else None
         self._sizes: SharedBlockSizes | None = None
         self._sentences = 0
@@ -325,10 +331,19 @@ class NativeEngine:
             word_starts=self._word_starts if decoding.method in (GIVEN, "input-guided") else b"",
             adaptive=adaptive,
             memory=self._memory.address if self._memory is not None and decoding.method == "ngram-memory" else None,
+            lengths=self._lengths(decoding),
             recorded=self.recorded if decoding.method != GIVEN else {},
         )
         decoding = replace(decoding, batch_size=self._rows(sentences))
         return self._model.decode(sentences, decoding, resources, self.meanwhile, self.onlooker)
+
+    def _lengths(self, decoding: Decoding) -> Lengths | None:
+        """Where the drafts of a Jacobi decoding end."""
+        if decoding.method not in _JACOBI:
+            return None
+        if self.lengths is not None or decoding.method == "gs-jacobi":
+            return self.lengths
+        return expected_lengths(decoding.jacobi_length, self._bundle.info.length_ratio)
 
     @cached_property
     def _word_starts(self) -> bytes:

@@ -6,9 +6,10 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Self
 
-from specdec_cli.decoding.drafters import Drafter, DrafterInputs, Lengths, NoDrafter
+from specdec_cli.decoding.drafters import Drafter, DrafterInputs, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
 from specdec_cli.decoding.drafters.fallback import make_drafter
+from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.loop import OWN_SIZE, decode_alone, decode_by_search, decode_with
 from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, METHODS

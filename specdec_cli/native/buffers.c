@@ -86,7 +86,8 @@ static int open_rows(struct worker *worker, const struct specdec_session *sessio
         row->tokens = allocate(worker, session->longest_capacity, sizeof *row->tokens);
         row->log_probabilities = allocate(worker, session->longest_capacity, sizeof *row->log_probabilities);
         row->draft = allocate(worker, session->longest_draft + 1, sizeof *row->draft);
-        if (!row->tokens || !row->log_probabilities || !row->draft) return 0;
+        row->guesses = allocate(worker, is_jacobi(session) ? session->longest_capacity : 0, sizeof *row->guesses);
+        if (!row->tokens || !row->log_probabilities || !row->draft || !row->guesses) return 0;
     }
     return 1;
 }

@@ -4,7 +4,6 @@
 #include "sizes.h"
 
 #define LONGEST_SUFFIX 3 // tokens of a suffix that "unique-3" and lookup search for
-#define SHORTEST 3       // tokens that a draft of a given text may always have
 #define WINDOW 4         // how far from where a copy left off a token is looked for; as much again for every round that found nothing
 
 static int64_t most_drafted(const struct specdec_session *session, const struct row *row, int64_t most) {
@@ -157,6 +156,7 @@ void propose_draft(const struct worker *worker, struct row *row) {
     row->drafted = 0;
     if (copies_text(session)) copy_text(session, row);
     if (session->options.method == SPECDEC_METHOD_LOOKUP) look_up(session, row);
+    if (is_jacobi(session)) jacobi_draft(session, row);
     if (!worker->ngrams) return;
     row->drafted = ngrams_draft(worker->ngrams, row->tokens, row->length, most_drafted(session, row, row->limit), row->draft);
 }

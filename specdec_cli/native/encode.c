@@ -75,6 +75,7 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     row->rounds = row->drafted = row->fresh = 0;
     row->number = number;
     begin_draft(session, row);
+    if (is_jacobi(session)) jacobi_begin(session, row);
     if (session->options.method == SPECDEC_METHOD_BEAM) begin_search(session, row);
     return SPECDEC_OK;
 }

@@ -10,8 +10,9 @@ from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
+from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.methods import GIVEN
-from specdec_cli.decoding.options import Constraints, Decoding, Sampled
+from specdec_cli.decoding.options import Constraints, Decoding, FixedPoint, Sampled
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig
@@ -38,6 +39,7 @@ class Resources:
     - `word_starts`: the byte 1 for each token that begins a word, else 0; for copies by the rule "nearest".
     - `adaptive`: the address of statistics that choose the number of drafted tokens (`engines.native_costs`).
     - `memory`: the address of an NgramMemory, for the method "ngram-memory".
+    - `lengths`: where the drafts of Jacobi decoding end; None for the longest output that is possible.
     - `recorded`: for measurements, drafts by source, one for each round and as many for each source, which replace those of the drafter.
 
     What has an address must outlive the decoding.
@@ -48,6 +50,7 @@ class Resources:
     word_starts: bytes = b""
     adaptive: ctypes.c_void_p | None = None
     memory: ctypes.c_void_p | None = None
+    lengths: Lengths | None = None
     recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = field(default_factory=dict)
 
 
@@ -221,6 +224,7 @@ def options_of(decoding: Decoding, resources: Resources) -> Any:
     """The C structure of the options of a decoding; what it points to belongs to `decoding` and `resources`."""
     options = fill(HEADER.structs["options"](), decoding, HEADER.enums)
     options.max_length = min(decoding.max_length, _MOST_TOKENS)
+    options.acceptance.whole = isinstance(decoding.acceptance, FixedPoint)
     options.threads, options.shared_vocabulary = resources.threads, resources.shared_vocabulary
     options.adaptive, options.memory = resources.adaptive, resources.memory
     options.word_starts = _bytes(resources.word_starts)
@@ -259,6 +263,9 @@ def queue_of(sentences: Sequence[Sentence], decoding: Decoding, resources: Resou
             add_texts("texts", "text_starts", [sentence.copy or sentence.source for sentence in sentences])
         if decoding.tidies_copies:
             add("first_drafts", array("i", [FIRST_COPY] * (len(sentences) + 1)))
+    if resources.lengths is not None:
+        lengths = (min(resources.lengths(sentence.source), _MOST_TOKENS) for sentence in sentences)
+        add("lengths", array("i", [*lengths, 0]))
     if isinstance(decoding.acceptance, Sampled):
         add("streams", array("I", [*chain(*(sentence.stream for sentence in sentences)), 0]))
     if resources.recorded:

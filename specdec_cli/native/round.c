@@ -4,14 +4,16 @@
 
 #include "clock.h"
 #include "session.h"
+#include "sizes.h"
 
-// Takes what passed of a draft and, after it, the verifier's own token; an end or the row's limit cuts that off.
+// Takes what passed of a draft and, after it, the verifier's own token; an end or the row's limit cuts that off. By the rule of whole drafts
+// nothing is taken unless all passed.
 static void accept_tokens(struct worker *worker, const struct verdict *verdict) {
     struct specdec_session *session = worker->session;
     struct row *row = verdict->row;
     const int64_t remaining = row->limit - row->length;
-    int64_t count = verdict->passed + 1;
-    if (count > remaining) count = remaining;
+    const int nothing = session->options.acceptance.whole && verdict->passed < row->drafted;
+    int64_t count = nothing ? 0 : smaller(verdict->passed + 1, remaining);
     int ended = count == remaining;
     for (int64_t i = 0; i < count; i++) {
         row->tokens[row->length + i] = verdict->predicted[i];
@@ -20,6 +22,7 @@ static void accept_tokens(struct worker *worker, const struct verdict *verdict) 
         ended = 1;
         count = i + 1;
     }
+    if (is_jacobi(session)) jacobi_observe(session, row, verdict->predicted);
     row->length += count;
     if (worker->ngrams) ngrams_store(worker->ngrams, row->tokens, row->length, count);
     row->rounds++;

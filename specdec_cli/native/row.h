@@ -31,6 +31,10 @@ struct row {
     int64_t longest;   // tokens of the next draft at most
     int64_t prefix;    // tokens at the start of a given text that are taken without being verified
 
+    // Of Jacobi decoding, see jacobi.c.
+    int32_t *guesses; // (capacity): what was last predicted at each position, or the padding
+    int64_t expected; // tokens at which drafts end, the start included
+
     // Of the drafter.
     int has_drafter;           // whether it drafts for this sentence
     struct pages draft_cache;  // its keys and values of all positions before the last token except the last `fresh` of these

@@ -60,11 +60,12 @@ static const char *fault_of_options(const struct specdec_options *options, const
     const int64_t workers = options->batch_size > 1 ? options->threads : 1;
     const struct specdec_acceptance *acceptance = &options->acceptance;
     const int samples = acceptance->temperature > 0;
+    const int jacobi = between(options->method, SPECDEC_METHOD_JACOBI, SPECDEC_METHOD_HYBRID_JACOBI);
     const int exact = !acceptance->top_beta && !(acceptance->margin > 0) && options->method != SPECDEC_METHOD_BEAM;
     const struct specdec_adaptive *adaptive = options->adaptive;
     const struct specdec_memory *memory = options->memory;
     const struct check checks[] = {
-        {"method", between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_NGRAM_MEMORY) && (!drafts || shape->drafter_layers)},
+        {"method", between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_HYBRID_JACOBI) && (!drafts || shape->drafter_layers)},
         {"block_size", drafts ? between(options->block_size, 1, shape->max_block) : between(options->block_size, 0, 1 << 16)},
         {"batch_size", between(options->batch_size, 1, MOST_BATCH)},
         {"threads", between(options->threads, 1, MOST_THREADS)},
@@ -74,6 +75,7 @@ static const char *fault_of_options(const struct specdec_options *options, const
         {"top_beta", between(acceptance->top_beta, 0, given ? 0 : shape->vocabulary)},
         {"tolerance", !isnan(acceptance->tolerance)},
         {"margin", acceptance->margin >= 0 && (copies || !(acceptance->margin > 0))},
+        {"whole", between(acceptance->whole, 0, jacobi)},
         {"temperature", acceptance->temperature >= 0 && isfinite(acceptance->temperature) && (!samples || exact)},
         {"top_k", between(acceptance->top_k, 0, samples ? SPECDEC_MOST_TOP_K : 0)},
         {"word_starts", options->word_starts || !copies_texts(options) || options->match != SPECDEC_MATCH_NEAREST},
@@ -100,6 +102,8 @@ static int32_t check_texts(const int32_t *ids, const int64_t *starts, int64_t co
 static int32_t check_numbers(const struct specdec_queue *queue) {
     for (int64_t i = 0; queue->first_drafts && i < queue->count; i++)
         if (queue->first_drafts[i] < 0) return SPECDEC_BAD_LENGTH;
+    for (int64_t i = 0; queue->lengths && i < queue->count; i++)
+        if (queue->lengths[i] < 0) return SPECDEC_BAD_LENGTH;
     for (int64_t i = 0; queue->prefix_lengths && i < queue->count; i++)
         if (!queue->texts || !between(queue->prefix_lengths[i], 0, queue->text_starts[i + 1] - queue->text_starts[i] - 1))
             return SPECDEC_BAD_LENGTH;
@@ -182,11 +186,13 @@ static int32_t copy_queue(struct specdec_session *session) {
     const int texts = copies_texts(&session->options), given = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS;
     if (!texts) queue->texts = queue->first_drafts = 0;
     if (!given) queue->prefix_lengths = 0;
+    if (!is_jacobi(session)) queue->lengths = 0;
     int fits = copy_texts(session, &queue->ids, &queue->starts, queue->count);
     if (queue->texts) fits = fits && copy_texts(session, &queue->texts, &queue->text_starts, queue->count);
     session->texts = (int32_t *)queue->texts;
     if (queue->first_drafts) fits = fits && copy_numbers(session, &queue->first_drafts);
     if (queue->prefix_lengths) fits = fits && copy_numbers(session, &queue->prefix_lengths);
+    if (queue->lengths) fits = fits && copy_numbers(session, &queue->lengths);
     if (!(session->options.acceptance.temperature > 0)) queue->streams = 0;
     if (queue->streams) {
         queue->streams = copy_of(session, queue->streams, 2 * queue->count, sizeof *queue->streams);

@@ -45,9 +45,18 @@ struct specdec_session {
 // buffers.c: the length of a source with its padding.
 int64_t padded_length(int64_t source_length);
 
+#define SHORTEST 3 // tokens of a draft that cost little: a drafter that bounds its drafts allows so many
+
 // draft.c: what a row that begins copies from, and what is learnt from a round in which `passed` of its drafted tokens were accepted.
 void begin_draft(const struct specdec_session *session, struct row *row);
 void observe_round(const struct specdec_session *session, struct row *row, int64_t passed);
+
+// jacobi.c: a row that begins; its draft; and what a round predicted at the positions of its draft and after it, before its tokens are
+// taken.
+int is_jacobi(const struct specdec_session *session);
+void jacobi_begin(const struct specdec_session *session, struct row *row);
+void jacobi_draft(const struct specdec_session *session, struct row *row);
+void jacobi_observe(const struct specdec_session *session, struct row *row, const int32_t *predicted);
 
 // drafter.c: positions of a row at most in a pass of the drafter or of a verification.
 int64_t positions_of_row(const struct specdec_session *session);

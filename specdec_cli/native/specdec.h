@@ -65,7 +65,10 @@ enum specdec_method {
     SPECDEC_METHOD_SPECDEC,
     SPECDEC_METHOD_GIVEN_DRAFTS,
     SPECDEC_METHOD_BEAM,
-    SPECDEC_METHOD_NGRAM_MEMORY
+    SPECDEC_METHOD_NGRAM_MEMORY,
+    SPECDEC_METHOD_JACOBI,
+    SPECDEC_METHOD_GS_JACOBI,
+    SPECDEC_METHOD_HYBRID_JACOBI
 };
 enum specdec_match { SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_UNIQUE_3, SPECDEC_MATCH_NEAREST };
 // When beam search ends for a sentence that has as many finished hypotheses as the beam: see decoding/beam.py.
@@ -98,6 +101,7 @@ struct specdec_acceptance {
     int32_t top_beta; // else it is accepted if it is among so many best ones,
     float tolerance;  // and at most so many nats below the best
     float margin;     // above 0: only if its logit is at least this much above all others; else the best of these is taken
+    int32_t whole;    // whether nothing is taken in a round that does not accept its whole draft; for Jacobi decoding
     // Sampling: a token is accepted if it is what sampling chooses here, see sampling.h.
     double temperature; // above 0: by which logits are divided
     int32_t top_k;      // only so many best tokens are chosen from (0: all)
@@ -153,6 +157,7 @@ struct specdec_queue {
     const int32_t *first_drafts;   // tokens of the first copy of each sentence at most (0: no bound); later ones grow or shrink with what
                                    // was accepted; or NULL
     const int32_t *prefix_lengths; // tokens at the start of each text that are taken without being verified; or NULL
+    const int32_t *lengths;        // expected tokens of each output, where the drafts of Jacobi decoding end; or NULL
     const uint32_t *streams;       // (count, 2), for sampling: the random stream of each sentence
     // For measurements of time: the drafter still drafts in every round, but these drafts are verified in place of its own: of
     // `recorded_rounds` rounds of each sentence, sentence after sentence. Later rounds are given the last one of their sentence.

@@ -11,9 +11,10 @@ from torch import Tensor
 
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.drafters.copying import SourceCopy
-from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source
+from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.networks import Block, Blockwise
 from specdec_cli.decoding.drafters.suffix import Lookup
+from specdec_cli.decoding.lengths import by_source
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, FixedPoint, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
@@ -107,9 +108,9 @@ def drafter_of(name: str, outputs: dict[int, list[int]], network: Transformer) -
         "blockwise": lambda: Blockwise(tiny_heads(network), 5),
         "input-guided": lambda: SourceCopy("nearest", EOS, starts, 0),
         "lookup": lambda: Lookup(5, EOS, PADDING),
-        "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=3),
+        "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0), beyond=3),
         "gs-jacobi": lambda: Jacobi(4, PADDING),
-        "hybrid-jacobi": lambda: Jacobi(5, PADDING, by_source(0.7, PADDING)),
+        "hybrid-jacobi": lambda: Jacobi(5, PADDING, by_source(0.7)),
     }
     return made[name]()
 

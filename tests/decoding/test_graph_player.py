@@ -13,10 +13,11 @@ from specdec_cli.decoding import graph_player, graphs
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, SourceCopy
 from specdec_cli.decoding.drafters.fallback import Fallback
-from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source
+from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.networks import Block, Blockwise
 from specdec_cli.decoding.drafters.suffix import Lookup, NgramMemory
 from specdec_cli.decoding.graph_player import padded_size
+from specdec_cli.decoding.lengths import by_source
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions, Exact, Margin, Rule, Sampled, Tolerant, resolve
 from specdec_cli.decoding.pace import AdaptivePace, FixedPace
@@ -43,7 +44,7 @@ MADE: dict[str, Callable[[Transformer], Drafter]] = {
     "input-guided": lambda _: SourceCopy("nearest", EOS, WORDS),
     "unique": lambda _: SourceCopy("unique", EOS, WORDS, 6),
     "given": lambda _: GivenDrafts(SourceCopy("nearest", EOS, WORDS)),
-    "jacobi": lambda _: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=3),
+    "jacobi": lambda _: Jacobi(0, PADDING, by_source(1.0), beyond=3),
     "gs-jacobi": lambda _: Jacobi(6, PADDING),
     "ngram-memory": lambda _: NgramMemory(5, VOCABULARY, CPU),
     "lookup": lambda _: Lookup(5, EOS, PADDING),

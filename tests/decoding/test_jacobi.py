@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
-from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source, fixed, known
+from specdec_cli.decoding.drafters.jacobi import Jacobi
+from specdec_cli.decoding.lengths import by_source, fixed, known
 from specdec_cli.decoding.methods import having
 from specdec_cli.decoding.options import DecodingOptions, resolve, words
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, PADDING
@@ -95,7 +95,7 @@ def test_fixed_points_take_the_published_number_of_passes(
     made: Bundle, decoding: str, b: int | None, h: int | str | None, batch_size: int
 ) -> None:
     greedy = run(engine(made, decoding="greedy"))
-    oracle = known({tuple(s.source): len(g.ids) for s, g in zip(SENTENCES, greedy, strict=True)}, PADDING) if h is None else None
+    oracle = known({tuple(s.source): len(g.ids) for s, g in zip(SENTENCES, greedy, strict=True)}) if h is None else None
     request: dict[str, Any] = {
         "decoding": decoding,
         "block_size": b,
@@ -162,12 +162,10 @@ def test_predictions_are_drafted_up_to_the_expected_length() -> None:
     assert lengths == [3, 2, 2, 2, 2]
 
 
-def test_the_expected_length_exceeds_the_ratio_by_a_tenth(made: Bundle) -> None:
-    state = Verifier(made.verifier).begin([0, 1], [[*[7] * 9, EOS], [8, 9, EOS]])
-    assert by_source(1.0, PADDING)(state).tolist() == [11, 4]
-    assert by_source(2.5, PADDING)(state).tolist() == [26, 9]
+@pytest.mark.parametrize(("ratio", "lengths"), [(1.0, [11, 4]), (2.5, [26, 9]), (1.1, [12, 5]), (0.3, [4, 2])])
+def test_the_expected_length_exceeds_the_ratio_by_a_tenth(ratio: float, lengths: list[int]) -> None:
+    assert [by_source(ratio)(source) for source in ([*[7] * 9, EOS], [8, 9, EOS])] == lengths
 
 
-def test_an_unknown_length_is_that_of_the_source(made: Bundle) -> None:
-    state = Verifier(made.verifier).begin([0, 1], [[*[7] * 9, EOS], [8, 9, EOS]])
-    assert known({(8, 9, EOS): 5}, PADDING)(state).tolist() == [10, 5]
+def test_an_unknown_length_is_that_of_the_source() -> None:
+    assert [known({(8, 9, EOS): 5})(source) for source in ([*[7] * 9, EOS], [8, 9, EOS])] == [10, 5]

@@ -10,9 +10,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, SourceCopy
 from specdec_cli.decoding.drafters.fallback import Fallback
-from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source
+from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.networks import Block, Blockwise
 from specdec_cli.decoding.drafters.suffix import Lookup, NgramMemory
+from specdec_cli.decoding.lengths import by_source
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, Exact, FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.pace import FixedPace
@@ -37,7 +38,7 @@ MADE: dict[str, Callable[[Transformer, torch.device], Drafter]] = {
         for match in ("unique", "unique-3", "nearest")
     },
     "given": lambda model, device: GivenDrafts(SourceCopy("nearest", EOS, torch.ones(VOCABULARY, dtype=torch.bool, device=device))),  # noqa: ARG005
-    "jacobi": lambda model, device: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=3),  # noqa: ARG005
+    "jacobi": lambda model, device: Jacobi(0, PADDING, by_source(1.0), beyond=3),  # noqa: ARG005
     "gs-jacobi": lambda model, device: Jacobi(5, PADDING),  # noqa: ARG005
     "whole blocks": lambda model, device: Jacobi(5, PADDING, whole_blocks=True),  # noqa: ARG005
     "chain": lambda model, device: Fallback([Lookup(5, EOS, PADDING), Block(tiny_drafter(model).to(device), 4)], 9),

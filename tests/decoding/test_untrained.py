@@ -9,8 +9,9 @@ import torch
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.drafters.fallback import SHORTEST, Fallback
-from specdec_cli.decoding.drafters.jacobi import Jacobi, by_source
+from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.drafters.suffix import Lookup, NgramMemory
+from specdec_cli.decoding.lengths import by_source
 from specdec_cli.decoding.loop import OWN_SIZE, decode_with
 from specdec_cli.decoding.options import Decoding, Exact
 from specdec_cli.decoding.pace import AdaptivePace, Pace
@@ -34,9 +35,9 @@ def lookup(block_size: int = 5) -> Lookup:
 
 FREE = Costs((3, 9), (1.0, 1.0), ((1.0, 1.0), (1.0, 1.0)), ((0.0, 0.0), (0.0, 0.0)))
 UNTRAINED: dict[str, Callable[[], Drafter]] = {
-    "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0, PADDING), beyond=SHORTEST),
+    "jacobi": lambda: Jacobi(0, PADDING, by_source(1.0), beyond=SHORTEST),
     "gs-jacobi": lambda: Jacobi(3, PADDING),
-    "hybrid-jacobi": lambda: Jacobi(5, PADDING, by_source(0.5, PADDING)),
+    "hybrid-jacobi": lambda: Jacobi(5, PADDING, by_source(0.5)),
     "ngram-memory": memory,
     "lookup": lookup,
     "chain": lambda: Fallback([lookup(), memory(), Jacobi(3, PADDING)], 9),

@@ -20,6 +20,7 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from specdec_cli.decoding.costs import Costs
+from specdec_cli.decoding.lengths import fixed
 from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.options import Sampled
 from specdec_cli.engines.native_costs import NativeBlockSize
@@ -56,6 +57,9 @@ def copying(bundle: BundleDescription) -> Iterator[list[Request]]:
         common = (decoding, match, size)
         yield [Request(*common, batch, threads, 20, with_scores=True, word_starts=word_starts) for batch, threads in WAYS]
     yield [Request("input-guided", batch=batch, threads=threads, word_starts=word_starts, margin=1.0) for batch, threads in WAYS]
+    for decoding, size, tokens, whole in (("jacobi", 0, 9, False), ("jacobi", 0, 2**40, True), ("gs-jacobi", 7, 3, True)):
+        common = (decoding, "nearest", size)
+        yield [Request(*common, batch, threads, 20, with_scores=True, whole=whole, lengths=fixed(tokens)) for batch, threads in WAYS]
     for decoding, size in (("greedy", 0), ("lookup", 5), ("input-guided", 0)):
         drawn = Request(decoding, block_size=size, max_length=20, word_starts=word_starts, sampled=Sampled(0.7, 9, 3))
         yield [replace(drawn, batch=batch, threads=threads) for batch, threads in WAYS]

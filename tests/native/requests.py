@@ -5,7 +5,8 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, Margin, Sampled, Tolerant
+from specdec_cli.decoding.lengths import Lengths
+from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, FixedPoint, Margin, Sampled, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 
@@ -47,14 +48,16 @@ class Request:
     forced_end: bool = False
     most_copies: int = 0
     forms: tuple[bytes, bytes] = (b"", b"")
+    whole: bool = False
+    lengths: Lengths | None = None
     recorded: Sequence[Sequence[Sequence[int]]] = ()
 
     def resolved(self) -> Decoding:
         """The decoding."""
-        tolerant = Tolerant(self.top_beta, self.tolerance) if self.top_beta else None
+        other = Tolerant(self.top_beta, self.tolerance) if self.top_beta else FixedPoint() if self.whole else None
         return Decoding(
             method=self.decoding,
-            acceptance=self.sampled or tolerant or (Margin(self.margin) if self.margin else Exact()),
+            acceptance=self.sampled or other or (Margin(self.margin) if self.margin else Exact()),
             block_size=self.block_size,
             match=self.match,
             search=BeamSearch(self.beam_size, self.length_penalty, self.n_best, self.stop),
@@ -68,7 +71,8 @@ class Request:
     def resources(self, sources: Sequence[Sequence[int]]) -> Resources:
         """What the decoding of `sources` needs besides."""
         recorded = {tuple(source): rounds for source, rounds in zip(sources, self.recorded, strict=False)}
-        return Resources(self.threads, self.shared_vocabulary, self.word_starts, self.adaptive, self.memory, recorded)
+        addresses = (self.adaptive, self.memory)
+        return Resources(self.threads, self.shared_vocabulary, self.word_starts, *addresses, self.lengths, recorded)
 
     def sentences(self, sources: Sequence[Sequence[int]]) -> list[Sentence]:
         """The sentences of `sources`, with their texts."""

@@ -32,7 +32,9 @@ def run(command: str, *arguments: str, text: str) -> Result:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("options", [[], ["--json", "--stats"], ["--batch-size", "1", "--device", "cpu", "--precision", "int8"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--json", "--stats"], ["--batch-size", "1", "--device", "cpu", "--precision", "int8"], ["--decoding", "jacobi"]]
+)
 @pytest.mark.parametrize(("command", "text"), [("translate", LINES), ("correct", LEARNER)])
 def test_defaults_import_neither_torch_nor_ctranslate2_nor_numpy(command: str, text: str, options: list[str]) -> None:
     done = subprocess.run([sys.executable, "-c", WATCH, command, *options], input=text, capture_output=True, text=True, check=True)
@@ -78,15 +80,16 @@ def test_drafts_that_may_be_left_out_are() -> None:
     ("options", "machine"),
     [
         (["--decoding", "beam", "--beam-size", "33"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "jacobi"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "jacobi", "--engine", "native"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "jacobi", "--trace"], ("cpu, int8", "PyTorch over passes of the native engine")),
-        (["--decoding", "greedy", "--trace"], ("cpu, int8", "native engine (")),
+        (["--decoding", "gs-jacobi", "--block-size", "auto"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "gs-jacobi", "--block-size", "auto", "--engine", "native"], ("PyTorch over passes of the native engine",)),
+        (["--decoding", "gs-jacobi", "--block-size", "auto", "--trace"], ("cpu, int8", "PyTorch over passes of the native engine")),
+        (["--decoding", "greedy", "--trace"], ("cpu, int8", ", native engine (")),
+        (["--decoding", "jacobi", "--trace"], ("cpu, int8", ", native engine (")),
         (["--decoding", "jacobi", "--engine", "reference", "--precision", "int8"], ("cpu, int8", "PyTorch's operators")),
         (["--precision", "float32"], ("cpu, float32", "PyTorch's operators")),
     ],
 )
-def test_what_it_cannot_do_pytorch_does_over_its_passes(options: list[str], machine: tuple[str, str]) -> None:
+def test_what_it_cannot_do_pytorch_does_over_its_passes(options: list[str], machine: tuple[str, ...]) -> None:
     done = run("translate", "--stats", *options, text="Tom is at home.\n")
     assert (done.exit_code, done.stdout) == (0, "Tom ist zu Hause.\n")
     assert all(part in " ".join(done.stderr.split()) for part in machine)
@@ -97,6 +100,8 @@ def test_what_it_cannot_do_pytorch_does_over_its_passes(options: list[str], mach
     [
         ("translate", ["--decoding", "greedy"]),
         ("translate", ["--decoding", "lookup"]),
+        ("translate", ["--decoding", "jacobi"]),
+        ("translate", ["--decoding", "hybrid-jacobi", "--stop", "fixed-point"]),
         pytest.param("translate", ["--decoding", "specdec", "--block-size", "6"], marks=pytest.mark.long),
         pytest.param("correct", ["--mode", "thorough"], marks=pytest.mark.long),
     ],

@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
 
+from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -50,10 +50,6 @@ class Drafter(Protocol):
 def bounded(limit: int, size: int) -> int:
     """The smaller one of two bounds of a draft, of which 0 is none."""
     return min(limit, size) if limit and size else limit or size
-
-
-Lengths = Callable[[State], Tensor]
-"""Returns for a state the expected number of tokens of each row's output (B,), EOS included."""
 
 
 @dataclass(frozen=True)

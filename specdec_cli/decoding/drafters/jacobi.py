@@ -1,13 +1,14 @@
 """Jacobi decoding: the verifier's own predictions for later positions are the next draft (Santilli et al. 2023)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.drafters import DrafterInputs, Lengths, bounded
+from specdec_cli.decoding.drafters import DrafterInputs, bounded
 from specdec_cli.decoding.drafters.fallback import SHORTEST
+from specdec_cli.decoding.lengths import Lengths, expected_lengths
 from specdec_cli.decoding.options import FixedPoint
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -28,7 +29,8 @@ def make_jacobi(inputs: DrafterInputs) -> "Jacobi":
     """Make the drafter of Jacobi decoding. It drafts up to the output's length: `inputs.lengths`, else the option
     `jacobi_length`, else an estimate from the source's length.
     """
-    whole_blocks, lengths = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.lengths or _expected_lengths(inputs)
+    whole_blocks = isinstance(inputs.decoding.acceptance, FixedPoint)
+    lengths = inputs.lengths or expected_lengths(inputs.decoding.jacobi_length, inputs.bundle.info.length_ratio)
     # Beyond its expected end Jacobi decoding drafts as many tokens as cost nothing; the published algorithm drafts none there.
     beyond = 0 if whole_blocks else min(inputs.decoding.block_size or SHORTEST, SHORTEST)
     config = inputs.bundle.verifier.config
@@ -47,18 +49,9 @@ def make_hybrid(inputs: DrafterInputs) -> "Jacobi":
     from the source's length.
     """
     whole_blocks, size = isinstance(inputs.decoding.acceptance, FixedPoint), inputs.decoding.block_size or SHORTEST
+    lengths = expected_lengths(inputs.decoding.jacobi_length, inputs.bundle.info.length_ratio)
     config = inputs.bundle.verifier.config
-    return Jacobi(size, config.padding, _expected_lengths(inputs), eos=config.eos, whole_blocks=whole_blocks)
-
-
-def _expected_lengths(inputs: DrafterInputs) -> Lengths | None:
-    """None for the longest output that is possible."""
-    length = inputs.decoding.jacobi_length
-    if length == "max":
-        return None
-    if isinstance(length, int):
-        return fixed(length)
-    return by_source(inputs.bundle.info.length_ratio, inputs.bundle.verifier.config.padding)
+    return Jacobi(size, config.padding, lengths, eos=config.eos, whole_blocks=whole_blocks)
 
 
 class Jacobi:
@@ -88,13 +81,15 @@ class Jacobi:
         whole_blocks: bool = False,
     ) -> None:
         self.limit, self.capturable, self._padding, self._eos = block_size, True, padding, eos
-        self.reads_sentences = lengths is not None  # known lengths are looked up by the source
+        self.reads_sentences = lengths is not None
         self._lengths, self._beyond, self._whole_blocks = lengths, beyond, whole_blocks
 
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> JacobiState:  # noqa: ARG002
+    def begin(self, state: State, sentences: Sequence[Sentence]) -> JacobiState:
         """Return data for new rows: no predictions yet, and the position at which each row's drafts end."""
-        ends = state.limits if self._lengths is None else state.limits.minimum(1 + self._lengths(state))
-        return JacobiState(torch.full_like(state.tokens, self._padding), ends.clone())
+        ends = state.limits.clone()
+        if self._lengths is not None:
+            ends = ends.minimum(ends.new_tensor([1 + self._lengths(sentence.source) for sentence in sentences]))
+        return JacobiState(torch.full_like(state.tokens, self._padding), ends)
 
     def propose(self, state: State, memory: JacobiState, size: int) -> Draft:
         """Return the predictions (B, k) of earlier rounds for the positions after the last accepted token, or
@@ -123,37 +118,3 @@ class Jacobi:
         places = (state.lengths[:, None] + slots).clamp_max(memory.guesses.shape[1] - 1)
         predicted = slots < (accepted.drafted + (not self._whole_blocks))[:, None]
         memory.guesses.scatter_(1, places, torch.where(predicted, accepted.predictions, memory.guesses.gather(1, places)))
-
-
-def by_source(ratio: float, padding: int) -> Lengths:
-    """Estimate the length of an output as `ratio` times the number of source tokens, plus a tenth of the number of
-    source tokens, each rounded up; EOS is counted in both.
-
-    The tenth is added because about half of all outputs are longer than the mean `ratio` of target to source tokens.
-    `padding` is the padding id. The ratio of a model for which none was measured is 1.0.
-    """
-
-    def lengths(state: State) -> Tensor:
-        tokens = (state.source != padding).sum(1)
-        return (tokens * ratio).ceil().long() + (tokens + 9) // 10
-
-    return lengths
-
-
-def fixed(tokens: int) -> Lengths:
-    """Estimate the length of every output as `tokens`, EOS included."""
-    return lambda state: torch.full_like(state.lengths, tokens)
-
-
-def known(outputs: Mapping[tuple[int, ...], int], padding: int) -> Lengths:
-    """Return the true length of each output, EOS included, looked up in `outputs` by its source ids (with EOS,
-    without padding); the source's length for any other source.
-
-    `padding` is the padding id. Santilli et al. 2023, Section 4.1, assume known lengths.
-    """
-
-    def lengths(state: State) -> Tensor:
-        sources = [tuple(token for token in row if token != padding) for row in state.source.tolist()]
-        return state.lengths.new_tensor([outputs.get(source, len(source)) for source in sources])
-
-    return lengths
