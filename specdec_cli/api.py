@@ -23,7 +23,7 @@ from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import SpecdecError, UsageError
-from specdec_cli.memories import SIMILARITY
+from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.model.bundle_info import BundleInfo, Described
 from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision

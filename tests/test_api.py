@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import specdec_cli
 from specdec_cli import Corrector, DecodingOptions, InputError, ModelError, SpecdecError, Translator, UsageError
 from specdec_cli.app import app
-from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.memory import open_memory
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner, Result
 from specdec_cli import Translator, UsageError
 from specdec_cli.app import app
 from specdec_cli.benchmark.inputs import read_sample
-from specdec_cli.memories.po import read_po
+from specdec_cli.memories.readers import read_po
 from specdec_cli.opening import models
 from specdec_cli.opening.models import SHIPPED, ModelChoice, chosen_translator, served_bundles
 from specdec_cli.text.corpus.parallel import Pair

@@ -17,7 +17,7 @@ import pytest
 from specdec_cli.documents.document import Document, Purpose, Source
 from specdec_cli.documents.formats import format_of, read_document
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.memory import open_memory
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.draft_gate import DraftGate

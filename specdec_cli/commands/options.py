@@ -24,7 +24,7 @@ from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, r
 from specdec_cli.devices import by_device
 from specdec_cli.documents.formats import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.errors import UsageError
-from specdec_cli.memories import SIMILARITY
+from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.opening.machine import MOST_THREADS, Device, EngineName, MachineOptions, Precision
 from specdec_cli.opening.models import TRANSLATOR
 from specdec_cli.text.io.lines import STDIO, Line, read_lines

@@ -104,7 +104,7 @@ def open_drafts(options: DraftOptions, model: "Translator", whole: Sequence[str]
     installed.
     """
     # Imported here because they import numpy, which other runs do not need.
-    from specdec_cli.memories.opening import open_memory
+    from specdec_cli.memories.memory import open_memory
     from specdec_cli.memories.pairs import sentence_pairs
     from specdec_cli.memories.previous import PreviousVersion
 

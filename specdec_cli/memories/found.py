@@ -1,11 +1,15 @@
-"""The record of a draft that was found for a sentence, and the protocol of what finds it."""
+"""The record of a draft that was found for a sentence, the protocol of what finds it, and the similarity of sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
+
+from specdec_cli.errors import MissingLibraryError
 
 Origin = Literal["tm", "previous"]
 """Where a draft comes from: a translation memory, or an earlier version of the text."""
+SIMILARITY = 70.0
+"""Least similarity of a draft's source in percent, if none is given."""
 EXACT = 100.0
 """The similarity of equal sources."""
 
@@ -32,3 +36,12 @@ class DraftFinder(Protocol):
 
     def find(self, sentences: Sequence[str]) -> Sequence[FoundDraft | None]:
         """Return a draft for each of the `sentences` that follow one another, None where nothing is similar enough."""
+
+
+def load_rapidfuzz() -> tuple[Callable[..., Any], Callable[..., float]]:
+    """Return RapidFuzz's functions `extractOne` and `ratio`. Raises UsageError if it is not installed."""
+    try:
+        from rapidfuzz import fuzz, process
+    except ImportError:
+        raise MissingLibraryError("similar sentences are found by RapidFuzz", "documents") from None
+    return process.extractOne, fuzz.ratio

@@ -1,14 +1,47 @@
-"""A translation memory: the most similar source, by candidates from an index and RapidFuzz on these."""
+"""A translation memory: it is opened with an index that is made once for each file, and finds the most similar source."""
 
 from collections.abc import Sequence
+from functools import cache
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from specdec_cli.memories.features import features, hashed
-from specdec_cli.memories.found import EXACT, FoundDraft
-from specdec_cli.memories.index import Index, feature_weights
-from specdec_cli.memories.similarity import load_rapidfuzz
+import specdec_cli
+from specdec_cli.errors import InputError
+from specdec_cli.files import cache_folder, check_regular
+from specdec_cli.memories.found import EXACT, FoundDraft, load_rapidfuzz
+from specdec_cli.memories.index import Index, build_index, feature_weights, features, hashed, map_index, write_index
+from specdec_cli.memories.pairs import sentence_pairs
+from specdec_cli.memories.readers import kind_of, read_pairs
+
+RULE_FILES = (
+    "documents",
+    "memories",
+    "text/corpus",
+    "text/io",
+    "text/locale",
+    "text/protect",
+    "text/segment",
+    "text/tags",
+    "text/edits.py",
+    "text/view.py",
+)
+"""Folders and files of the code that reads files, takes sentences out of them, and makes the features of these."""
+
+
+@cache
+def rules_version() -> str:
+    """A digest of the code whose changes may change an index, so that no index that was made by other code is used."""
+    digest = sha256(specdec_cli.__version__.encode())
+    for part in RULE_FILES:
+        path = Path(specdec_cli.__file__).parent / part
+        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
+            digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
 
 ALL = 300
 """Entries up to which all are compared with a sentence."""
@@ -113,3 +146,49 @@ class Memory:
             if total >= POSTINGS:
                 break
         return parts
+
+
+LARGEST = 2**32
+"""Largest size of a memory in bytes."""
+MOST_ENTRIES = 10_000_000
+"""Most entries of a memory."""
+WORTH_STORING = 20_000
+"""Entries from which on the index is stored in the cache folder; making a smaller one takes less than a second."""
+
+
+def open_memory(path: Path, source: str, target: str, similarity: float) -> Memory:
+    """Open a memory whose entries are from language `source` to `target` ("": unknown), in a .tmx, .po or TSV file,
+    plain or compressed (.gz, .xz).
+
+    It finds sources that are similar by at least `similarity` percent. The index of a large memory is stored in the
+    cache folder, and is mapped from there while the file, and the code that reads it, stay the same. A damaged index is
+    made again. Raises InputError, with the line, for a file that cannot be read, is too large or has no entries, and
+    UsageError if RapidFuzz is not installed.
+    """
+    load_rapidfuzz()
+    check_regular(path, InputError)
+    try:
+        described = path.stat()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    if described.st_size > LARGEST:
+        raise InputError(f"{path}: larger than {LARGEST // 2**30} GiB")
+    stored = cache_folder() / f"memory-{hashed(f'{path.resolve()} {source} {target}'):016x}.index"
+    key = f"{rules_version()} {described.st_size} {described.st_mtime_ns} {described.st_ino}"
+    index = map_index(stored, key)
+    if index is None:
+        index = _built(path, source, target)
+        if len(index) >= WORTH_STORING:
+            write_index(stored, index, key)
+    return Memory(index, similarity)
+
+
+def _built(path: Path, source: str, target: str) -> Index:
+    pairs = sentence_pairs(read_pairs(path, source, target))
+    index = build_index(islice(pairs, MOST_ENTRIES))
+    if next(pairs, None) is not None:
+        raise InputError(f"{path}: more than {MOST_ENTRIES:,} entries")
+    if not len(index):
+        languages = f" from {source} to {target}" if source and target and kind_of(path) != "TSV" else ""
+        raise InputError(f"{path}: no translations{languages}")
+    return index

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.memories import alignment
-from specdec_cli.memories.alignment import matching_blocks
+from specdec_cli.memories import previous
+from specdec_cli.memories.previous import matching_blocks
 
 pytest.importorskip("rapidfuzz")
 Texts = st.lists(st.sampled_from("abcdefgh"), max_size=20)
@@ -29,7 +29,7 @@ def longest(old: Sequence[str], new: Sequence[str]) -> int:
 @settings(deadline=None, max_examples=300)
 def test_blocks_are_equal_rise_and_end_at_both_ends(old: list[str], new: list[str], largest: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alignment, "LARGEST", largest)
+        patch.setattr(previous, "LARGEST", largest)
         blocks = list(matching_blocks(old, new))
     at = new_at = 0
     for start, new_start, length in blocks:
@@ -42,7 +42,7 @@ def test_blocks_are_equal_rise_and_end_at_both_ends(old: list[str], new: list[st
 
 
 def test_long_texts_are_cut_at_sentences_that_occur_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "LARGEST", 16)
+    monkeypatch.setattr(previous, "LARGEST", 16)
     old, new = "x a a p b q c c y", "z a a q b c c r w"
     blocks = [block for block in matching_blocks(old.split(), new.split()) if block[2]]
     assert blocks == [(1, 1, 2), (4, 4, 1), (6, 5, 2)]
@@ -59,6 +59,6 @@ def test_many_repeated_sentences_keep_their_places() -> None:
 
 
 def test_long_texts_without_such_sentences_are_aligned_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alignment, "LARGEST", 16)
+    monkeypatch.setattr(previous, "LARGEST", 16)
     old, new = "x " + "a b c d " * 5 + "y", "z " + "a b c d " * 5 + "w"
     assert sum(length for *_, length in matching_blocks(old.split(), new.split())) == 20

@@ -9,8 +9,7 @@ import pytest
 from specdec_cli.documents import reading
 from specdec_cli.errors import InputError
 from specdec_cli.memories.pairs import LONGEST, Entry, sentence_pairs
-from specdec_cli.memories.po import read_po
-from specdec_cli.memories.tmx import read_tmx
+from specdec_cli.memories.readers import read_po, read_tmx
 from specdec_cli.text.corpus.parallel import Pair
 
 TMX = """<?xml version="1.0"?>

@@ -11,12 +11,11 @@ import pytest
 
 import specdec_cli
 from specdec_cli.errors import InputError, UsageError
-from specdec_cli.memories import opening
+from specdec_cli.memories import memory
 from specdec_cli.memories.found import EXACT, FoundDraft
 from specdec_cli.memories.index import Index, build_index
-from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.memory import RULE_FILES, open_memory, rules_version
 from specdec_cli.memories.pairs import Entry
-from specdec_cli.memories.rules import PARTS, rules_version
 from tests.source import imported, modules
 
 TMX = '<tmx><body><tu><tuv xml:lang="en"><seg>rain</seg></tuv><tuv xml:lang="de"><seg>Regen</seg></tuv></tu></body></tmx>'
@@ -65,7 +64,7 @@ def test_damaged_compressed_files_are_named(name: str, tmp_path: Path) -> None:
 
 def test_a_missing_library_is_reported_before_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "rapidfuzz", None)
-    monkeypatch.setattr(opening, "build_index", lambda _: pytest.fail("the index was built"))
+    monkeypatch.setattr(memory, "build_index", lambda _: pytest.fail("the index was built"))
     path = written(tmp_path / "a.tsv", TSV)
     with pytest.raises(UsageError, match=r"RapidFuzz: .* -m pip install"):
         open_memory(path, "en", "de", 70)
@@ -82,15 +81,15 @@ def builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]
         return build_index(pairs)
 
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(opening, "WORTH_STORING", 1)
-    monkeypatch.setattr(opening, "build_index", build)
+    monkeypatch.setattr(memory, "WORTH_STORING", 1)
+    monkeypatch.setattr(memory, "build_index", build)
     return lambda: count
 
 
 def test_an_index_by_other_rules_is_made_again(builds: Callable[[], int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "a.tsv", TSV)
     for rules, expected in (("old", 1), ("old", 1), ("new", 2), ("new", 2)):
-        monkeypatch.setattr(opening, "rules_version", lambda rules=rules: rules)
+        monkeypatch.setattr(memory, "rules_version", lambda rules=rules: rules)
         open_memory(path, "en", "de", 70)
         assert builds() == expected
 
@@ -106,7 +105,7 @@ def test_an_index_by_other_rules_is_made_again(builds: Callable[[], int], tmp_pa
     ],
 )
 def test_the_rules_are_the_code_that_reads_memories(file: str, changes: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("memories/a.py", *(f"{part}{'' if part.endswith('.py') else '/a.py'}" for part in PARTS), file):
+    for name in ("memories/a.py", *(f"{part}{'' if part.endswith('.py') else '/a.py'}" for part in RULE_FILES), file):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("a = 1\n")
     monkeypatch.setattr(specdec_cli, "__file__", str(tmp_path / "__init__.py"))
@@ -123,7 +122,7 @@ def test_the_rules_have_all_code_that_memories_import() -> None:
         if name not in seen and name.startswith(("specdec_cli.documents.", "specdec_cli.memories.", "specdec_cli.text.")):
             seen.add(name)
             waiting += imported(name)
-    parts = [folder / part for part in PARTS]
+    parts = [folder / part for part in RULE_FILES]
     outside = {modules()[name] for name in seen if not any(modules()[name].is_relative_to(part) for part in parts)}
     assert outside == set() and all(part.exists() for part in parts)
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.memories import segment_alignment
-from specdec_cli.memories.segment_alignment import align, band_of
+from specdec_cli.memories import translated_pairs
+from specdec_cli.memories.translated_pairs import align, band_of
 
 Texts = st.lists(st.text("ab 1", max_size=12), max_size=12)
 
@@ -51,8 +51,8 @@ def test_texts_that_one_side_lacks_are_left_out() -> None:
 def test_the_band_of_large_documents_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     assert band_of(400, 390) == 110 and band_of(20_000, 17_000) == 3100
     assert 100 < band_of(100_000, 66_700) <= 1000 and band_of(10**7, 9 * 10**6) == 100
-    monkeypatch.setattr(segment_alignment, "_BAND", 4)
-    monkeypatch.setattr(segment_alignment, "_MOST_CELLS", 10)
+    monkeypatch.setattr(translated_pairs, "_BAND", 4)
+    monkeypatch.setattr(translated_pairs, "_MOST_CELLS", 10)
     sources = texts(200)
     pairs = list(align(sources, [text.upper() for text in sources[:100]]))
     assert band_of(200, 100) == 4 and 0 < len(pairs) <= 100

@@ -10,14 +10,11 @@ from hypothesis import strategies as st
 
 from specdec_cli.errors import InputError
 from specdec_cli.files import cache_folder
-from specdec_cli.memories import memory, opening
-from specdec_cli.memories.features import features
+from specdec_cli.memories import memory
 from specdec_cli.memories.found import EXACT, FoundDraft
-from specdec_cli.memories.index import build_index
-from specdec_cli.memories.memory import Memory
-from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.index import build_index, features, map_index, write_index
+from specdec_cli.memories.memory import Memory, open_memory
 from specdec_cli.memories.pairs import Entry, sentence_pairs
-from specdec_cli.memories.storage import map_index, write_index
 from specdec_cli.text.corpus.parallel import Pair
 
 fuzz = pytest.importorskip("rapidfuzz.fuzz")
@@ -115,13 +112,13 @@ def test_damaged_index_files_are_made_again(tmp_path: Path) -> None:
 
 
 def test_a_large_memory_is_mapped_until_the_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "WORTH_STORING", 2)
+    monkeypatch.setattr(memory, "WORTH_STORING", 2)
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "memory.tsv"
     path.write_text("rain\tRegen\nsun\tSonne\n")
     assert open_memory(path, "en", "de", 70).find(["rain"]) == [FoundDraft("Regen", EXACT, "tm")]
     assert len(list(cache_folder().glob("memory-*.index"))) == 1
-    monkeypatch.setattr(opening, "build_index", lambda _: pytest.fail("made again"))
+    monkeypatch.setattr(memory, "build_index", lambda _: pytest.fail("made again"))
     assert open_memory(path, "en", "de", 70).find(["sun"]) == [FoundDraft("Sonne", EXACT, "tm")]
     monkeypatch.undo()
     monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
@@ -155,10 +152,10 @@ def test_bad_files_are_named_with_the_line(name: str, content: bytes, message: s
 def test_sizes_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "memory.tsv"
     path.write_text("rain\tRegen\nsun\tSonne\n")
-    monkeypatch.setattr(opening, "MOST_ENTRIES", 1)
+    monkeypatch.setattr(memory, "MOST_ENTRIES", 1)
     with pytest.raises(InputError, match="more than 1 entries"):
         open_memory(path, "", "", 70)
-    monkeypatch.setattr(opening, "LARGEST", 10)
+    monkeypatch.setattr(memory, "LARGEST", 10)
     with pytest.raises(InputError, match="larger than"):
         open_memory(path, "", "", 70)
     with pytest.raises(InputError, match="No such file"):

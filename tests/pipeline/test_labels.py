@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.errors import ModelError
-from specdec_cli.memories.opening import open_memory
+from specdec_cli.memories.memory import open_memory
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.translator import LineTranslator
