@@ -8,9 +8,8 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
-from specdec_cli.metrics.gleu import gleu
+from specdec_cli.metrics.gleu_sari import gleu, sari
 from specdec_cli.metrics.max_match import max_match
-from specdec_cli.metrics.sari import sari
 from specdec_cli.metrics.scoring import Score, score
 from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
 from specdec_cli.model.bundle_info import Task
@@ -115,7 +114,7 @@ def _one_reference(
         raise UsageError(f"--reference: with the task {task} each line has one reference")
     scores = score
     if task == "summarise":
-        from specdec_cli.metrics.rouge import check_rouge, rouge
+        from specdec_cli.metrics.scoring import check_rouge, rouge
 
         check_rouge()
         scores = rouge

@@ -10,7 +10,7 @@ from specdec_cli.benchmark.inputs import Scorer
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.decoding.methods import methods_of
-from specdec_cli.metrics.repetition import repetition_rate
+from specdec_cli.metrics.scoring import repetition_rate
 
 NOTHING = "—"
 """The text of a value that was not measured."""

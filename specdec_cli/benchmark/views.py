@@ -11,8 +11,7 @@ from specdec_cli.benchmark.rows import BASELINES, Row, Sweep, swept_label
 from specdec_cli.benchmark.tables import METRICS, Table
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.files import write_atomically
-from specdec_cli.metrics.compounds import compound_bleu
-from specdec_cli.metrics.ends import end_precision
+from specdec_cli.metrics.scoring import compound_bleu, end_precision
 from specdec_cli.metrics.significance import RESAMPLES, TRIALS, significance
 from specdec_cli.text.edits import word_edit_ratio
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.metrics.compounds import compound_bleu
+from specdec_cli.metrics.scoring import compound_bleu
 
 REFERENCE = ["das Vier-Augen-Prinzip gilt auch heute noch"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.metrics.ends import end_precision
+from specdec_cli.metrics.scoring import end_precision
 
 
 @pytest.mark.parametrize(

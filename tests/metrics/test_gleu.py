@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.metrics.gleu import gleu
+from specdec_cli.metrics.gleu_sari import gleu
 from specdec_cli.text.io.lines import read_text_lines
 
 TEXTS = st.lists(st.text("ab ", max_size=12), min_size=1, max_size=4)

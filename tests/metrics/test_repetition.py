@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.metrics.repetition import repetition_rate
+from specdec_cli.metrics.scoring import repetition_rate
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.metrics.rouge import rouge
+from specdec_cli.metrics.scoring import rouge
 
 
 def test_rouge_equals_scores_computed_by_hand() -> None:

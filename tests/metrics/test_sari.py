@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.metrics.sari import Sari, sari
+from specdec_cli.metrics.gleu_sari import Sari, sari
 from specdec_cli.text.io.lines import read_text_lines
 
 LINES = st.lists(st.text("abc ", max_size=10), min_size=3, max_size=3)
