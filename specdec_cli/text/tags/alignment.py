@@ -356,11 +356,35 @@ def _nested(items: Iterable[_Item]) -> list[_Item]:
 
 def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _Item:
     """The tags of `node`, with those inside it and the void items of its span."""
-    begin, finish = _characters(node, chooser)
+    begin, finish, opening, closing = _with_spaces(node, chooser, *_characters(node, chooser))
     inner = [_item(each, chooser, voids) for each in node.inner]
     inner += _outside(inner, voids.get(node.order, ()))
     begin, finish = min([begin, *(each.begin for each in inner)]), max([finish, *(each.finish for each in inner)])
-    return _Item(begin, finish, node.order + 1, node.span.opening, node.span.closing, inner)
+    return _Item(begin, finish, node.order + 1, opening, closing, inner)
+
+
+def _with_spaces(node: Node, chooser: RangeChooser, begin: int, finish: int) -> tuple[int, int, str, str]:
+    """The characters of a node in the output, and its tags with the spaces inside them that the source has there.
+
+    A space of the output beside the node is inside it if the source has none outside.
+    """
+    span, source, output = node.span, chooser.source, chooser.output
+    opening, closing = span.opening, span.closing
+    if node.is_empty or node.shares or begin == finish:
+        return begin, finish, opening, closing
+    before = source[span.start : min([node.start, *(each.span.start for each in node.inner)])]
+    after = source[max([node.end, *(each.span.end for each in node.inner)]) : span.end]
+    if opening and before.isspace():
+        if source[span.start - 1 : span.start].isspace() or not output[begin - 1 : begin].isspace():
+            opening += before
+        else:
+            begin = len(output[:begin].rstrip())
+    if closing and after.isspace():
+        if source[span.end : span.end + 1].isspace() or not output[finish : finish + 1].isspace():
+            closing = after + closing
+        else:
+            finish = len(output) - len(output[finish:].lstrip())
+    return begin, finish, opening, closing
 
 
 def _outside(items: Sequence[_Item], voids: Iterable[_Item]) -> list[_Item]:
