@@ -17,6 +17,8 @@ LAST_WORSE = 4.0
 """The same, for a sentence that has no better output, such as one whose verb is replaced by a noun."""
 DOUBTFUL_WORSE = 1.0
 """The same, for an output that is taken with a warning."""
+_ENDING = re.compile(r"[^\W\d_]{1,2}(?!\w)")
+"""An ending of an inflected word."""
 _BREAK = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*\s")
 _END = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*$")
 _WORD_BREAK = re.compile(rf"(?<!\d){_BREAK.pattern}")
@@ -72,3 +74,20 @@ def capital_targets(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokeni
     spans = Phrases(term.target for term in terms if term.target[0].isupper()).find(tokenizer.decode(ids))
     ends = tokenizer.ends(ids)
     return [bisect_right(ends, start) for _, start, _, _ in spans if bisect_right(ends, start) > 0]
+
+
+def target_ends(ids: Sequence[int], terms: Sequence[Term], tokenizer: Tokenizer) -> list[int]:
+    """The indices in `ids`, an output without EOS, at which targets of `terms` end with a letter."""
+    spans = Phrases(term.target for term in terms if term.target[-1].isalpha()).find(tokenizer.decode(ids))
+    ends = tokenizer.ends(ids)
+    return [ends.index(end) + 1 for _, _, end, _ in spans if end in ends]
+
+
+def is_small_word(written: str) -> bool:
+    """Whether a text begins with a space and a word in small letters."""
+    return written[:1].isspace() and written.lstrip()[:1].islower()
+
+
+def is_ending(written: str) -> bool:
+    """Whether a text begins with letters that end a word, as those of inflected words do."""
+    return _ENDING.match(written) is not None

@@ -17,7 +17,18 @@ from specdec_cli.decoding.methods import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.decoded_text import DecodedText
-from specdec_cli.pipeline.term_judging import DOUBTFUL_WORSE, LAST_WORSE, MOST_WORSE, capital_targets, is_all_terms, is_spoilt, mean_around
+from specdec_cli.pipeline.term_judging import (
+    DOUBTFUL_WORSE,
+    LAST_WORSE,
+    MOST_WORSE,
+    capital_targets,
+    is_all_terms,
+    is_ending,
+    is_small_word,
+    is_spoilt,
+    mean_around,
+    target_ends,
+)
 from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
 from specdec_cli.pipeline.variants import Attempt
@@ -127,21 +138,24 @@ class TermPlacer:
             self._doubt_misplaced(placed)
 
     def _doubt_misplaced(self, placed: Sequence[tuple[_Sentence, _Output]]) -> None:
-        """Mark the texts of those outputs as doubtful in which the words around the terms are less likely, or in which a target with a
-        capital, as a noun, is where the verifier itself writes a word in small letters, such as an article or a verb.
+        """Mark the texts of those outputs as doubtful in which the words around the terms are less likely, in which a target with a
+        capital, as a noun, is where the verifier itself writes a word in small letters, such as an article or a verb, or in which the
+        verifier itself adds an ending to a target: des Apparats.
         """
-        forced = []
+        begins, ends = [], []
         for sentence, output in placed:
             mean = mean_around(output.hypothesis, sentence.terms, self._tokenizer)
             sentence.text.is_doubtful |= sentence.usual is not None and mean < sentence.usual - DOUBTFUL_WORSE
             if not sentence.text.is_doubtful:
                 ids = [token for token in output.hypothesis.ids if token != self._engine.eos]
-                forced += [(sentence, ids, place) for place in capital_targets(ids, sentence.terms, self._tokenizer)]
-        for sentence, hypothesis, place in self._forced(forced):
-            written = self._tokenizer.decode(hypothesis.ids)[len(self._tokenizer.decode(hypothesis.ids[:place])) :]
-            sentence.text.is_doubtful |= written[:1].isspace() and written.lstrip()[:1].islower()
-            part = sentence.text.parts[sentence.place]
-            sentence.text.parts[sentence.place] = replace(part, rounds=sentence.rounds)
+                begins += [(sentence, ids, place) for place in capital_targets(ids, sentence.terms, self._tokenizer)]
+                ends += [(sentence, ids, place) for place in target_ends(ids, sentence.terms, self._tokenizer)]
+        for forced, is_misfit in ((begins, is_small_word), (ends, is_ending)):
+            for sentence, hypothesis, place in self._forced(forced):
+                written = self._tokenizer.decode(hypothesis.ids)[len(self._tokenizer.decode(hypothesis.ids[:place])) :]
+                sentence.text.is_doubtful |= is_misfit(written)
+                part = sentence.text.parts[sentence.place]
+                sentence.text.parts[sentence.place] = replace(part, rounds=sentence.rounds)
 
     def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
         for place, (part, source) in enumerate(zip(text.parts, text.attempt.segments.texts, strict=True)):

@@ -119,6 +119,26 @@ SPEAKERS = ("he", "she", "Tom", "the old man", "the girl", "my mother", "the tea
 SAID = ("said", "asked", "shouted", "whispered", "answered", "replied")
 BEFORE_SPEECH = ("He said,", "She asked:", "Tom told me:", "My father always said,", "The teacher answered:")
 SENTENCES = ("I am tired.", "Where is the key?", "We are late!", "The train has left.", "I have no time.")
+TIMES_OF_24_HOURS = (
+    "Das Konzert beginnt um {} Uhr.",
+    "Der Laden schließt um {} Uhr.",
+    "Um {} Uhr kam Tom nach Hause.",
+    "Der Zug fährt um {} Uhr ab.",
+    "Wir essen um {} Uhr zu Abend.",
+    "Sie hat mich um {} Uhr angerufen.",
+    "Die Bank ist bis {} Uhr offen.",
+    "Bitte komm vor {} Uhr.",
+)
+SPACED_TAGS = (
+    "It is <b>{0}big{1}</b>.",
+    "The <b>{0}red house{1}</b> is old.",
+    "She has a <i>{0}new car{1}</i> and two dogs.",
+    "<em>{0}Tom{1}</em> lives in Berlin.",
+    'We read the <a href="x.html">{0}first page{1}</a> today.',
+    "Please close the <u>{0}window{1}</u>",
+    "My <i>old <b>{0}friend{1}</b></i> is here.",
+    "I like <b>{0}tea{1}</b>, but not <b>{0}coffee{1}</b>.",
+)
 
 
 def thousands(draw: random.Random) -> Drawn:
@@ -148,6 +168,38 @@ def prices(draw: random.Random) -> Drawn:
     german = english.translate(str.maketrans(",.", ".,"))
     priced = rf"(?:{re.escape(sign)}\s?{_number(german)}|{_number(german)}\s?{re.escape(sign)})"
     return Drawn(draw.choice(PRICES).format(sign + english), (priced, rf"^[^{sign}]*{re.escape(sign)}[^{sign}]*$"), (_number(english),))
+
+
+def sides_of_signs(draw: random.Random) -> Drawn:
+    """Prices, whose sign is behind the amount in German."""
+    sign, value = draw.choice("$€£"), draw.choice((draw.randrange(2, 1000), draw.randrange(1000, 90_000)))
+    english = f"{value:,}" + draw.choice(("", f".{draw.randrange(1, 100):02}"))
+    german = english.translate(str.maketrans(",.", ".,"))
+    has = rf"{_number(german)}\s{re.escape(sign)}(?!\w)"
+    return Drawn(draw.choice(PRICES).format(sign + english), (has,), (rf"{re.escape(sign)}\s?\d",))
+
+
+def halves_of_days(draw: random.Random) -> Drawn:
+    """Times of the 24-hour clock, which have one form in English."""
+    hour, minute = draw.randrange(1, 24), draw.choice((0, 0, 15, 20, 30, 45))
+    shown = f"{hour}" if minute == 0 and draw.random() < 0.7 else f"{hour}{draw.choice('.:')}{minute:02}"
+    clock = rf"(?<![\d:])(?:0?{hour}|0?{(hour - 1) % 12 + 1})"
+    in_digits = rf"{clock}(?::{minute:02})?(?![\d:])" if minute == 0 else f"{clock}:{minute:02}"
+    return Drawn(
+        draw.choice(TIMES_OF_24_HOURS).format(shown),
+        (in_digits + ("|noon" if (hour, minute) == (12, 0) else ""), *([r" PM\b|(?:1[3-9]|2[0-3]):"] if hour > 12 else [])),
+        (r"[ap]\.? ?m\b", r"[AP]\. ?M", r"\dM"),
+    )
+
+
+def spaces_in_tags(draw: random.Random) -> Drawn:
+    """Tags in HTML with spaces inside them; beside line breaks, other spaces may have become one."""
+    before, after = draw.choice((" ", "  ", "\n  ", "")), draw.choice((" ", "\n ", ""))
+    source = draw.choice(SPACED_TAGS).format(before, after)
+    names = re.findall(r"<(\w+)", source.replace("<i>old", ""))
+    first, last = (r"\s+" if each and "\n" in before + after else each for each in (before, after))
+    has = (rf"<{name}\b[^<>]*>{first}[^\s<][^<]*(?<=\S){last}</{name}>" for name in names)
+    return Drawn(f"<p>{source}</p>\n", tuple(has))
 
 
 def price_pairs(draw: random.Random) -> Drawn:
@@ -623,12 +675,14 @@ def labels(draw: random.Random) -> Drawn:
 
 
 class Kind(NamedTuple):
-    """A kind of texts, the share of them that must come out right, in percent, the task, and the format of a document or ""."""
+    """A kind of texts, the share of them that must come out right, in percent, the task, the format of a document or "", and the
+    bundle that translates."""
 
     draw: Callable[[random.Random], Drawn]
     share: int
     task: str = "translate"
     format: str = ""
+    bundle: str = "en-de"
 
 
 KINDS = (
@@ -636,11 +690,14 @@ KINDS = (
     Kind(decimals, 97),
     Kind(prices, 97),
     Kind(price_pairs, 97),
+    Kind(sides_of_signs, 97),
     Kind(times, 97),
+    Kind(halves_of_days, 97, bundle="de-en"),
     Kind(speech, 97),
     Kind(templates, 100),
     Kind(formulas, 100, format="md"),
     Kind(entities, 100, format="html"),
+    Kind(spaces_in_tags, 97, format="html"),
     Kind(paths, 100),
     Kind(code, 100),
     Kind(code, 100, "correct"),
@@ -681,8 +738,9 @@ def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:
     """What the shipped bundle of the kind's task makes of texts of one or more lines, or of documents."""
     decode: Callable[..., Iterator[Translation | Correction]]
     if kind.task == "translate":
-        bundle, engine = opened("en-de", cache)
-        translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
+        bundle, engine = opened(kind.bundle, cache)
+        source, target = kind.bundle.split("-")
+        translator = LineTranslator(engine, bundle.tokenizer, languages=(source, target))
         translator.use_labels(bundle.labels)
         decode = translator.translate
     else:

@@ -1,6 +1,7 @@
 """Sentences with terms of a glossary, drawn from templates: which of their translations have a warning."""
 
 import random
+import re
 from collections.abc import Iterator
 from itertools import product
 
@@ -36,6 +37,24 @@ NO_NOUNS = (
     "She gave the {}'s number to me.",
 )
 """Templates with a noun without an article of its own, or with a verb, for which the noun of a glossary does not fit."""
+WITH_GENITIVE = (
+    "The colour of the {} is nice.",
+    "Because of the {}, we are late.",
+    "The end of the {} is near.",
+    "I know the price of the {}.",
+    "The roof of my {} is red.",
+    "The owner of this {} is Tom.",
+    "He does not like the size of the {}.",
+    "During the test of the {}, nothing happened.",
+    "What is the weight of the {}?",
+    "I have lost the key of your {}.",
+)
+"""Templates in whose translations nouns that are no feminines have an ending."""
+_GENITIVE = re.compile(
+    r"\b(?:des|[mds]?eines|Ihres|dieses) (?:Apparat|Schreiben|Nutzer|Rechner|Mandant|Fahrzeug|Objekt|Mediziner|Zweirad)\b"
+)
+_ACCUSATIVE = re.compile(r"\b(?:den|[mds]?einen|Ihren|diesen) Mandant\b")
+"""What lacks an ending, too."""
 
 
 def warned(templates: tuple[str, ...], seed: int, cache: pytest.Cache) -> Iterator[tuple[str, str, bool]]:
@@ -56,7 +75,7 @@ def warned(templates: tuple[str, ...], seed: int, cache: pytest.Cache) -> Iterat
 @pytest.mark.parametrize("seed", [21, 22])
 def test_a_term_that_is_a_noun_in_the_place_of_one_has_no_warning(seed: int, pytestconfig: pytest.Config) -> None:
     found = list(warned(NOUNS, seed, pytestconfig.cache))
-    faults = [each for each in found if each[2]]
+    faults = [each for each in found if each[2] and not _ACCUSATIVE.search(each[1])]
     print(f"\nnouns     seed {seed}: {len(found) - len(faults)} of {len(found)}")
     assert len(found) > 50
     assert 100 * len(faults) <= 5 * len(found), faults
@@ -70,3 +89,13 @@ def test_a_term_that_pulls_its_sentence_apart_has_a_warning(seed: int, pytestcon
     print(f"\nno nouns  seed {seed}: {len(found) - len(faults)} of {len(found)}")
     assert len(found) > 50
     assert 100 * len(faults) <= 20 * len(found), faults
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [21, 22])
+def test_a_term_that_lacks_an_ending_has_a_warning(seed: int, pytestconfig: pytest.Config) -> None:
+    found = [each for each in warned(WITH_GENITIVE, seed, pytestconfig.cache) if _GENITIVE.search(each[1])]
+    faults = [each for each in found if not each[2]]
+    print(f"\ngenitives seed {seed}: {len(found) - len(faults)} of {len(found)}")
+    assert len(found) > 15
+    assert 100 * len(faults) <= 15 * len(found), faults

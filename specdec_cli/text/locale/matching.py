@@ -13,7 +13,6 @@ from specdec_cli.text.locale.quantities import (
     SIGN_AFTER,
     SIGN_BEFORE,
     UNIT,
-    WITH_HALF,
     Languages,
     Quantity,
     Span,
@@ -22,6 +21,7 @@ from specdec_cli.text.locale.quantities import (
     hidden,
     unprotected,
     value_of,
+    with_sign,
     written,
     written_time,
 )
@@ -35,6 +35,14 @@ _CURRENCY_NAMES = {
     "\u00a5": "[Yy]en",
 }
 _DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
+_MULTIPLIER = re.compile(r"\s?(?:(?:mil|bil|tril)\w+|(?:[mbk]|bn|mio|mrd|mld|bio|tausend|thousand|hundert|hundred)\b\.?)", re.IGNORECASE)
+"""What is between an amount and a sign that follows it: 3 Millionen $."""
+_GOES_ON = re.compile(rf"-|\w|{_MULTIPLIER.pattern}", re.IGNORECASE)
+"""What is after an amount that goes on, as in $5-Schein, so that its sign stays before it."""
+_HALF = re.compile(r"(?P<clock>.*?)\s?(?P<half>[ap])(?P<stop>\.?)\s?m\.?", re.IGNORECASE)
+"""A time with a.m. or p.m."""
+_STOP_IN_SENTENCE = re.compile(r"\.\s+[A-Z]")
+_BREAK = re.compile(r"[.!?\u2026]\W*\s\W*\w")
 _MARK_OF_TIME = re.compile(r" Uhr\b")
 _DAY = 24 * 60
 _THIN = "\u2009\u00a0\u202f"
@@ -73,12 +81,13 @@ def realise(source: str, output: str, languages: Languages) -> str:
     """Return `output`, the translation of `source`, with the quantities of the source as the target language writes them.
 
     A number of the output with the digits of one of the source, but another value, is written anew; so is a time that is twelve hours
-    off. If the amounts of all prices are there, each gets its sign, and signs that belong to no price are left out.
+    off. English has AM and PM in one form. If the amounts of all prices are there, each gets its sign, on the side where the language
+    has it, and signs that belong to no price are left out.
     """
     wanted = find_quantities(source, languages[0])
     if not wanted or convention(languages[1]) is None or languages[0] == languages[1]:
         return output
-    matching = _Matching(output, languages[1])
+    matching = _Matching(output, languages[1], is_sentence=_BREAK.search(source) is None)
     matching.match(wanted)
     matching.take_words(_word_values(output))
     return matching.text(wanted)
@@ -118,12 +127,15 @@ def without_double_marks(text: str) -> str:
 
 
 class _Matching:
-    """Which quantities of an output stand for those of a source, and the output with these written anew."""
+    """Which quantities of an output stand for those of a source, and the output with these written anew.
 
-    def __init__(self, output: str, language: str) -> None:
+    With `is_sentence`, the output is one sentence, so that the full stop of "p.m." before a capital ends none.
+    """
+
+    def __init__(self, output: str, language: str, *, is_sentence: bool = False) -> None:
         own = convention(language)
         assert own is not None
-        self._output, self._language, self._own = output, language, own
+        self._output, self._language, self._own, self._is_sentence = output, language, own, is_sentence
         shown = unprotected(output, own)
         self._by_minutes = defaultdict[int, deque[Quantity]](deque)
         self._by_text, self._by_value, self._by_digits = (defaultdict[Hashable, deque[re.Match[str]]](deque) for _ in range(3))
@@ -174,17 +186,32 @@ class _Matching:
             before, after = SIGN_BEFORE.search(self._output, max(start - 2, 0), start), SIGN_AFTER.match(self._output, end)
             places = [found.start(1) for found in (before, after) if found and found[1] == quantity.sign and found.start(1) not in used]
             named = quantity.sign and re.compile(rf"\s?-?(?:{_CURRENCY_NAMES.get(quantity.sign, '(?!)')})").match(self._output, end)
-            if quantity.sign and not places and not named:
-                text = self._own.price.replace("#", text).replace("\u00a4", quantity.sign)
-            used.update(places[:1])
             mark = _MARK_OF_TIME.match(self._output, end) if quantity.sign else None
-            made.append((start, mark.end() if mark else end, text))
+            end = mark.end() if mark else end
+            if quantity.sign and not named and (not places or self._is_on_other_side(places[0], start, end)):
+                more = _MULTIPLIER.match(self._output, end) if not places else None
+                text, end = text + (more.group() if more else ""), more.end() if more else end
+                text = with_sign(text, quantity.sign, self._own)
+                start, end = min([start, *places[:1]]), max([end, *(place + 1 for place in places[:1])])
+            used.update(places[:1])
+            made.append((start, end, text))
         shown = unprotected(self._output, self._own)
         for place, character in enumerate(shown):
             if character in signs and place not in used:
                 is_spaced = self._output[place - 1 : place].isspace() and not self._output[place + 1 : place + 2].isalnum()
                 made.append((place - is_spaced, place + 1, ""))
         return made
+
+    def _is_on_other_side(self, place: int, start: int, end: int) -> bool:
+        """Whether the sign at `place` is before the amount from `start` to `end`, and the language has it behind, or the opposite; not
+        where sign or amount are parts of words.
+        """
+        is_before = place < start
+        if is_before == (self._own.price[0] == "\u00a4"):
+            return False
+        if is_before:
+            return not self._output[place - 1 : place].isalnum() and not _GOES_ON.match(self._output, end)
+        return not self._output[place + 1 : place + 2].isalnum() and self._output[place + 1 : place + 2] != "-"
 
     def _same_value(self, quantity: Quantity) -> bool:
         """Take a number of the same value, or a time of the same minutes."""
@@ -196,7 +223,7 @@ class _Matching:
             if self._own.clock == 12 and quantity.minutes < HALF_DAY + 60:
                 keys.append(-1 - quantity.minutes)  # a time before one needs no a.m. or p.m.
             time = self._free_time(keys)
-            return time is not None and self._take(time.start, time.end, quantity, self._without_half(time))
+            return time is not None and self._take(time.start, self._end(time), quantity, self._as_usual(time))
         number = self._free(self._by_text[quantity.text]) if self._is_value_of(quantity) else None
         if number is None and quantity.kind != "label":
             number = self._free(self._by_value[quantity.value])
@@ -245,16 +272,25 @@ class _Matching:
         self.taken.append((start, end, quantity, text))
         return True
 
-    def _without_half(self, time: Quantity) -> str:
-        """A time of the output without a.m. or p.m. if the clock has 24 hours."""
-        has_half = self._own.clock == 24 and WITH_HALF.fullmatch(time.text)
-        return written_time(time.minutes, self._own, self._language) if has_half else time.text
+    def _as_usual(self, time: Quantity) -> str:
+        """A time of the output without a.m. or p.m. if the clock has 24 hours, else with AM or PM if it has one of them."""
+        found = _HALF.fullmatch(time.text)
+        if found is None:
+            return time.text
+        if self._own.clock == 24:
+            return written_time(time.minutes, self._own, self._language)
+        return f"{found['clock']} {found['half'].upper()}M"
+
+    def _end(self, time: Quantity) -> int:
+        """The end of a time of the output, with the full stop of "p.m." if no sentence ends there."""
+        found = _HALF.fullmatch(time.text) if self._is_sentence and _STOP_IN_SENTENCE.match(self._output, time.end) else None
+        return time.end + 1 if found and found["stop"] else time.end
 
     def _at(self, time: Quantity, minutes: int) -> str:
         """A time of the output, written in the same way, at other `minutes`."""
         if self._own.clock == 12:
             return written_time(minutes, self._own, self._language)
-        text = self._without_half(time)
+        text = self._as_usual(time)
         hour = f"{minutes // 60:02}" if text.startswith("0") else f"{minutes // 60}"
         return re.sub(r"^\d+", hour, text)
 

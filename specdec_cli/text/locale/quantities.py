@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import is_function_word, short_code
 from specdec_cli.text.protect.spans import protected_spans
@@ -71,8 +72,6 @@ _OTHER_TIME = re.compile(
     re.IGNORECASE,
 )
 _AFTERNOON_WORD = re.compile(r"\s(?:nachmittags|abends|am (?:Nachmittag|Abend)|in der Nacht|nachts)\b")
-WITH_HALF = re.compile(rf".*?{_HALF_AFTER_24}", re.IGNORECASE)
-"""A time with a.m. or p.m. in a language where "am" is a word."""
 HALF_DAY = 12 * 60
 
 
@@ -132,6 +131,11 @@ def written(quantity: Quantity, language: str) -> str:
 def unprotected(text: str, own: Convention) -> str:
     """`text` with its protected spans hidden, except for numbers: 1.234.567 is one in German, and 12345 in all languages."""
     return hidden(text, [span for span in protected_spans(text) if not _number_pattern(own).fullmatch(text, *span)])
+
+
+def with_sign(amount: str, sign: str, own: Convention) -> str:
+    """An amount with the sign of its currency."""
+    return own.price.replace("#", amount).replace("\u00a4", sign)
 
 
 def hidden(text: str, spans: Sequence[Span]) -> str:
@@ -262,13 +266,22 @@ def written_in(text: str, spans: Sequence[Span], languages: Languages) -> tuple[
     starts = [quantity.start for quantity in quantities]
     pieces, moved, position, length = [], list[Span](), 0, 0
     for start, end in spans:
-        inner, begin = [text[position:start]], start
-        for quantity in quantities[bisect_left(starts, start) : bisect_left(starts, end)]:
-            if quantity.end <= end:
-                inner += [text[begin : quantity.start], written(quantity, languages[1])]
-                begin = quantity.end
-        pieces += [*inner, text[begin:end]]
-        length += sum(map(len, pieces[-len(inner) - 1 :]))
-        moved.append((length - sum(map(len, inner[1:])) - (end - begin), length))
+        inside = quantities[bisect_left(starts, start) : bisect_left(starts, end)]
+        edits = [_as_written(text, quantity, (start, end), languages[1]) for quantity in inside if quantity.end <= end]
+        shown = apply_edits(text[start:end], [each._replace(start=each.start - start, end=each.end - start) for each in edits])
+        pieces += [text[position:start], shown]
+        length += start - position + len(shown)
+        moved.append((length - len(shown), length))
         position = end
     return "".join([*pieces, text[position:]]), moved
+
+
+def _as_written(text: str, quantity: Quantity, span: Span, language: str) -> Edit:
+    """The change of a quantity in a span of `text` to what `language` writes; if the sign of a price is in the span, too, with it."""
+    own, amount = convention(language), written(quantity, language)
+    before = SIGN_BEFORE.search(text, max(quantity.start - 2, span[0]), quantity.start)
+    after = SIGN_AFTER.match(text, quantity.end, span[1])
+    if own is None or not (before or after):
+        return Edit(quantity.start, quantity.end, quantity.text, amount)
+    start, end = before.start(1) if before else quantity.start, after.end() if after and not before else quantity.end
+    return Edit(start, end, text[start:end], with_sign(amount, quantity.sign, own))

@@ -99,20 +99,43 @@ def test_a_quantity_is_written_as_in_the_language(text: str, language: str, expe
         ("at 5 PM with 5 dogs", "um 5 Uhr mit 5 Hunden", "um 17 Uhr mit 5 Hunden"),
         ("at 5:30", "um 5:30 Uhr", "um 5:30 Uhr"),
         ("by 8:30 am the day", "bis 8:30 Uhr am Tag", "bis 8:30 Uhr am Tag"),
-        ("It costs $1,299.50.", "Es kostet $1,299,50.", "Es kostet $1.299,50."),
+        ("It costs $1,299.50.", "Es kostet $1,299,50.", "Es kostet 1.299,50\u00a0$."),
         ("It costs $4,860.60.", "Es kostet 4,860,60.", "Es kostet 4.860,60\u00a0$."),
-        ("$50 to $100", "$50 bis 100", "$50 bis 100\u00a0$"),
-        ("Between $50 and $100.", "Zwischen $50 und $100 $.", "Zwischen $50 und $100."),
-        ("$5 and $6", "5 Dollar und $6", "5 Dollar und $6"),
+        ("$50 to $100", "$50 bis 100", "50\u00a0$ bis 100\u00a0$"),
+        ("Between $50 and $100.", "Zwischen $50 und $100 $.", "Zwischen 50\u00a0$ und 100\u00a0$."),
+        ("$5 and $6", "5 Dollar und $6", "5 Dollar und 6\u00a0$"),
         ("$5 and $6", "$ 5", "$ 5"),
-        ("It costs $19.50 a year.", "Es kostet $19.50 Uhr im Jahr.", "Es kostet $19,50 im Jahr."),
-        ("It costs $19 a year.", "Es kostet $19 Uhr im Jahr.", "Es kostet $19 im Jahr."),
+        ("It costs $19.50 a year.", "Es kostet $19.50 Uhr im Jahr.", "Es kostet 19,50\u00a0$ im Jahr."),
+        ("It costs $19 a year.", "Es kostet $19 Uhr im Jahr.", "Es kostet 19\u00a0$ im Jahr."),
+        ("a US$5 fee", "eine US$5-Gebühr", "eine US$5-Gebühr"),
+        ("a $5 bill", "ein $5-Schein", "ein $5-Schein"),
+        ("It lost $3.5 million.", "Es verlor $3.5 Millionen.", "Es verlor $3,5 Millionen."),
+        ("It lost $3.5 million.", "Es verlor 3.5 Millionen.", "Es verlor 3,5 Millionen\u00a0$."),
+        ("He lost -$5.", "Er verlor -$5.", "Er verlor -5\u00a0$."),
+        ("He has 5 $.", "Er hat 5 $.", "Er hat 5 $."),
         ("on 12.05.2020", "am 12,05,2020", "am 12,05,2020"),
         ("no number", "7,5", "7,5"),
     ],
 )
 def test_an_output_gets_the_values_of_its_source(source: str, output: str, expected: str) -> None:
     assert realise(source, output, ("en", "de")) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("Er kommt um 18 Uhr.", "He comes at 6pm.", "He comes at 6 PM."),
+        ("Er kommt um 18 Uhr.", "He comes at 6 p.m.", "He comes at 6 PM."),
+        ("Um 9.15 Uhr kam Tom.", "At 9:15 A.M. Tom came.", "At 9:15 AM Tom came."),
+        ("Er kam um 9 Uhr. Er ging.", "He came at 9 a.m. He left.", "He came at 9 AM. He left."),
+        ("von 17 bis 18 Uhr", "from 5 to 6 p.m.", "from 5 to 6 PM."),
+        ("Es kostet 5 €.", "It costs 5 €.", "It costs €5."),
+        ("ein 5-€-Schein", "a 5-€ note", "a 5-€ note"),
+        ("Es kostet 3 Millionen €.", "It costs 3 million €.", "It costs 3 million €."),
+    ],
+)
+def test_english_has_one_form_of_times_and_prices(source: str, output: str, expected: str) -> None:
+    assert realise(source, output, ("de", "en")) == expected
 
 
 @pytest.mark.parametrize("languages", [("en", "xx"), ("xx", "de"), ("", ""), ("en", "en")])
@@ -148,7 +171,7 @@ def test_values_that_an_output_lacks_are_lost(source: str, output: str, lost: li
 
 def test_quantities_in_spans_are_written_and_spans_moved() -> None:
     text, spans = written_in("It is \u20ac1,000.50 and 1,000.", [(6, 15)], ("en", "fr"))
-    assert text == "It is \u20ac1\u202f000,50 and 1,000." and spans == [(6, 15)]
+    assert text == "It is 1\u202f000,50\u00a0\u20ac and 1,000." and spans == [(6, 16)]
     assert written_in("a 5 PM b", [(2, 6)], ("en", "de")) == ("a 17:00 Uhr b", [(2, 11)])
 
 
