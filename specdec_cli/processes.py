@@ -1,13 +1,13 @@
-"""Calls of functions in subprocesses that run a Python module; requests and responses are lines of JSON on stdin and stdout.
+"""Calls of functions in subprocesses that run a Python module; requests and responses are pickles on stdin and stdout.
 
-A request is `[name, argument, ...]`. Its response is `{"result": value}`; each item that a generator yields is sent before
-it as `{"item": value}`. A SpecdecError is sent as `{"error": [class name, message]}`; any other exception ends the process
+A request is `(name, argument, ...)`. Its response is `("result", value)`; each item that a generator yields is sent before
+it as `("item", value)`. A SpecdecError is sent as `("error", (class name, message))`; any other exception ends the process
 with a traceback on stderr. The process ends when its stdin is closed.
 """
 
 import contextlib
-import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -44,7 +44,6 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            encoding="ascii",
             env=_ENVIRONMENT | os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         )
         return self
@@ -74,14 +73,14 @@ class Process:
     def stream(self, name: str, *arguments: Any) -> Iterator[Any]:
         """Call the generator function `name` in the process and yield its items. Raises the same errors as `call`."""
         self.send(name, *arguments)
-        while "item" in (response := self._response()):
-            yield response["item"]
+        while (response := self._response())[0] == "item":
+            yield response[1]
 
     def send(self, name: str, *arguments: Any) -> None:
         """Send a request and do not wait; `receive` returns its result. Raises ModelError if the process has died."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(json.dumps([name, *arguments]) + "\n")
+            pickle.dump((name, *arguments), self._process.stdin)
             self._process.stdin.flush()
         except BrokenPipeError as error:
             raise self._process_error() from error
@@ -90,18 +89,18 @@ class Process:
         """Wait for the result of the oldest request that has not been answered, and return it. Raises the same
         errors as `call`.
         """
-        return self._response()["result"]
+        return self._response()[1]
 
-    def _response(self) -> dict[str, Any]:
+    def _response(self) -> tuple[str, Any]:
         assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line.endswith("\n"):
-            raise self._process_error()
-        response: dict[str, Any] = json.loads(line)
-        if "error" in response:
-            kind, message = response["error"]
-            raise _ERRORS.get(kind, SpecdecError)(message)
-        return response
+        try:
+            kind, value = pickle.load(self._process.stdout)
+        except (EOFError, pickle.UnpicklingError) as error:
+            raise self._process_error() from error
+        if kind == "error":
+            name, message = value
+            raise _ERRORS.get(name, SpecdecError)(message)
+        return kind, value
 
     def _process_error(self) -> ModelError:
         code = self._process.wait()
@@ -115,24 +114,26 @@ def serve(handlers: Mapping[str, Callable[..., Any]]) -> None:
     """Answer requests from stdin by calling the functions `handlers`, by name, until stdin is closed."""
     # A terminal sends SIGINT to all its processes; the parent process handles it and closes stdin.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    output = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Output of libraries is redirected to stderr, so that it does not mix with responses.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with contextlib.suppress(BrokenPipeError):
-        for line in sys.stdin:
-            name, *arguments = json.loads(line)
+        while True:
+            try:
+                name, *arguments = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                return
             try:
                 result = handlers[name](*arguments)
                 if isinstance(result, Iterator):
                     for item in result:
-                        output.write(json.dumps({"item": item}) + "\n")
+                        pickle.dump(("item", item), output)
                     result = None
-                response: dict[str, Any] = {"result": result}
+                response: tuple[str, Any] = ("result", result)
             except SpecdecError as error:
-                response = {"error": [_kind(error), str(error)]}
-            output.write(json.dumps(response) + "\n")
+                response = ("error", (_kind(error), str(error)))
+            pickle.dump(response, output)
             output.flush()
-        return
     sys.exit(1)
 
 

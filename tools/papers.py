@@ -26,9 +26,9 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-from specdec_cli.benchmark.results import COLUMNS, NOTHING, decimals, percent, ratio
-from specdec_cli.benchmark.tables import METRICS, profile_table
-from specdec_cli.benchmark.views import ANALYSES, Bin, histogram_table
+from specdec_cli.benchmark.results import COLUMNS, METRICS, show
+from specdec_cli.benchmark.tables import profile_table
+from specdec_cli.benchmark.views import ANALYSES, histogram_table
 from tools.results import Stored, environment, load, markdown, placed, row_name, store
 
 BUSY = 0.1
@@ -48,8 +48,8 @@ ENDS = {
 """Imamura and Sumita 2020, Table 3 (WMT-14), by part of the output: precision in per cent of 1-grams, from left to right and from both
 ends, and the same of 4-grams."""
 _BUNDLES = "BUNDLES/"
-_HEADERS = {column.key: (column.header, column.text) for column in COLUMNS} | {
-    key: (title, decimals(2 if title != "edit ratio" else 3)) for key, title in METRICS.items()
+_HEADERS = {column.key: (column.header, column.spec) for column in COLUMNS} | {
+    key: (title, ",.3f" if key == "edit_ratio" else ",.2f") for key, title in METRICS.items()
 }
 
 
@@ -227,8 +227,7 @@ def _matches(row: Mapping[str, Any], named: str, settings: Sequence[str]) -> boo
 
 
 def _cell(row: Mapping[str, Any] | None, key: str) -> str:
-    value = None if row is None else row.get(key)
-    return NOTHING if value is None else _HEADERS[key][1](value)
+    return show(None if row is None else row.get(key), _HEADERS[key][1])
 
 
 def _named(names: Iterable[str]) -> str:
@@ -318,8 +317,7 @@ def _profile(result: Stored) -> str:
 
 
 def _histogram(record: Mapping[str, Any]) -> str:
-    bins = [Bin(**one) for one in record["bins"]]
-    return f"Speedup of {record['row']} over {record['baseline']}:\n\n{histogram_table(bins).to_markdown()}"
+    return f"Speedup of {record['row']} over {record['baseline']}:\n\n{histogram_table(record['bins']).to_markdown()}"
 
 
 def _edits(points: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
@@ -327,9 +325,9 @@ def _edits(points: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
     for name, of_row in points.items():
         for low, high in zip((-1.0, *EDIT_RATIOS), EDIT_RATIOS, strict=False):
             speedups = [one["speedup"] for one in of_row if low < one["edit_ratio"] <= high]
-            label = "0" if low < 0 else f"above {decimals(2)(low)}, up to {decimals(2)(high)}"
+            label = "0" if low < 0 else f"above {low:.2f}, up to {high:.2f}"
             if speedups:
-                rows.append((name, label, str(len(speedups)), ratio(median(speedups))))
+                rows.append((name, label, str(len(speedups)), f"{median(speedups):.2f}x"))
     return markdown(("decoding", "edit ratio", "lines", "median speedup"), rows, 2)
 
 
@@ -338,7 +336,7 @@ def _ends(ends: Sequence[Mapping[str, Any]]) -> str:
     for part, published in ENDS.items():
         of_part = [one for one in ends if one["tokens"] == part]
         pairs = [next(one for one in of_part if one["decoding"].endswith(f" {label}")) for label in (LEFT_TO_RIGHT, BOTH_ENDS)]
-        ours = [percent(1)(one[key]) for key in ("1-gram", "4-gram") for one in pairs]
+        ours = [f"{one[key]:.1%}" for key in ("1-gram", "4-gram") for one in pairs]
         lines.append((part, *(cell for mine, theirs in zip(ours, published, strict=True) for cell in (mine, f"{theirs:.1f}%"))))
     names = [f"{order}-grams, {way}" for order in (1, 4) for way in ("L2R", "both ends")]
     return markdown(["tokens", *(cell for name in names for cell in (name, "published"))], lines, 1)

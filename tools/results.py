@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.benchmark.results import COLUMNS, NOTHING, decimals
-from specdec_cli.benchmark.tables import METRICS, Table
+from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, show
+from specdec_cli.benchmark.tables import Table
 from specdec_cli.files import write_atomically
 from tools.pages import DOCS
 
@@ -238,19 +238,19 @@ def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
     return {
         **({"block size": lambda row: str(row["settings"].get("block_size", "")) or None} if drafted else {}),
         **({"beam size": lambda row: str(row["settings"].get("beam_size", "")) or None} if searched else {}),
-        **{title: _written(metric, decimals(2)) for metric, title in METRICS.items()},
-        **{column.header: _written(column.key, column.text) for column in COLUMNS if column.header and column.key not in _LEFT_OUT},
+        **{title: _written(metric, ",.2f") for metric, title in METRICS.items()},
+        **{column.header: _written(column.key, column.spec) for column in COLUMNS if column.header and column.key not in _LEFT_OUT},
     }
 
 
-def _written(key: str, text: Callable[[Any], str]) -> _Cell:
-    """Make the function that formats the number with the key `key` in JSON; a dot separates the keys of nested objects."""
+def _written(key: str, spec: str) -> _Cell:
+    """Make the function that shows the number with the key `key` in JSON ("a.b": key b of the object a) in the format `spec`."""
 
     def cell(row: _Row) -> str | None:
         value: Any = row
         for part in key.split("."):
             value = None if value is None else value.get(part)
-        return None if value is None else text(value)
+        return None if value is None else show(value, spec)
 
     return cell
 

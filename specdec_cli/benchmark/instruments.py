@@ -4,26 +4,22 @@ Operations are those of the algorithm, from the configuration of a bundle and th
 that an implementation adds, such as padding, are not counted.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import torch
-from torch import Tensor
 
 from specdec_cli.decoding.drafters import Drafter
 from specdec_cli.decoding.methods import SEARCHES, methods_of
-from specdec_cli.decoding.options import Decoding, Rule
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.state import Draft, Scores, State, Verdict
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle
-from specdec_cli.model.drafter_config import Reads
 
 TIMED = ("encoder", "drafter's encoder", "drafter", "verifier")
 """The timed parts. "Drafter's encoder" is what the drafter computes once for each source, even if it has no encoder."""
@@ -36,94 +32,46 @@ class Stopwatch:
 
     def __init__(self, on_gpu: bool) -> None:
         self.seconds = dict.fromkeys(TIMED, 0.0)
-        self._on_gpu = on_gpu
+        self._on_gpu, self._running = on_gpu, False
 
-    @contextmanager
-    def measure(self, part: str) -> Iterator[None]:
-        """Context manager that adds the wall time of its block to `seconds[part]`."""
-        started = self._now()
-        yield
-        self.seconds[part] += self._now() - started
+    def watch(self, engine: Engine) -> None:
+        """Replace verifier and drafter of `engine`, in place, by copies whose methods are timed."""
+        verifier, drafter = engine.verifier, engine.drafter
+        engine.verifier = Verifier(verifier.network, verifier.forced, verifier.constraints)
+        parts = {"start": "encoder"} | dict.fromkeys(("read", "raw_score", "judge", "score"), "verifier")
+        for name, part in parts.items():
+            setattr(engine.verifier, name, self._timed(getattr(engine.verifier, name), part))
+        engine.drafter = cast(
+            "Drafter",
+            SimpleNamespace(
+                limit=drafter.limit,
+                capturable=False,
+                reads_sentences=True,
+                begin=self._timed(drafter.begin, "drafter's encoder"),
+                propose=self._timed(drafter.propose, "drafter"),
+                observe=self._timed(drafter.observe, "drafter"),
+            ),
+        )
+
+    def _timed(self, method: Callable[..., Any], part: str) -> Callable[..., Any]:
+        """`method`, whose wall time is added to that of `part`, unless another timed method calls it."""
+
+        def timed(*arguments: Any, **named: Any) -> Any:
+            if self._running:
+                return method(*arguments, **named)
+            self._running, started = True, self._now()
+            try:
+                return method(*arguments, **named)
+            finally:
+                self.seconds[part] += self._now() - started
+                self._running = False
+
+        return timed
 
     def _now(self) -> float:
         if self._on_gpu:
             torch.cuda.synchronize()
         return perf_counter()
-
-
-class TimedVerifier(Verifier):
-    """A Verifier that shares the model with `verifier`, and adds the time of its methods to `stopwatch`."""
-
-    def __init__(self, verifier: Verifier, stopwatch: Stopwatch) -> None:
-        super().__init__(verifier.network, verifier.forced, verifier.constraints)
-        self._stopwatch = stopwatch
-
-    def start(self, entries: Tensor, *, reads: Reads = "states", cached: bool = True) -> State:
-        """Call `Verifier.start`, and count its time as that of the encoder."""
-        with self._stopwatch.measure("encoder"):
-            return super().start(entries, reads=reads, cached=cached)
-
-    def read(self, state: State, drafted: Tensor) -> Tensor:
-        """Call `Verifier.read`, and count its time as that of the verifier."""
-        with self._stopwatch.measure("verifier"):
-            return super().read(state, drafted)
-
-    def raw_score(self, state: State, draft: Draft) -> Scores:
-        """Call `Verifier.raw_score`, and count its time as that of the verifier."""
-        with self._stopwatch.measure("verifier"):
-            return super().raw_score(state, draft)
-
-    def judge(self, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-        """Call `Verifier.judge`, and count its time as that of the verifier."""
-        with self._stopwatch.measure("verifier"):
-            return super().judge(state, draft, rule, with_scores=with_scores)
-
-    def score(self, state: State, draft: Draft) -> Scores:
-        """Call `Verifier.score`, and count its time as that of the verifier."""
-        with self._stopwatch.measure("verifier"):
-            return super().score(state, draft)
-
-
-class TimedDrafter:
-    """A Drafter that calls `drafter` for everything, and adds the time to `stopwatch`.
-
-    That of `begin` is added to "drafter's encoder", all other time to "drafter".
-    """
-
-    capturable, reads_sentences = False, True
-
-    def __init__(self, drafter: Drafter, stopwatch: Stopwatch) -> None:
-        self.limit = drafter.limit
-        self._drafter, self._stopwatch = drafter, stopwatch
-
-    def begin(self, state: State, sentences: Sequence[Sentence]) -> Any:
-        """Return what the wrapped drafter's `begin` returns, its own state for the rows of `state`; timed."""
-        with self._stopwatch.measure("drafter's encoder"):
-            return self._drafter.begin(state, sentences)
-
-    def propose(self, state: State, memory: Any, size: int) -> Draft:
-        """Return the wrapped drafter's draft for the rows of `state`; timed."""
-        with self._stopwatch.measure("drafter"):
-            return self._drafter.propose(state, memory, size)
-
-    def observe(self, state: State, memory: Any, verdict: Verdict) -> None:
-        """Pass `state` and `verdict` to the wrapped drafter's `observe`; timed."""
-        with self._stopwatch.measure("drafter"):
-            self._drafter.observe(state, memory, verdict)
-
-
-def add_timers(engine: Engine, stopwatch: Stopwatch) -> None:
-    """Replace verifier and drafter of `engine`, in place, by wrappers that add their time to `stopwatch`."""
-    engine.verifier = TimedVerifier(engine.verifier, stopwatch)
-    engine.drafter = TimedDrafter(engine.drafter, stopwatch)
-
-
-@dataclass
-class _Sentence:
-    """A sentence that is being decoded: its source tokens, and the prefix tokens that the drafter has read (None: no draft yet)."""
-
-    source: int
-    fed: int | None = None
 
 
 class CountingEngine(Engine):
@@ -139,15 +87,16 @@ class CountingEngine(Engine):
         trained = any(method.trained for method in methods_of(decoding.method))
         self._drafter = bundle.drafter_config if trained else None
         self._alone = decoding.method == "drafter"
-        self._open: dict[int, _Sentence] = {}
+        self._sources: dict[int, int] = {}  # source tokens of the sentences that are being decoded
+        self._fed: dict[int, int] = {}  # tokens of their prefixes that the drafter has read
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode `sentences` as Engine does, and add the operations to `operations`."""
-        self._open = {sentence.number: _Sentence(len(sentence.source)) for sentence in sentences}
+        self._sources, self._fed = {sentence.number: len(sentence.source) for sentence in sentences}, {}
         for sentence in sentences:
             self._add_source(len(sentence.source))
         for found in super().decode(sentences):
-            self._add_search(self._open[found.number].source, found)
+            self._add_search(self._sources[found.number], found)
             yield found
 
     def _add_source(self, source: int) -> None:
@@ -163,27 +112,27 @@ class CountingEngine(Engine):
         for row, (number, length, limit, finished) in enumerate(rows):
             if finished:
                 continue
-            one, slots = self._open[number], counts[row]
+            source, slots = self._sources[number], counts[row]
             ids = seen.accepted.ids[row, : int(seen.accepted.counts[row])].tolist()
             ended = self.eos in ids or length + len(ids) >= limit
             read = slots * (self._reads == "states" and not ended) if self._alone else slots + 1
-            self.operations["verifier"] += flops.decode(self._config, one.source, read, length + read - 1)
+            self.operations["verifier"] += flops.decode(self._config, source, read, length + read - 1)
             self.operations["verifier"] += 0 if self._alone else flops.project(self._config, read)
-            self._add_draft(one, length, slots, read)
+            self._add_draft(number, length, slots, read)
 
-    def _add_draft(self, one: _Sentence, length: int, slots: int, read: int) -> None:
+    def _add_draft(self, number: int, length: int, slots: int, read: int) -> None:
         """Count the trained drafter in a round: after `length` positions it drafts `slots` tokens and reads `read` states."""
         if self._drafter is None:
             return
+        source = self._sources[number]
         if slots:
-            if one.fed is None:
-                one.fed = 0
-                self.operations["drafter"] += flops.read_source(self._config, self._drafter, one.source)
+            if number not in self._fed:
+                self.operations["drafter"] += flops.read_source(self._config, self._drafter, source)
             prefix = length - 1 + getattr(self._drafter, "offset", 0)
-            made = flops.DraftPass(one.source, slots, prefix, prefix - one.fed)
+            made = flops.DraftPass(source, slots, prefix, prefix - self._fed.get(number, 0))
             self.operations["drafter"] += flops.draft(self._config, self._drafter, made)
-            one.fed = prefix
-        if one.fed is not None:
+            self._fed[number] = prefix
+        if number in self._fed:
             self.operations["drafter"] += flops.read_states(self._config, self._drafter, read)
 
     def _add_search(self, source: int, found: Hypothesis) -> None:

@@ -1,10 +1,12 @@
-"""The results of a benchmark: what is computed from the runs of a row, as the columns of tables."""
+"""The results of a benchmark: the columns of tables and of JSON, which are computed from the runs of a row."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
 from typing import Any, Literal
+
+import numpy
 
 from specdec_cli.benchmark.inputs import Scorer
 from specdec_cli.benchmark.rows import BEST, Row
@@ -14,21 +16,31 @@ from specdec_cli.metrics.scoring import repetition_rate
 
 NOTHING = "—"
 """The text of a value that was not measured."""
+FORMAT = 1
+"""The version of the JSON."""
 Number = float | tuple[int, int] | None
 """The value of a column: a number, or a pair (count, total); None if it was not measured."""
 TableKind = Literal["main", "sweep", "tuning", "synthetic"]
+METRICS = {
+    **{"bleu": "BLEU", "rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeLsum": "ROUGE-Lsum", "chrf": "chrF", "gleu": "GLEU"},
+    **{"precision": "precision", "recall": "recall", "f05": "F0.5", "sari": "SARI", "edit_ratio": "edit ratio"},
+}
+"""The headers of quality metrics in tables, by the keys of the metrics, in the order of columns."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A row of the benchmark, the settings with which it was decoded by name, and its runs over the same lines.
+    """What was measured of a row: the settings with which it was decoded, by name, and its runs over the same lines.
 
-    `greedy` and `beam` are the rows that `compare` pairs with it (None: there is none).
+    `profile` has the seconds by part of the model, and `operations` the floating-point operations (None: they were not asked for, or
+    cannot be counted). `greedy` and `beam` are the rows that `compare` pairs with it (None: there is none).
     """
 
     row: Row
     settings: dict[str, Any]
     runs: tuple[Run, ...]
+    profile: Mapping[str, float] | None = None
+    operations: Mapping[str, int] | None = None
     greedy: "Measured | None" = None
     beam: "Measured | None" = None
 
@@ -78,6 +90,22 @@ class Measured:
         pairs = zip(self.outputs, self.greedy.outputs, strict=True)
         return [number for number, (ours, theirs) in enumerate(pairs, start=1) if ours.sentences != theirs.sentences]
 
+    @property
+    def identical(self) -> tuple[int, int] | None:
+        """The number of lines with the output tokens of greedy decoding, and of all lines; None without a greedy row."""
+        lines = len(self.outputs)
+        return None if self.differing_lines is None else (lines - len(self.differing_lines), lines)
+
+    @property
+    def spread(self) -> float | None:
+        """The difference between the longest and the shortest wall time, over the median; None for a single run."""
+        times = [run.seconds for run in self.runs]
+        return (max(times) - min(times)) / self.seconds if len(times) > 1 else None
+
+    def quantile(self, share: float) -> float | None:
+        """The quantile `share` (0 to 1) of the milliseconds of lines; None if lines have no time of their own."""
+        return float(numpy.quantile(self.milliseconds, share)) if self.milliseconds else None
+
     def speedup_over(self, other: "Measured | None") -> float | None:
         """The median wall time of the row `other` divided by that of this row; None if `other` is None."""
         return other.seconds / self.seconds if other else None
@@ -100,18 +128,9 @@ def baseline(row: Row, measured: Iterable[Measured], decoding: str) -> Measured 
     return next(iter(alike or rows), None)
 
 
-def quantile(values: Sequence[float], share: float) -> float:
-    """The quantile `share` (0 to 1) of `values`, interpolated linearly between neighbouring values."""
-    ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = int(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
-
-
 @dataclass(frozen=True)
 class Result:
-    """The values of a row of the table: quality metrics by name, and `numbers` by the key of their column (None: not measured).
+    """The figures of a row: quality metrics by name, and `numbers` by the key of their column (None: not measured).
 
     `settings` are those with which the row was decoded, by name. `first_difference` is the number (from 1) of the first line whose
     output tokens differ from those of greedy decoding; None if there is no such line, or no greedy row.
@@ -135,63 +154,47 @@ class Result:
         return value
 
 
-Condition = Callable[[str, Sequence[Result]], bool]
-"""A function (key, results) that returns whether the column with this key is shown in a table of these results."""
-
-
-def always(key: str, results: Sequence[Result]) -> bool:  # noqa: ARG001
-    """The condition under which a column is always shown: returns True."""
-    return True
-
-
-def if_measured(key: str, results: Sequence[Result]) -> bool:
-    """Whether at least one of the results has a value for the column with the key `key`."""
-    return any(result.numbers[key] is not None for result in results)
+def show(value: Any, spec: str) -> str:
+    """`value` in the format `spec`, in which an x at the end is the unit; a pair as "3 of 4", and None as NOTHING."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, tuple | list):
+        return f"{value[0]} of {value[1]}"
+    return format(value, spec.removesuffix("x")) + "x" * spec.endswith("x")
 
 
 @dataclass(frozen=True)
 class Column:
     """A column of bench's tables and JSON.
 
-    `key` is its key in JSON ("a.b": key b of the object a), `header` its title; `compute` gives the value for a row, `text` formats
-    a value. `tables` maps the kinds of tables with this column to the condition under which it is shown there. `cell`, if not None,
-    formats a cell from the whole result instead of `text`. `digits` is the number of decimals in JSON.
+    `key` is its key in JSON ("a.b": key b of the object a), `header` its title; `compute` gives the value for a row, `spec` is its format
+    in tables (see `show`), and `digits` the number of decimals in JSON. `tables` are the kinds of tables that show it, with blanks
+    between; with a "?", only if `condition` holds for the results (None: if one has a value). `cell`, if not None, is the text instead of
+    the value's.
     """
 
     key: str
     header: str
     compute: Callable[[Measured], Number]
-    text: Callable[[Any], str]
-    tables: Mapping[TableKind, Condition] = field(default_factory=dict)
+    spec: str
+    tables: str = ""
+    condition: Callable[[Sequence[Result]], bool] | None = None
     cell: Callable[[Result], str] | None = None
     digits: int = 3
 
     def show(self, result: Result) -> str:
         """The text of this column's cell in the row of `result`."""
-        if self.cell is not None:
-            return self.cell(result)
-        value = result.numbers[self.key]
-        return NOTHING if value is None else self.text(value)
+        return self.cell(result) if self.cell else show(result.numbers[self.key], self.spec)
+
+    def is_in(self, kind: TableKind, results: Sequence[Result]) -> bool:
+        """Whether a table of the kind `kind` with `results` has this column."""
+        if f"{kind}?" in self.tables.split():
+            return self.condition(results) if self.condition else any(result.numbers[self.key] is not None for result in results)
+        return kind in self.tables.split()
 
 
-def decimals(digits: int) -> Callable[[float], str]:
-    """Make the function that formats a number with `digits` decimals."""
-    return lambda value: f"{value:,.{digits}f}"
-
-
-def percent(digits: int) -> Callable[[float], str]:
-    """Make the function that formats a share from 0 to 1 as a percentage with `digits` decimals."""
-    return lambda value: f"{value:.{digits}%}"
-
-
-def ratio(value: float) -> str:
-    """Format a speedup with two decimals, such as 1.50x."""
-    return f"{value:.2f}x"
-
-
-def _spread(one: Measured) -> float | None:
-    times = [run.seconds for run in one.runs]
-    return (max(times) - min(times)) / median(times) if len(times) > 1 else None
+def _over(count: float, total: float) -> float | None:
+    return count / total if total else None
 
 
 def _drafted(one: Measured) -> float | None:
@@ -199,127 +202,73 @@ def _drafted(one: Measured) -> float | None:
     return drafted / one.rounds if drafted is not None and one.rounds else None
 
 
-def _identical(one: Measured) -> tuple[int, int] | None:
-    lines = len(one.outputs)
-    return None if one.differing_lines is None else (lines - len(one.differing_lines), lines)
+def _block_size_cell(result: Result) -> str:
+    """The mean block size of rounds with a draft if the block size is adaptive, else the block size that was set."""
+    if result.numbers["drafted"] is None:
+        return str(result.settings.get("block_size", NOTHING))
+    return show(result.numbers["block_size"], ",.1f")
+
+
+def _is_adaptive(results: Sequence[Result]) -> bool:
+    return any(result.numbers["drafted"] is not None for result in results)
+
+
+def _has_several_bundles(results: Sequence[Result]) -> bool:
+    return any(result.row.model for result in results)
+
+
+def _is_unverified(results: Sequence[Result]) -> bool:
+    return any(method.unverified for result in results for method in methods_of(result.row.decoding))
+
+
+def _repetition(one: Measured) -> float:
+    return repetition_rate(sentence for output in one.outputs for sentence in output.sentences)
 
 
 def _peak_memory(one: Measured) -> float | None:
     return max((run.peak_memory_mb for run in one.runs if run.peak_memory_mb is not None), default=None)
 
 
-def _block_size_cell(result: Result) -> str:
-    """The mean block size of rounds with a draft if the block size is adaptive, else the block size that was set."""
-    if result.numbers["drafted"] is None:
-        return str(result.settings.get("block_size", NOTHING))
-    size = result.numbers["block_size"]
-    return NOTHING if size is None else f"{size:,.1f}"
-
-
-def _if_adaptive(key: str, results: Sequence[Result]) -> bool:  # noqa: ARG001
-    return if_measured("drafted", results)
-
-
-def _if_several_bundles(key: str, results: Sequence[Result]) -> bool:  # noqa: ARG001
-    return any(result.row.model for result in results)
-
-
-def _if_unverified(key: str, results: Sequence[Result]) -> bool:  # noqa: ARG001
-    return any(method.unverified for result in results for method in methods_of(result.row.decoding))
-
-
 COLUMNS: tuple[Column, ...] = (
+    Column("iterations", "iterations", lambda one: one.rounds / one.sentences if one.rounds else None, ",.2f", "main sweep tuning"),
+    Column("tokens_per_round", "tokens per round", lambda one: _over(one.tokens, one.rounds), ",.2f", "main sweep tuning synthetic"),
+    # Imamura and Sumita 2020, Table 4
     Column(
-        "iterations",
-        "iterations",
-        lambda one: one.rounds / one.sentences if one.rounds else None,
-        decimals(2),
-        {"main": always, "sweep": always, "tuning": always},
-    ),
-    Column(
-        "tokens_per_round",
-        "tokens per round",
-        lambda one: one.tokens / one.rounds if one.rounds else None,
-        decimals(2),
-        {"main": always, "sweep": always, "tuning": always, "synthetic": always},
-    ),
-    Column(
-        "tokens_per_sentence",  # Imamura and Sumita 2020, Table 4
+        "tokens_per_sentence",
         "tokens a sentence",
-        lambda one: one.tokens / one.sentences if one.sentences else None,
-        decimals(2),
-        {"main": _if_several_bundles, "sweep": _if_several_bundles},
+        lambda one: _over(one.tokens, one.sentences),
+        ",.2f",
+        "main? sweep?",
+        _has_several_bundles,
     ),
-    Column(
-        "repetition",  # GAD, Table 9
-        "repeated tokens",
-        lambda one: repetition_rate(sentence for output in one.outputs for sentence in output.sentences),
-        percent(2),
-        {"main": _if_unverified, "sweep": _if_unverified},
-        digits=6,
-    ),
-    Column(
-        "block_size",
-        "block size",
-        lambda one: one.runs[0].block_size if one.runs[0].drafted else None,
-        decimals(1),
-        {"main": _if_adaptive},
-        cell=_block_size_cell,
-    ),
-    Column("drafted", "rounds with a draft", _drafted, percent(0), {"main": _if_adaptive}),
-    Column(
-        "ms_per_sentence.median",
-        "ms a sentence",
-        lambda one: median(one.milliseconds) if one.milliseconds else None,
-        decimals(1),
-        {"main": always, "synthetic": always},
-    ),
-    Column("ms_per_sentence.p95", "", lambda one: quantile(one.milliseconds, 0.95) if one.milliseconds else None, decimals(1)),
-    Column(
-        "tokens_per_second",
-        "tokens/s",
-        lambda one: one.tokens / one.seconds,
-        decimals(0),
-        {"main": always, "sweep": always, "synthetic": always},
-    ),
-    Column("spread", "spread", _spread, percent(0), {"main": if_measured, "sweep": if_measured}),
-    Column(
-        "speedup_vs_greedy",
-        "speedup vs greedy",
-        lambda one: one.speedup_over(one.greedy),
-        ratio,
-        {"main": always, "sweep": always},
-    ),
-    Column(
-        "speedup_vs_beam",
-        "speedup vs beam",
-        lambda one: one.speedup_over(one.beam),
-        ratio,
-        {"main": always, "sweep": if_measured},
-    ),
-    Column(
-        "identical",
-        "identical lines",
-        _identical,
-        lambda value: f"{value[0]} of {value[1]}",
-        {"main": always, "tuning": always, "synthetic": always},
-    ),
-    Column("peak_memory_mb", "peak memory, MB", _peak_memory, decimals(0), {"main": always}),
+    # GAD, Table 9
+    Column("repetition", "repeated tokens", _repetition, ".2%", "main? sweep?", _is_unverified, digits=6),
+    Column("block_size", "block size", lambda one: one.runs[0].block_size or None, ",.1f", "main?", _is_adaptive, _block_size_cell),
+    Column("drafted", "rounds with a draft", _drafted, ".0%", "main?"),
+    Column("ms_per_sentence.median", "ms a sentence", lambda one: one.quantile(0.5), ",.1f", "main synthetic"),
+    Column("ms_per_sentence.p95", "", lambda one: one.quantile(0.95), ",.1f"),
+    Column("tokens_per_second", "tokens/s", lambda one: one.tokens / one.seconds, ",.0f", "main sweep synthetic"),
+    Column("spread", "spread", lambda one: one.spread, ".0%", "main? sweep?"),
+    Column("speedup_vs_greedy", "speedup vs greedy", lambda one: one.speedup_over(one.greedy), ".2fx", "main sweep"),
+    Column("speedup_vs_beam", "speedup vs beam", lambda one: one.speedup_over(one.beam), ".2fx", "main sweep?"),
+    Column("identical", "identical lines", lambda one: one.identical, "", "main tuning synthetic"),
+    Column("peak_memory_mb", "peak memory, MB", _peak_memory, ",.0f", "main"),
 )
 """All columns except those of quality metrics, in their order in JSON and in tables."""
 
 
-def columns_of(kind: TableKind, results: Sequence[Result]) -> list[Column]:
-    """The columns of a table of the kind `kind` whose condition (such as `if_measured`) holds for `results`."""
-    return [column for column in COLUMNS if kind in column.tables and column.tables[kind](column.key, results)]
-
-
 def summarise(measured: Sequence[Measured], score: Scorer) -> list[Result]:
-    """Compute the result of every measured row, in order; `score` computes the quality of its output lines.
+    """Compute the figures of every measured row, in order; `score` computes the quality of its output lines.
 
     Speedups, and the number of lines equal to greedy's, refer to the greedy and beam rows that `compare` finds for the row.
     """
-    return [_summarise(one, score) for one in compare(measured)]
+    results = []
+    for one in compare(measured):
+        quality = score([output.text for output in one.outputs])
+        numbers = {column.key: column.compute(one) for column in COLUMNS}
+        first = next(iter(one.differing_lines or ()), None)
+        results.append(Result(one.row, one.settings, quality.values if quality else {}, numbers, first))
+    return results
 
 
 def exactness_violations(results: Iterable[Result]) -> list[str]:
@@ -329,19 +278,37 @@ def exactness_violations(results: Iterable[Result]) -> list[str]:
     """
     broken = []
     for result in results:
-        if "margin" in result.settings:
-            continue
-        identical = result.numbers.get("identical")
         decoding = result.settings.get("chosen", result.row.decoding)  # `auto` chooses one
-        if replace(result.row, decoding=decoding).exact and isinstance(identical, tuple) and result.first_difference is not None:
-            same, lines = identical
-            difference = f"line {result.first_difference} does not"
-            broken.append(f"row {result.row.label}: {same} of {lines} lines equal those of greedy; {difference}")
+        if result.first_difference is not None and "margin" not in result.settings and replace(result.row, decoding=decoding).exact:
+            same, difference = show(result.numbers["identical"], ""), f"line {result.first_difference} does not"
+            broken.append(f"row {result.row.label}: {same} lines equal those of greedy; {difference}")
     return broken
 
 
-def _summarise(one: Measured, score: Scorer) -> Result:
-    quality = score([output.text for output in one.outputs])
-    numbers = {column.key: column.compute(one) for column in COLUMNS}
-    first = next(iter(one.differing_lines or ()), None)
-    return Result(one.row, one.settings, quality.values if quality else {}, numbers, first)
+def to_json(
+    results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
+) -> dict[str, Any]:
+    """The object that `bench --json` writes: format, environment, input, signatures, and an object for each row.
+
+    `environment` describes the machine, `examples` the input, `signatures` how the quality metrics were computed. Values that were
+    not measured are None.
+    """
+    described = {"environment": dict(environment), "input": dict(examples), "signatures": dict(signatures)}
+    return {"format": FORMAT} | described | {"rows": [_row_to_json(result) for result in results]}
+
+
+def _row_to_json(result: Result) -> dict[str, Any]:
+    record: dict[str, Any] = {"model": result.row.model} if result.row.model else {}
+    record |= {"decoding": result.row.decoding, "settings": result.settings}
+    record |= {name: _rounded(result.quality.get(name), 3) for name in dict.fromkeys(("bleu", "chrf", *result.quality))}
+    for column in COLUMNS:
+        outer, _, inner = column.key.partition(".")
+        value = _rounded(result.numbers[column.key], column.digits)
+        record |= {outer: record.get(outer, {}) | {inner: value}} if inner else {outer: value}
+    return record
+
+
+def _rounded(value: Number, digits: int) -> float | list[int] | None:
+    if value is None:
+        return None
+    return list(value) if isinstance(value, tuple) else round(value, digits)

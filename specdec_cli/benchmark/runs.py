@@ -1,17 +1,16 @@
 """Runs of a row: the outputs and times of decoding lines with a bundle, by the engine that the commands take for it."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.lengths import Lengths, known
-from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, TOLERANT
+from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, TOLERANT, DrafterKind
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options, resolve
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
@@ -23,10 +22,9 @@ from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.processors import peak_resident_mb
-from specdec_cli.text.segment.sentences import segment
-from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
+    from specdec_cli.benchmark.geometries import Geometry
     from specdec_cli.engines.reference import Engine
     from specdec_cli.model.bundle import Bundle
 
@@ -62,15 +60,31 @@ class Run:
     drafted: int | None = None
     block_size: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """All fields by name, outputs as dictionaries, for JSON."""
-        return asdict(self)
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """The inverse of `to_dict`; accepts lists for tuples, as JSON has them."""
-        outputs = (output | {"sentences": tuple(map(tuple, output["sentences"]))} for output in values["outputs"])
-        return cls(**values | {"outputs": tuple(Output(**output) for output in outputs)})
+@dataclass(frozen=True)
+class Conditions:
+    """The conditions that all rows of a bundle share: the bundle, and what it and this machine support.
+
+    - `machine`: the machine, with device, precision and threads resolved; `gpu` is the name of its GPU (None: it is not used), and
+      `torch` the version of PyTorch.
+    - `languages`: those of source and target; `drafter`: the kind of the bundle's drafter (None: it has none).
+    - `split`: lines are split into sentences.
+    - `limits`: the largest number of output tokens by padded length of the source.
+    - `converted`: folders with the bundle as a CTranslate2 model, by number format; `refused`: why other formats are not supported.
+    - `geometry`: the shape of a synthetic bundle, whose drafts are recorded (None: another bundle).
+    """
+
+    model: ModelChoice
+    machine: MachineOptions
+    gpu: str | None = None
+    torch: str = ""
+    languages: tuple[str, str] = ("", "")
+    drafter: DrafterKind | None = None
+    split: bool = True
+    limits: Mapping[int, int] = field(default_factory=dict)
+    converted: Mapping[str, Path] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    geometry: "Geometry | None" = None
 
 
 class Runner(Protocol):
@@ -101,47 +115,11 @@ def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[s
     return Run(ends[-1] - started, tuple(replace(output, seconds=taken) for output, taken in zip(single, seconds, strict=True)))
 
 
-class Lines:
-    """Decodes lines by another toolkit: the same sentences, with the same ids and length limits, as specdec decodes.
-
-    `limits` maps padded source lengths to the largest output lengths (tokens). With `split`, lines are split into sentences.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, limits: Mapping[int, int], split: bool) -> None:
-        self._tokenizer, self._limits, self._split = tokenizer, dict(sorted(limits.items())), split
-
-    def decode(self, lines: Sequence[str], decode: Callable[[Sequence[Sequence[int]], int], Sequence[tuple[int, ...]]]) -> list[Output]:
-        """The outputs of `lines`. `decode` returns the output ids of sentences, given by ids without special tokens, and of a length limit.
-
-        Sentences with the same limit are decoded together.
-        """
-        tokenizer = self._tokenizer
-        longest = max(self._limits) - len(tokenizer.add_special_tokens([]))
-        split = [segment(line, longest, lambda text: len(tokenizer.encode(text)), split=self._split) for line in lines]
-        texts = [text for segments in split for text in segments.texts]
-        sentences = tokenizer.encode_batch(texts) if texts else []
-        by_width: dict[int, list[int]] = defaultdict(list)
-        for number, ids in enumerate(sentences):
-            by_width[next(width for width in self._limits if width >= len(tokenizer.add_special_tokens(ids)))].append(number)
-        found: dict[int, tuple[int, ...]] = {}
-        for width, numbers in by_width.items():
-            decoded = decode([sentences[number] for number in numbers], self._limits[width])
-            found |= dict(zip(numbers, decoded, strict=True))
-        ordered = iter([found[number] for number in range(len(sentences))])
-        outputs = []
-        for segments in split:
-            own = tuple(next(ordered) for _ in segments.texts)
-            outputs.append(Output(segments.join([tokenizer.decode(ids) for ids in own]), own))
-        return outputs
-
-
 class BundleRunner:
-    """Runs rows with the bundle `model`, each by the engine that `open_engine` opens for it on `machine`; with `split`, lines are split
-    into sentences. Rows of one runner share weights in PyTorch.
-    """
+    """Runs rows with a bundle, each by the engine that `open_engine` opens for it. Rows of one runner share weights in PyTorch."""
 
-    def __init__(self, model: ModelChoice, machine: MachineOptions, split: bool) -> None:
-        self._model, self._machine, self._split = replace(model, name=str(find_bundle(model))), machine, split
+    def __init__(self, conditions: Conditions) -> None:
+        self._conditions, self._model = conditions, replace(conditions.model, name=str(find_bundle(conditions.model)))
         self._load = cache(open_bundle)
         self._info = read_info(Path(self._model.name))
         self._opened: dict[Row, tuple[Described, Engine | None]] = {}
@@ -150,10 +128,14 @@ class BundleRunner:
     def open(self, row: Row) -> "tuple[Described, Engine | None]":
         """The bundle, and the reference engine that decodes `row`; None if the native engine does, which is loaded for each run."""
         if row not in self._opened:
-            machine = replace(self._machine, threads=row.threads)
+            machine = replace(self._conditions.machine, threads=row.threads)
             opened = open_engine(self._model, machine, options_of(row, self._info), load=self._load)
             self._opened[row] = opened.bundle, None if isinstance(opened.engine, NativeEngine) else cast("Engine", opened.engine)
         return self._opened[row]
+
+    def decoding(self, row: Row) -> Decoding:
+        """The decoding of `row`, resolved."""
+        return resolve(options_of(row, self._info), self.open(row)[0])
 
     def prepare(self, row: Row) -> dict[str, Any]:
         """The settings with which `row` is decoded, defaults resolved, by name. Raises UsageError if the bundle does not support `row`."""
@@ -169,22 +151,22 @@ class BundleRunner:
         engine, skipped = self.engine(row, lines), False
         if isinstance(engine, NativeEngine) and len(lines) >= WORTH_LOADING:
             engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
-        run = timed(self.decoder(engine, row), lines, row.options.batch_size == 1)
+        run = self._timed(engine, row, lines)
         if isinstance(engine, NativeEngine):
             skipped = self.decoding(row).may_skip and engine.decoding.method == "greedy"
         drafted, block_size = engine.drafted or ((0, 0.0) if skipped else (None, None))
-        return replace(run, peak_memory_mb=self._peak_mb(), drafted=drafted, block_size=block_size)
+        return replace(run, peak_memory_mb=peak_memory_mb(self.on_gpu), drafted=drafted, block_size=block_size)
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
         """Decode `lines` with `row`, which drafts or searches (`Row.profiled`), by the reference engine; return the wall time in seconds
         spent in the parts TIMED of `instruments` (Ge et al. 2022, Table 15), and in "others".
         """
-        from specdec_cli.benchmark.instruments import Stopwatch, add_timers
+        from specdec_cli.benchmark.instruments import Stopwatch
         from specdec_cli.engines.reference import Engine
 
         engine, stopwatch = self.reference(row, Engine, lines), Stopwatch(self.on_gpu)
-        add_timers(engine, stopwatch)
-        run = timed(self.decoder(engine, row), lines, row.options.batch_size == 1)
+        stopwatch.watch(engine)
+        run = self._timed(engine, row, lines)
         return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
 
     def count(self, row: Row, lines: Sequence[str]) -> dict[str, int] | None:
@@ -197,7 +179,7 @@ class BundleRunner:
         if not countable(self.decoding(row).method):
             return None
         engine = self.reference(row, CountingEngine, lines)
-        self.decoder(engine, row)(lines)
+        self._decoder(engine, row)(lines)
         return engine.operations
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> SentenceDecoder:
@@ -217,7 +199,8 @@ class BundleRunner:
         found, opened = self.open(row)
         if opened is None:
             prepare_torch(row.threads)
-            found = self._load(self._model, native_machine(self._machine.device, self._machine.precision, row.threads))
+            machine = self._conditions.machine
+            found = self._load(self._model, native_machine(machine.device, machine.precision, row.threads))
         verifier = None if opened is None else opened.verifier
         return kind(cast("Bundle", found), self.decoding(row), verifier=verifier, lengths=self._lengths(row, lines))
 
@@ -232,31 +215,34 @@ class BundleRunner:
             own: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
             greedy = row.changed(decoding="greedy", variant=None, oracle_length=False, **own)
             engine = self.reference(greedy, GreedyLengths)
-            self.decoder(engine, greedy)(lines)
+            self._decoder(engine, greedy)(lines)
             self._known = (lines, engine.outputs)
         return self._known[1]
 
-    def decoder(self, engine: SentenceDecoder, row: Row) -> Decode:
+    def _timed(self, engine: SentenceDecoder, row: Row, lines: Sequence[str]) -> Run:
+        return timed(self._decoder(engine, row), lines, row.options.batch_size == 1)
+
+    def _decoder(self, engine: SentenceDecoder, row: Row) -> Decode:
         """Make the function that decodes lines with `engine` as the command of the bundle's task does (translate or correct), and waits for
         the GPU. If `row` has a `min_score`, lines are corrected for any task.
         """
-        bundle, _ = self.open(row)
+        bundle, split = self.open(row)[0], self._conditions.split
         decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
         if self._info.task not in REWRITING and row.min_score is None:
-            decode = LineTranslator(engine, bundle.tokenizer, split=self._split).translate
+            decode = LineTranslator(engine, bundle.tokenizer, split=split).translate
         else:
             kept = _edit_filter(row, self._info)
-            decode = LineCorrector(engine, bundle.tokenizer, kept, split=self._split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
+            decode = LineCorrector(engine, bundle.tokenizer, kept, split=split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
 
         def outputs(lines: Sequence[str]) -> list[Output]:
             decoded = [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]
-            self.wait()
+            self._wait()
             return decoded
 
-        self.wait()
+        self._wait()
         return outputs
 
-    def wait(self) -> None:
+    def _wait(self) -> None:
         """Wait for the GPU, so that the clock is read after all its work is done."""
         if self.on_gpu:
             import torch
@@ -266,18 +252,16 @@ class BundleRunner:
     @property
     def on_gpu(self) -> bool:
         """Whether the bundle is on a GPU."""
-        return self._machine.device == "cuda"
+        return self._conditions.machine.device == "cuda"
 
-    def _peak_mb(self) -> float | None:
-        if not self.on_gpu:
-            return peak_resident_mb()
-        import torch
 
-        return torch.cuda.max_memory_allocated() / 2**20
+def peak_memory_mb(on_gpu: bool) -> float | None:
+    """The peak memory in MB (2**20 bytes): on a GPU what PyTorch has allocated there, else that of the process since it started."""
+    if not on_gpu:
+        return peak_resident_mb()
+    import torch
 
-    def decoding(self, row: Row) -> Decoding:
-        """The decoding of `row`, resolved."""
-        return resolve(options_of(row, self._info), self.open(row)[0])
+    return torch.cuda.max_memory_allocated() / 2**20
 
 
 def options_of(row: Row, info: BundleInfo) -> DecodingOptions:

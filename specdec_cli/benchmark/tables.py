@@ -1,9 +1,9 @@
-"""Benchmark results as text tables, on a terminal or in Markdown, and as JSON."""
+"""Benchmark results as text tables, on a terminal or in Markdown."""
 
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
@@ -11,31 +11,16 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from specdec_cli.benchmark.results import COLUMNS, NOTHING, Number, Result, TableKind, columns_of, decimals, ratio
+from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, Result, TableKind, show
 from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
-
-FORMAT = 1
-METRICS = {
-    "bleu": "BLEU",
-    "rouge1": "ROUGE-1",
-    "rouge2": "ROUGE-2",
-    "rougeLsum": "ROUGE-Lsum",
-    "chrf": "chrF",
-    "gleu": "GLEU",
-    "precision": "precision",
-    "recall": "recall",
-    "f05": "F0.5",
-    "sari": "SARI",
-    "edit_ratio": "edit ratio",
-}
-"""The headers of quality metrics in tables, by the keys of the metrics, in the order of columns."""
 
 MOST_BUSY = 0.1
 """The largest share (0 to 1) of all processors that other processes may use during a bench without a warning."""
 _WIDE = 10_000
 """The width of output to a pipe, where a table has one line of headers."""
 _HEADER_WIDTH = 9
-Cell = Callable[[Result], str]
+Cells = dict[str, Callable[[Result], str]]
+"""Columns by header: the text of a cell for a result."""
 
 
 @dataclass(frozen=True)
@@ -59,19 +44,13 @@ class Table:
 
 
 def main_table(results: Sequence[Result]) -> Table:
-    """The table of bench without a sweep: a line for each result, with its quality, the columns of the kind "main", and speedups."""
-    names = _names(results)
-    return replace(
-        _table(names | _quality(results) | _numbers("main", results, _over_first(results) | _over_ctranslate2(results)), results),
-        names=len(names),
-    )
+    """The table of bench without a sweep: a line for each result, with its quality, figures and speedups."""
+    return _table("main", results, _names(results), speedups=_over_first(results) | _over_ctranslate2(results))
 
 
 def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     """The table of a sweep, with a line for each row and combination of values (Ge et al. 2022, Tables 6 and 12, Figure 7)."""
-    names = _names(results)
-    columns = names | {key.replace("-", " "): _setting(key.replace("-", "_")) for key in sweep}
-    return replace(_table(columns | _quality(results) | _numbers("sweep", results, _over_first(results)), results), names=len(names))
+    return _table("sweep", results, _names(results), _settings(*sweep), _over_first(results))
 
 
 def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result], *, block_sizes: bool = False) -> Table:
@@ -80,36 +59,33 @@ def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result], *, blo
     `chosen` has the result of each preset, by name of the preset. With `block_sizes`, the table has also the block size and the speed, by
     which the block size is chosen.
     """
-    columns: dict[str, Cell] = {
-        "decoding": lambda r: r.row.name,
-        "chosen for": lambda r: ", ".join(name for name, one in chosen.items() if one is r),
-        "top beta": _setting("top_beta"),
-        "tolerance": _setting("tolerance"),
+    names: Cells = {
+        "decoding": lambda result: result.row.name,
+        "chosen for": lambda result: ", ".join(name for name, one in chosen.items() if one is result),
     }
-    numbers = _numbers("tuning", results)
-    if block_sizes:
-        columns |= {"block size": _setting("block_size")}
-        numbers |= {"tokens/s": lambda r: f"{r.number('tokens_per_second'):,.0f}"}
-    return replace(_table(columns | _quality(results) | numbers, results), names=2)
-
-
-def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
-    """Tokens per round and BLEU by tolerance (rows) and top-beta (columns), as in Table 7 of Ge et al. 2022."""
-    cells = {(r.settings["tolerance"], r.settings["top_beta"]): _tokens_and_bleu(r) for r in results if "top_beta" in r.settings}
-    columns = ("tolerance", *(f"top-{beta}" for beta in sweep["top-beta"]))
-    rows = ((str(tau), *(cells.get((tau, beta), NOTHING) for beta in sweep["top-beta"])) for tau in sweep["tolerance"])
-    return Table(columns, tuple(rows))
+    settings = _settings("top-beta", "tolerance", *(["block-size"] if block_sizes else ()))
+    speed: Cells = {"tokens/s": lambda result: show(result.number("tokens_per_second"), ",.0f")} if block_sizes else {}
+    return _table("tuning", results, names, settings, last=speed)
 
 
 def synthetic_table(results: Sequence[Result]) -> Table:
     """The table of a geometry of the synthetic benchmark: a line for each result, with its speedups over the rows without drafts."""
-    columns: dict[str, Cell] = {
-        "decoding": lambda r: f"{r.row.decoding}, recorded" if r.settings["recorded"] else r.row.decoding,
-        "precision": _setting("precision"),
-        "threads": _setting("threads"),
-    }
+    names: Cells = {"decoding": lambda result: result.row.decoding + ", recorded" * result.settings["recorded"]}
     others = {f"speedup vs {other.row.decoding}": _speedup(other) for other in results if not other.row.drafts}
-    return _table(columns | _numbers("synthetic", results, others), results)
+    return _table("synthetic", results, names, _settings("precision", "threads"), others)
+
+
+def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
+    """Tokens per round and BLEU by tolerance (rows) and top-beta (columns), as in Table 7 of Ge et al. 2022."""
+    tokens = next(column for column in COLUMNS if column.key == "tokens_per_round")
+    cells = {
+        (result.settings["tolerance"], result.settings["top_beta"]): f"{tokens.show(result)} / {show(result.quality.get('bleu'), ',.2f')}"
+        for result in results
+        if "top_beta" in result.settings
+    }
+    columns = ("tolerance", *(f"top-{beta}" for beta in sweep["top-beta"]))
+    rows = ((str(tau), *(cells.get((tau, beta), NOTHING) for beta in sweep["top-beta"])) for tau in sweep["tolerance"])
+    return Table(columns, tuple(rows))
 
 
 def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, iterations: Mapping[str, float | None]) -> Table:
@@ -125,108 +101,71 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, i
         columns += [f"{name}, ms", "share"]
         total, encoding = sum(seconds.values()), sum(part for module, part in seconds.items() if module.endswith("encoder"))
         for module, part in (*seconds.items(), ("total", total)):
-            rows.setdefault(module, [module]).extend([decimals(2)(1000 * part / sentences), f"{part / total:.1%}"])
+            rows.setdefault(module, [module]).extend([f"{1000 * part / sentences:,.2f}", f"{part / total:.1%}"])
         rounds = sentences * (iterations.get(name) or 0)
-        a_round = decimals(2)(1000 * (total - encoding) / rounds) if rounds else NOTHING
-        rows.setdefault("a round", ["a round"]).extend([a_round, NOTHING])
+        a_round = 1000 * (total - encoding) / rounds if rounds else None
+        rows.setdefault("a round", ["a round"]).extend([show(a_round, ",.2f"), NOTHING])
     return Table(tuple(columns), tuple(map(tuple, rows.values())))
 
 
-def _table(columns: Mapping[str, Cell], results: Sequence[Result]) -> Table:
-    return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results))
+def _table(
+    kind: TableKind,
+    results: Sequence[Result],
+    names: Cells,
+    settings: Cells | None = None,
+    speedups: Cells | None = None,
+    last: Cells | None = None,
+) -> Table:
+    """A table of the kind `kind`: `names`, `settings`, quality metrics, its COLUMNS and `last`.
 
-
-def _numbers(kind: TableKind, results: Sequence[Result], speedups: dict[str, Cell] | None = None) -> dict[str, Cell]:
-    """The columns of numbers of a table; further `speedups` come before the column of identical lines, or last without it."""
-    columns: dict[str, Cell] = {}
-    for column in columns_of(kind, results):
-        columns |= (speedups or {}) if column.key == "identical" else {}
-        columns[column.header] = column.show
-    return columns | (speedups or {})
-
-
-def _names(results: Sequence[Result]) -> dict[str, Cell]:
-    """The columns that name a row: its bundle and the size of its vocabulary, if there are several, and its decoding."""
-    models: dict[str, Cell] = {"model": lambda r: r.row.model} if results[0].row.model else {}
-    sizes: dict[str, Cell] = (
-        {"vocabulary": _setting("vocabulary")} if len({r.settings.get("vocabulary") for r in results} - {None}) > 1 else {}
-    )
-    return models | sizes | {"decoding": lambda r: r.row.name}
-
-
-def _quality(results: Sequence[Result]) -> dict[str, Cell]:
-    """A column for each metric that was computed for any row."""
+    The `speedups` come before the column of identical lines, or after all COLUMNS without it.
+    """
     measured = {name for result in results for name in result.quality}
-    return {label: _metric(name) for name, label in METRICS.items() if name in measured}
+    columns = dict(names) | dict(settings or {})
+    columns |= {header: _metric(name) for name, header in METRICS.items() if name in measured}
+    for column in COLUMNS:
+        if column.is_in(kind, results):
+            columns |= (speedups or {}) if column.key == "identical" else {}
+            columns[column.header] = column.show
+    columns |= {**(speedups or {}), **(last or {})}
+    return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results), len(names))
 
 
-def _metric(name: str) -> Cell:
-    return lambda result: decimals(2)(result.quality[name]) if name in result.quality else NOTHING
+def _names(results: Sequence[Result]) -> Cells:
+    """The columns that name a row: its bundle and the size of its vocabulary, if there are several, and its decoding."""
+    models: Cells = {"model": lambda result: result.row.model} if results[0].row.model else {}
+    differ = len({result.settings.get("vocabulary") for result in results} - {None}) > 1
+    return {**models, **(_settings("vocabulary") if differ else {}), "decoding": lambda result: result.row.name}
 
 
-def _setting(name: str) -> Cell:
-    return lambda result: str(result.settings.get(name, NOTHING))
+def _settings(*keys: str) -> Cells:
+    """A column for each setting of a row, by its key in sweeps."""
+
+    def cell(name: str) -> Callable[[Result], str]:
+        return lambda result: str(result.settings.get(name, NOTHING))
+
+    return {key.replace("-", " "): cell(key.replace("-", "_")) for key in keys}
 
 
-def _speedup(other: Result) -> Cell:
-    return lambda result: ratio(result.number("tokens_per_second") / other.number("tokens_per_second"))
+def _metric(name: str) -> Callable[[Result], str]:
+    return lambda result: show(result.quality.get(name), ",.2f")
 
 
-def _over_first(results: Sequence[Result]) -> dict[str, Cell]:
+def _speedup(other: Result) -> Callable[[Result], str]:
+    return lambda result: show(result.number("tokens_per_second") / other.number("tokens_per_second"), ".2fx")
+
+
+def _over_first(results: Sequence[Result]) -> Cells:
     """A column of speedups over the first row, if there are several bundles."""
     return {"speedup vs the first row": _speedup(results[0])} if results[0].row.model else {}
 
 
-def _over_ctranslate2(results: Sequence[Result]) -> dict[str, Cell]:
+def _over_ctranslate2(results: Sequence[Result]) -> Cells:
     """Columns of speedups over the fastest row of each CTranslate2 decoding."""
-    fastest: dict[str, Result] = {}
-    for result in results:
-        name = result.row.decoding
-        if name in CTRANSLATE2 and (name not in fastest or result.number("tokens_per_second") > fastest[name].number("tokens_per_second")):
-            fastest[name] = result
-    return {f"speedup vs {name}": _speedup(other) for name, other in fastest.items()}
-
-
-def _tokens_and_bleu(result: Result) -> str:
-    tokens = next(column for column in COLUMNS if column.key == "tokens_per_round")
-    return f"{tokens.show(result)} / {_metric('bleu')(result)}"
-
-
-def to_json(
-    results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
-) -> dict[str, Any]:
-    """The object that `bench --json` writes: format, environment, input, signatures, and an object for each row.
-
-    `environment` describes the machine, `examples` the input, `signatures` how the quality metrics were computed. Values that were
-    not measured are None.
-    """
-    return {
-        "format": FORMAT,
-        "environment": dict(environment),
-        "input": dict(examples),
-        "signatures": dict(signatures),
-        "rows": [_row_to_json(result) for result in results],
-    }
-
-
-def _row_to_json(result: Result) -> dict[str, Any]:
-    record: dict[str, Any] = {"model": result.row.model} if result.row.model else {}
-    record |= {"decoding": result.row.decoding, "settings": result.settings}
-    record |= {name: _rounded(result.quality.get(name), 3) for name in dict.fromkeys(("bleu", "chrf", *result.quality))}
-    for column in COLUMNS:
-        outer, _, inner = column.key.partition(".")
-        value = _rounded(result.numbers[column.key], column.digits)
-        if inner:
-            record.setdefault(outer, {})[inner] = value
-        else:
-            record[outer] = value
-    return record
-
-
-def _rounded(value: Number, digits: int) -> float | list[int] | None:
-    if value is None:
-        return None
-    return list(value) if isinstance(value, tuple) else round(value, digits)
+    theirs = sorted((result for result in results if result.row.decoding in CTRANSLATE2), key=lambda r: r.number("tokens_per_second"))
+    fastest = {result.row.decoding: result for result in theirs}
+    names = dict.fromkeys(result.row.decoding for result in results if result.row.decoding in fastest)
+    return {f"speedup vs {name}": _speedup(fastest[name]) for name in names}
 
 
 class View:
@@ -276,11 +215,9 @@ class View:
 
 def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
     """Lines of text with the machine, the versions and the input of a bench; see `machine_lines`."""
-    return [
-        *machine_lines(environment),
-        f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
-        + (f"; medians of {environment['repetitions']}" if environment["repetitions"] > 1 else ""),
-    ]
+    decoded = f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
+    medians = f"; medians of {environment['repetitions']}" if environment["repetitions"] > 1 else ""
+    return [*machine_lines(environment), decoded + medians]
 
 
 def machine_lines(environment: Mapping[str, Any]) -> list[str]:

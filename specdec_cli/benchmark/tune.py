@@ -52,7 +52,7 @@ def tuning_plan(plan: Plan) -> Plan:
         raise UsageError(f"--tune --sweep {unknown[0]}: only {', '.join(GRID)} and {BLOCK_SIZE} are tuned")
     if plan.examples.references is None or plan.examples.languages is not None:
         raise UsageError("--tune needs dev data with references: FILE, or --input with --reference")
-    kind = read_json(find_bundle(plan.model) / "drafter" / "config.json", ModelError).get("kind", "block")
+    kind = read_json(find_bundle(plan.models[""]) / "drafter" / "config.json", ModelError).get("kind", "block")
     rows = tuple(replace(plan.rows[0], decoding=decoding, variant=variant) for decoding, variant in ROWS[kind])
     return replace(plan, rows=rows, asked=True, sweep={**GRID, **plan.sweep})
 

@@ -1,72 +1,63 @@
 """The worker processes of a benchmark: one inspects and converts a bundle, the others run rows. The parent process loads no torch.
 
-Arguments and results are values of JSON. Libraries are imported when a request needs them, so that a row of the native engine, or of
-CTranslate2, takes no memory for PyTorch.
+Libraries are imported when a request needs them, so that a row of the native engine, or of CTranslate2, takes no memory for PyTorch.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.runs import BundleRunner, Runner
+from specdec_cli.benchmark.runs import BundleRunner, Conditions, Run, Runner
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.native.library import LibraryError, load_library
-from specdec_cli.opening.machine import Machine, MachineOptions, computes_natively, native_machine, resolve_machine
-from specdec_cli.opening.models import ModelChoice, open_bundle
+from specdec_cli.opening.machine import Machine, computes_natively, native_machine, resolve_machine
+from specdec_cli.opening.models import open_bundle
 from specdec_cli.processes import serve
 
 if TYPE_CHECKING:
+    from specdec_cli.benchmark.geometries import Geometry
     from specdec_cli.model.bundle import Bundle
 
 
 class Worker:
-    """Answers the requests of the parent process to load a model and to run rows, which come as their fields by name."""
+    """Answers the requests of the parent process to load a model and to run rows."""
 
     _runner: Runner
 
-    def open(self, row: dict[str, Any], conditions: dict[str, Any]) -> None:
-        """Load what decodes `row` under `conditions`, the fields of a Conditions."""
-        asked = Row.from_dict(row)
-        model, machine = ModelChoice(**conditions["model"]), MachineOptions(**conditions["machine"])
-        limits, split = dict(conditions["limits"]), conditions["split"]
-        if asked.compute_type is not None:
-            from specdec_cli.benchmark.ctranslate2 import CTranslate2Runner
+    def open(self, row: Row, conditions: Conditions) -> None:
+        """Load what decodes `row` under `conditions`."""
+        if row.toolkit == "specdec":
+            runner = BundleRunner(conditions)
+            if conditions.geometry is not None:
+                from specdec_cli.benchmark.recorded import RecordedRunner
 
-            folder = Path(conditions["converted"][asked.compute_type])
-            self._runner = CTranslate2Runner(folder, asked, machine.device, limits, split)
-            return
-        if asked.toolkit == "transformers":
-            from specdec_cli.benchmark.transformers import TransformersRunner
-
-            self._runner = TransformersRunner(model, asked, machine, limits, split)
-            return
-        if conditions["geometry"] is None:
-            runner = BundleRunner(model, machine, split)
+                runner = RecordedRunner(conditions)
+            runner.open(row)
+            self._runner = runner
         else:
-            from specdec_cli.benchmark.synthetic import Geometry, RecordedRunner
+            from specdec_cli.benchmark.toolkits import CTranslate2Runner, TransformersRunner
 
-            runner = RecordedRunner(model, machine, Geometry.from_dict(conditions["geometry"]))
-        runner.open(asked)
-        self._runner = runner
+            self._runner = {"ctranslate2": CTranslate2Runner, "transformers": TransformersRunner}[row.toolkit](conditions, row)
 
-    def prepare(self, row: dict[str, Any]) -> dict[str, Any]:
+    def prepare(self, row: Row) -> dict[str, Any]:
         """The settings with which a row is decoded, defaults resolved, by name."""
-        return self._runner.prepare(Row.from_dict(row))
+        return self._runner.prepare(row)
 
-    def run(self, row: dict[str, Any], lines: list[str]) -> dict[str, Any]:
-        """Decode `lines` with a row; return the measured time, memory and outputs as the fields of a Run, by name."""
-        return self._runner.run(Row.from_dict(row), lines).to_dict()
+    def run(self, row: Row, lines: list[str]) -> Run:
+        """Decode `lines` with a row."""
+        return self._runner.run(row, lines)
 
-    def profile(self, row: dict[str, Any], lines: list[str]) -> dict[str, float]:
-        """Decode `lines` with a row of a bundle by the reference engine; return the result of `BundleRunner.profile`."""
+    def profile(self, row: Row, lines: list[str]) -> dict[str, float]:
+        """The result of `BundleRunner.profile`."""
         assert isinstance(self._runner, BundleRunner)
-        return self._runner.profile(Row.from_dict(row), lines)
+        return self._runner.profile(row, lines)
 
-    def count(self, row: dict[str, Any], lines: list[str]) -> dict[str, int] | None:
-        """Decode `lines` with a row of a bundle by the reference engine; return the result of `BundleRunner.count`."""
+    def count(self, row: Row, lines: list[str]) -> dict[str, int] | None:
+        """The result of `BundleRunner.count`."""
         assert isinstance(self._runner, BundleRunner)
-        return self._runner.count(Row.from_dict(row), lines)
+        return self._runner.count(row, lines)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
         """The functions that answer requests of the parent process, by name of the request."""
@@ -74,16 +65,13 @@ class Worker:
         return {handler.__name__: handler for handler in own}
 
 
-def inspect(model: dict[str, Any], machine: dict[str, Any], max_length: int | None, folders: dict[str, str]) -> dict[str, Any]:
-    """What the machine and the bundle that `model`, the fields of a ModelChoice, names support; convert the bundle to CTranslate2 in
-    `folders`, by number format.
+def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Path]) -> Conditions:
+    """Complete the conditions `asked` by what the bundle and the machine support, with outputs of at most `max_length` tokens (None: the
+    bundle's limit), and convert the bundle to CTranslate2 in `folders`, by number format.
 
-    If the native engine can be used, the precision is int8 for all rows, also for those of the reference engine. The result has `device`,
-    `precision` and `threads`, resolved from the MachineOptions `machine`; `gpu`, its name (None: it is not used); `torch`, the version;
-    `languages` of source and target; `drafter`, the kind of the bundle's drafter (None: no drafter); `limits`, pairs of a padded source
-    length and the largest number of output tokens; and `refused`, the reason for each number format that CTranslate2 does not support.
+    If the native engine can be used, the precision is int8 for all rows, also for those of the reference engine.
     """
-    options = MachineOptions(**machine)
+    options = asked.machine
     precision, threads = options.precision, options.threads
     if options.engine == "native":
         native_machine(options.device, precision, threads)
@@ -96,44 +84,46 @@ def inspect(model: dict[str, Any], machine: dict[str, Any], max_length: int | No
                 raise UsageError(f"--engine native: the engine is missing: {error}") from error
     resolved = resolve_machine(options.device, precision, threads)
     if resolved.precision == "auto":
-        resolved = resolved.with_model(open_bundle(ModelChoice(**model), resolved))
-    bundle = open_bundle(ModelChoice(**model), Machine("cpu", "float32", resolved.threads))
+        resolved = resolved.with_model(open_bundle(asked.model, resolved))
+    bundle = open_bundle(asked.model, Machine("cpu", "float32", resolved.threads))
+    machine: dict[str, Any] = {name: getattr(resolved, name) for name in ("device", "precision", "threads")}
+    refused = _convert(bundle, folders, resolved.device)
 
     import torch
 
-    return {
-        "device": resolved.device,
-        "precision": resolved.precision,
-        "threads": resolved.threads,
-        "gpu": torch.cuda.get_device_name() if resolved.device == "cuda" else None,
-        "torch": torch.__version__,
-        "languages": [bundle.info.source_language, bundle.info.target_language],
-        "drafter": None if bundle.drafter is None else bundle.drafter.config.kind,
-        "limits": _limits(bundle, max_length),
-        "refused": _convert(bundle, folders, resolved.device),
-    }
+    return replace(
+        asked,
+        machine=replace(options, **machine),
+        gpu=torch.cuda.get_device_name() if resolved.device == "cuda" else None,
+        torch=torch.__version__,
+        languages=(bundle.info.source_language, bundle.info.target_language),
+        drafter=None if bundle.drafter is None else bundle.drafter.config.kind,
+        limits=_limits(bundle, max_length),
+        converted={kind: folder for kind, folder in folders.items() if kind not in refused},
+        refused=refused,
+    )
 
 
-def make_synthetic(geometry: dict[str, Any], folder: str) -> None:
-    """Write a bundle of a geometry, which comes as its fields, with random weights to `folder`."""
-    from specdec_cli.benchmark.synthetic import Geometry, random_bundle
+def make_synthetic(geometry: "Geometry", folder: Path) -> None:
+    """Write a bundle of a geometry with random weights to `folder`."""
+    from specdec_cli.benchmark.recorded import random_bundle
     from specdec_cli.model.bundle import save_bundle
 
-    save_bundle(random_bundle(Geometry.from_dict(geometry)), Path(folder))
+    save_bundle(random_bundle(geometry), folder)
 
 
-def _limits(bundle: "Bundle", max_length: int | None) -> list[tuple[int, int]]:
-    """Padded source lengths, and the largest number of tokens that our decoder emits for each."""
+def _limits(bundle: "Bundle", max_length: int | None) -> dict[int, int]:
+    """The largest number of tokens that our decoder emits, by the padded length of the source."""
     from specdec_cli.decoding.verifier import MULTIPLE
     from specdec_cli.engines.reference import bundle_verifier
 
     verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
     max_length = max_length or bundle.info.max_length
     widths = range(MULTIPLE, verifier.longest_source + 1, MULTIPLE)
-    return [(width, int(verifier.begin([0], [[eos] * width], max_length).limits[0]) - 1) for width in widths]
+    return {width: int(verifier.begin([0], [[eos] * width], max_length).limits[0]) - 1 for width in widths}
 
 
-def _convert(bundle: "Bundle", folders: Mapping[str, str], device: str) -> dict[str, str]:
+def _convert(bundle: "Bundle", folders: Mapping[str, Path], device: str) -> dict[str, str]:
     """Convert to each of `folders`; return the reasons for formats that CTranslate2 does not support."""
     if not folders:
         return {}
@@ -148,12 +138,11 @@ def _convert(bundle: "Bundle", folders: Mapping[str, str], device: str) -> dict[
         return dict.fromkeys(folders, f"CTranslate2 on {device}: {error}")
     for compute_type, folder in folders.items():
         if compute_type not in supported:
-            refused[compute_type] = (
-                f"CTranslate2 cannot compute in {compute_type} on this {device}; it can in {', '.join(sorted(supported))}"
-            )
+            known = ", ".join(sorted(supported))
+            refused[compute_type] = f"CTranslate2 cannot compute in {compute_type} on this {device}; it can in {known}"
             continue
         try:
-            find_writer("ctranslate2")(bundle, Path(folder), None if compute_type == "float32" else compute_type)
+            find_writer("ctranslate2")(bundle, folder, None if compute_type == "float32" else compute_type)
         except ModelError as error:
             refused[compute_type] = str(error)
     return refused

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -41,9 +41,12 @@ else:
 
 
 class OptionGroup:
-    """Base of dataclasses whose fields are options of the command line, as FLAGS or the field's own annotation (`Annotated`) says, or
-    further groups of options.
+    """Base of dataclasses whose fields are options of the command line, as FLAGS, `own_flags` of the class or the field's own annotation
+    (`Annotated`) says, or further groups of options.
     """
+
+    own_flags: ClassVar[dict[str, Any]] = {}
+    """The option of the command line for each field that FLAGS does not have."""
 
     @classmethod
     def parameters(cls) -> list[Parameter]:
@@ -53,7 +56,7 @@ class OptionGroup:
             if _is_group(kind):
                 found += kind.parameters()
             else:
-                annotation = kind if get_origin(kind) is Annotated else Annotated[kind, FLAGS[name]]
+                annotation = kind if get_origin(kind) is Annotated else Annotated[kind, (FLAGS | cls.own_flags)[name]]
                 found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
         return found
 

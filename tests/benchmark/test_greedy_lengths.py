@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.runs import BundleRunner
+from specdec_cli.benchmark.runs import BundleRunner, Conditions
 from specdec_cli.decoding.drafters.jacobi import Jacobi
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.reference import Engine
@@ -17,7 +17,7 @@ LINES = ("ka lo mi. No pe di.", "", "fo su")
 
 
 def test_known_lengths_are_those_of_greedy_output(bundle: Bundle, bundle_folder: Path) -> None:
-    runner = BundleRunner(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference"), split=True)
+    runner = BundleRunner(Conditions(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference")))
     outputs = runner.run(Row("greedy").changed(max_length=12), LINES).outputs
     lengths = [len(ids) for output in outputs for ids in output.sentences]
     assert len(lengths) == 3
@@ -31,7 +31,7 @@ def test_known_lengths_are_those_of_greedy_output(bundle: Bundle, bundle_folder:
 
 
 def test_a_known_length_saves_passes(bundle_folder: Path) -> None:
-    runner = BundleRunner(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference"), split=True)
+    runner = BundleRunner(Conditions(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference")))
     rounds = [
         sum(output.rounds or 0 for output in runner.run(Row("jacobi", "fixed-point", oracle_length=known), LINES).outputs)
         for known in (True, False)

@@ -6,29 +6,33 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.measure import Conditions, Pool, measure
+from specdec_cli.benchmark.measure import measure, open_processes
 from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.runs import Conditions
+from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.opening.models import ModelChoice
 
 MODULE = """
 import os
+from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.processes import serve
 
 asked = []
 
 def prepare(row):
-    own = {"chosen": "specdec", "block_size": 8} if row["decoding"] == "auto" else {}
-    return {"batch_size": row["options"]["batch_size"], "pid": os.getpid()} | own
+    own = {"chosen": "specdec", "block_size": 8} if row.decoding == "auto" else {}
+    return {"batch_size": row.options.batch_size, "pid": os.getpid()} | own
 
 def run(row, lines):
     asked.append(len(lines))
-    outputs = [{"text": line, "sentences": [[1, 3]]} for line in lines]
-    drafted = row["threads"] - 1 if row["decoding"] == "auto" else None
-    return {"seconds": len(asked), "outputs": outputs, "peak_memory_mb": 5.0, "drafted": drafted}
+    outputs = tuple(Output(line, ((1, 3),)) for line in lines)
+    drafted = row.threads - 1 if row.decoding == "auto" else None
+    return Run(len(asked), outputs, 5.0, drafted)
 
 if __name__ == "__main__":
     serve({"open": lambda *_: None, "prepare": prepare, "run": run})
 """
-CONDITIONS = {"": Conditions({"name": "model"}, {"device": "cpu"})}
+CONDITIONS = {"": Conditions(ModelChoice("model"), MachineOptions(device="cpu"))}
 
 
 @pytest.fixture
@@ -42,8 +46,8 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_rows_run_alternately_after_a_warm_up(module: str) -> None:
     rows = [Row("greedy"), Row("beam")]
     reports: list[None] = []
-    with Pool(module, rows, CONDITIONS, shared=False) as pool:
-        measured = measure(pool, rows, ["a", "b"], 2, lambda: reports.append(None))
+    with open_processes(rows, CONDITIONS, shared=False, module=module) as call:
+        measured = measure(call, rows, ["a", "b"], 2, lambda: reports.append(None), with_memory=True)
     assert [one.row for one in measured] == rows
     # Each row has a process of its own, whose first request is the warm-up.
     assert [[run.seconds for run in one.runs] for one in measured] == [[2, 3], [2, 3]]
@@ -55,8 +59,8 @@ def test_rows_run_alternately_after_a_warm_up(module: str) -> None:
 
 def test_a_sweep_shares_processes_and_reports_no_memory(module: str) -> None:
     rows = [Row("greedy"), Row("greedy").changed(batch_size=2), Row("greedy", threads=2)]
-    with Pool(module, rows, CONDITIONS, shared=True) as pool:
-        measured = measure(pool, rows, ["a"], 1, lambda: None)
+    with open_processes(rows, CONDITIONS, shared=True, module=module) as call:
+        measured = measure(call, rows, ["a"], 1, lambda: None, with_memory=False)
     first, second, third = (one.settings["pid"] for one in measured)
     assert first == second != third
     assert all(run.peak_memory_mb is None for one in measured for run in one.runs)
@@ -64,12 +68,12 @@ def test_a_sweep_shares_processes_and_reports_no_memory(module: str) -> None:
 
 def test_a_row_whose_drafts_were_left_out_was_decoded_greedily(module: str) -> None:
     rows = [Row("auto"), Row("auto", threads=2)]
-    with Pool(module, rows, CONDITIONS, shared=False) as pool:
-        without, drafting = (one.settings for one in measure(pool, rows, ["a"], 1, lambda: None))
+    with open_processes(rows, CONDITIONS, shared=False, module=module) as call:
+        without, drafting = (one.settings for one in measure(call, rows, ["a"], 1, lambda: None, with_memory=True))
     assert (without["chosen"], "block_size" in without) == ("greedy", False)
     assert (drafting["chosen"], drafting["block_size"]) == ("specdec", 8)
 
 
 def test_ctranslate2_rows_do_not_load_torch() -> None:
-    code = "import sys, specdec_cli.benchmark.ctranslate2; sys.exit('torch' in sys.modules)"
+    code = "import sys, ctranslate2, specdec_cli.benchmark.toolkits; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

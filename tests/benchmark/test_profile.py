@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from specdec_cli.benchmark.instruments import TIMED, Stopwatch, add_timers
+from specdec_cli.benchmark.instruments import TIMED, Stopwatch
 from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.pace import FixedPace
@@ -35,7 +35,7 @@ class _Never(NoDrafter):
 def test_a_profile_skips_a_drafter_that_does_not_pay(bundle: Bundle) -> None:
     engine = Engine(bundle, replace(resolve(DecodingOptions(decoding="greedy", max_length=6), bundle), may_skip=True))
     engine._drafting = Drafting(_Never(), _NeverPays())
-    add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
+    (stopwatch := Stopwatch(on_gpu=False)).watch(engine)
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.rounds == len(hypothesis.ids)
     assert hypothesis.decoding == "greedy"
@@ -47,7 +47,7 @@ def test_a_profile_counts_the_steps_of_a_search_as_the_verifiers(order: str, mak
     bundle = make_bundle(order=order, positions="learned")
     decoding = "bidirectional" if order == "bidirectional" else "beam"
     engine = Engine(bundle, resolve(DecodingOptions(decoding=decoding, beam_size=2, max_length=6), bundle))
-    add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
+    (stopwatch := Stopwatch(on_gpu=False)).watch(engine)
     (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
     assert hypothesis.decoding == decoding
     assert stopwatch.seconds["encoder"] > 0 and stopwatch.seconds["verifier"] > 0
@@ -58,6 +58,6 @@ def test_the_drafters_encoder_is_timed_apart(bundle: Bundle) -> None:
     drafter = BlockDrafter(DrafterConfig(prefix="own", encoder="own", feed_forward=64, max_block=3), bundle.verifier)
     drafting = replace(bundle, drafter=drafter)
     engine = Engine(drafting, resolve(DecodingOptions(decoding="specdec", block_size=3, max_length=6), drafting))
-    add_timers(engine, stopwatch := Stopwatch(on_gpu=False))
+    (stopwatch := Stopwatch(on_gpu=False)).watch(engine)
     list(engine.decode([Sentence(0, [7, 9, 3])]))
     assert all(stopwatch.seconds[part] > 0 for part in TIMED)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.results import COLUMNS, Column, Measured, Result, always, decimals, summarise
+from specdec_cli.benchmark.results import COLUMNS, Column, Measured, Result, summarise, to_json
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
-from specdec_cli.benchmark.tables import Table, main_table, profile_table, sweep_table, to_json, tolerance_table
-from specdec_cli.benchmark.views import Bin, histogram_table
+from specdec_cli.benchmark.tables import Table, main_table, profile_table, sweep_table, tolerance_table
+from specdec_cli.benchmark.views import histogram_table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bench.json"
 
@@ -96,7 +96,7 @@ def test_repeated_tokens_are_shown_for_unverified_decodings() -> None:
 
 
 def test_one_entry_adds_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
-    column = Column("rounds", "rounds", lambda one: one.rounds, decimals(0), {"main": always})
+    column = Column("rounds", "rounds", lambda one: one.rounds, ",.0f", "main")
     for module in ("results", "tables"):
         monkeypatch.setattr(f"specdec_cli.benchmark.{module}.COLUMNS", (*COLUMNS, column))
     runs = (Run(2.0, (Output("a", ((5, 6, 3),), 2),)),)
@@ -145,7 +145,7 @@ def test_models_with_different_vocabularies_are_compared() -> None:
 
 
 def test_the_histogram_table_has_bars() -> None:
-    table = histogram_table([Bin(0.5, 1), Bin(1.0, 4)])
+    table = histogram_table([{"low": 0.5, "count": 1}, {"low": 1.0, "count": 4}])
     assert table.rows == (("0.5x to 1.0x", "█" * 10, "1", "20.0%"), ("1.0x to 1.5x", "█" * 40, "4", "80.0%"))
 
 

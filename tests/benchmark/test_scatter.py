@@ -8,7 +8,7 @@ import pytest
 from specdec_cli.benchmark.results import Measured
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
-from specdec_cli.benchmark.views import SPREAD, Point, check_plot, draw_points, edit_points, spread_equal
+from specdec_cli.benchmark.views import SPREAD, check_plot, draw_points, edit_points, spread_equal
 from specdec_cli.errors import UsageError
 
 SOURCES = ("he go home", "", "it is so")
@@ -23,7 +23,7 @@ def measured(decoding: str, *seconds: float, **row: int) -> Measured:
 
 def test_each_line_with_text_has_a_point() -> None:
     points = edit_points([measured("greedy", 4.0, 6.0), measured("input-guided", 2.0, 1.0), measured("beam", 1.0, 1.0)], SOURCES)
-    assert points == {"input-guided": [Point(1 / 3, 2.0), Point(0.0, 6.0)]}
+    assert points == {"input-guided": [{"edit_ratio": 1 / 3, "speedup": 2.0}, {"edit_ratio": 0.0, "speedup": 6.0}]}
 
 
 def test_rows_without_a_greedy_row_have_no_points() -> None:
@@ -34,12 +34,12 @@ def test_rows_without_a_greedy_row_have_no_points() -> None:
 def test_the_suffix_of_the_file_decides_its_format(tmp_path: Path, suffix: str, start: bytes) -> None:
     path = tmp_path / f"figure{suffix}"
     check_plot(path)
-    draw_points({"input-guided": [Point(0.0, 4.0), Point(0.5, 1.5)]}, path, "en-gec")
+    draw_points({"input-guided": [{"edit_ratio": 0.0, "speedup": 4.0}, {"edit_ratio": 0.5, "speedup": 1.5}]}, path, "en-gec")
     assert path.read_bytes().startswith(start)
 
 
 def test_figures_name_rows_and_axes(tmp_path: Path) -> None:
-    draw_points({"input-guided:nearest": [Point(0.0, 4.0)]}, tmp_path / "a.svg", "en-gec, dev")
+    draw_points({"input-guided:nearest": [{"edit_ratio": 0.0, "speedup": 4.0}]}, tmp_path / "a.svg", "en-gec, dev")
     text = (tmp_path / "a.svg").read_text()
     assert all(f"<!-- {words}" in text for words in ("input-guided:nearest", "en-gec, dev", "edit ratio", "speedup over greedy"))
 

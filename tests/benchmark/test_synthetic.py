@@ -6,16 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, accepted_tokens, make_sources
+from specdec_cli.benchmark.recorded import RecordedRunner, random_bundle, recorded_drafts
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.synthetic import (
-    GEOMETRIES,
-    Geometry,
-    RecordedRunner,
-    accepted_tokens,
-    make_sources,
-    random_bundle,
-    recorded_drafts,
-)
+from specdec_cli.benchmark.runs import Conditions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import save_bundle
 from specdec_cli.model.config import TransformerConfig
@@ -47,11 +41,6 @@ def test_block_sizes_that_cannot_hold_the_pattern_are_refused() -> None:
         geometry.with_block_size(4)
 
 
-def test_geometries_are_restored_from_json() -> None:
-    values = GEOMETRIES[1].to_dict()
-    assert Geometry.from_dict(values | {"opponents": list(values["opponents"])}) == GEOMETRIES[1]
-
-
 def test_recorded_drafts_agree_up_to_the_verifiers_own_token() -> None:
     output = [10, 11, 12, 13, 14]
     assert recorded_drafts(output, [3, 1, 1], 3, 64) == [[10, 11, 13], [14, 14, 14], [15, 15, 15]]
@@ -68,7 +57,8 @@ def open_runner(tmp_path: Path) -> Callable[..., RecordedRunner]:
 
     def opened(geometry: Geometry, engine: EngineName, precision: Precision = "int8") -> RecordedRunner:
         save_bundle(random_bundle(geometry), tmp_path)
-        return RecordedRunner(ModelChoice(str(tmp_path)), MachineOptions(device="cpu", precision=precision, engine=engine), geometry)
+        machine = MachineOptions(device="cpu", precision=precision, engine=engine)
+        return RecordedRunner(Conditions(ModelChoice(str(tmp_path)), machine, split=False, geometry=geometry))
 
     return opened
 

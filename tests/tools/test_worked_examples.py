@@ -16,10 +16,10 @@ PROGRAM = """\
 import sys
 from typer.testing import CliRunner
 from specdec_cli.app import app
-from specdec_cli.benchmark.results import Measured, summarise
+from specdec_cli.benchmark.results import Measured, summarise, to_json
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
-from specdec_cli.benchmark.tables import main_table, to_json
+from specdec_cli.benchmark.tables import main_table
 
 def run(*arguments):
     result = CliRunner().invoke(app, list(arguments))

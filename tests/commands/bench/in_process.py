@@ -1,14 +1,14 @@
 """Workers of `specdec bench` in the process of the test, which need no start and no import of torch."""
 
 import importlib
-import json
+import pickle
 from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, Self
 
 
 class InProcess:
-    """Has the methods of `processes.Process`, and calls the handlers of the worker's module. Requests and responses pass through JSON."""
+    """Has the methods of `processes.Process`, and calls the handlers of the worker's module. Requests and responses are pickled."""
 
     def __init__(self, module: str, label: str) -> None:
         self.label = label
@@ -28,13 +28,13 @@ class InProcess:
 
     def send(self, name: str, *arguments: Any) -> None:
         """Keep a request until its response is asked for."""
-        request = json.loads(json.dumps(arguments))
-        self._responses = (_as_json(self._handlers[name](*request)) for _ in range(1))
+        request = _copied(arguments)
+        self._responses = (_copied(self._handlers[name](*request)) for _ in range(1))
 
     def receive(self) -> Any:
         """The response to the last request."""
         return next(self._responses)
 
 
-def _as_json(value: Any) -> Any:
-    return json.loads(json.dumps(value))
+def _copied(value: Any) -> Any:
+    return pickle.loads(pickle.dumps(value))

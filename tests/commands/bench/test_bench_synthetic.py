@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark import synthetic
-from specdec_cli.benchmark.synthetic import GEOMETRIES, Geometry
+from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.config import TransformerConfig

@@ -51,7 +51,7 @@ def test_models_that_are_not_of_the_hub_are_refused(folder: Path) -> None:
 
 def test_a_missing_library_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = util.find_spec
-    monkeypatch.setattr("specdec_cli.benchmark.transformers.find_spec", lambda name: None if name == "transformers" else find(name))
+    monkeypatch.setattr("specdec_cli.benchmark.toolkits.find_spec", lambda name: None if name == "transformers" else find(name))
     error = run("-m", folder, "--row", "transformers-lookup").exception
     assert isinstance(error, MissingLibraryError) and "--row transformers-lookup needs transformers" in str(error)
 

@@ -1,0 +1,98 @@
+"""The model shapes of the synthetic benchmark, and what is decoded with them: random text, and rounds that accept what is recorded."""
+
+import random
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from specdec_cli.benchmark.rows import CTRANSLATE2
+from specdec_cli.errors import UsageError
+from specdec_cli.model.config import TransformerConfig, preset
+from specdec_cli.text.tokenize.sentencepiece import MASK
+
+VOCABULARY = 32_000
+MARIAN_VOCABULARY = 58_000
+SHORTEST, LONGEST = 24, 40
+"""The smallest and the largest number of tokens in a source of the synthetic benchmark."""
+_SOURCES = 8
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A model shape of the synthetic benchmark, its decoding with drafts, and the CTranslate2 decodings it is compared with.
+
+    Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers, which attend to
+    the verifier's states or to their own states of the prefix (`drafter_prefix`). It drafts `block_size` tokens, which
+    are among the first `shortlist` of the vocabulary (0: all). A block size of 0 means no drafter, and drafts of the
+    rest of the output, as in input-guided decoding.
+    """
+
+    name: str
+    shape: TransformerConfig
+    decoding: str
+    length: int
+    rounds: int
+    opponents: tuple[str, ...] = ("ctranslate2-greedy",)
+    block_size: int = 0
+    drafter_layers: int = 0
+    shortlist: int = 0
+    drafter_prefix: Literal["states", "own"] = "states"
+
+    @property
+    def tokens_per_round(self) -> float:
+        """The tokens per round of every output, `length` / `rounds`; the verifier's own tokens are counted."""
+        return self.length / self.rounds
+
+    def with_block_size(self, block_size: int) -> Self:
+        """A copy with another block size, or the geometry itself if its block size is 0.
+
+        Raises UsageError if `rounds` blocks of this size, with a token of the verifier each, have less than `length` tokens.
+        """
+        if not self.block_size:
+            return self
+        if self.rounds * (block_size + 1) < self.length:
+            raise UsageError(f"block size {block_size}: {self.tokens_per_round:g} tokens a round need larger blocks")
+        return replace(self, block_size=block_size)
+
+
+# The output projection is not tied: with tied random weights, a model repeats its last token.
+_BASE, _BIG = (preset(size, VOCABULARY, tied_output=False) for size in ("base", "big"))
+# The size of Marian's models of OPUS-MT, with a small drafter.
+_MARIAN_SHAPE = replace(_BASE, vocabulary_size=MARIAN_VOCABULARY)
+_MARIAN = Geometry("marian", _MARIAN_SHAPE, "specdec", length=28, rounds=10, block_size=3, drafter_layers=1, shortlist=8_000)
+
+GEOMETRIES = (
+    Geometry("base", _BASE, "specdec", length=33, rounds=6, block_size=8, drafter_layers=2),
+    Geometry("big", _BIG, "input-guided", length=36, rounds=3, opponents=CTRANSLATE2),
+    _MARIAN,
+    # With a drafter of the recipe quick-drafter, and as many rounds as such a drafter needed for service dialogue.
+    replace(_MARIAN, name="marian-quick", rounds=11, drafter_layers=2, drafter_prefix="own"),
+)
+
+
+def piece(token: int) -> str:
+    """The word that stands for the token id `token` in synthetic text, such as "t17"."""
+    return f"t{token}"
+
+
+def make_sources(geometry: Geometry) -> list[str]:
+    """Eight source lines of SHORTEST to LONGEST random words of the geometry's vocabulary, drawn with a fixed seed."""
+    generator = random.Random(0)
+    tokens = range(MASK + 1, geometry.shape.vocabulary_size)
+    return [" ".join(piece(generator.choice(tokens)) for _ in range(generator.randint(SHORTEST, LONGEST))) for _ in range(_SOURCES)]
+
+
+def accepted_tokens(geometry: Geometry, count: int) -> list[list[int]]:
+    """For each of `count` sentences, the numbers of tokens that its rounds emit, the verifier's own tokens included.
+
+    The numbers are drawn with a fixed seed; the `rounds` of a sentence sum to the geometry's `length`.
+    """
+    generator = random.Random(1)
+    return [_split(geometry.length, geometry.rounds, geometry.block_size or geometry.length, generator) for _ in range(count)]
+
+
+def _split(length: int, rounds: int, block_size: int, generator: random.Random) -> list[int]:
+    """Split `length` randomly into `rounds` numbers from 1 to `block_size` + 1."""
+    sizes = [1] * rounds
+    while sum(sizes) < length:
+        sizes[generator.choice([number for number, size in enumerate(sizes) if size <= block_size])] += 1
+    return sizes
