@@ -3,9 +3,11 @@
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
 from specdec_cli.metrics.gleu_sari import gleu, sari
@@ -25,7 +27,6 @@ Scorer = Callable[[Sequence[str]], Score | None]
 """A function that computes the quality metrics of output lines; None if there is no reference."""
 Source = tuple[Path, Iterable[str]]
 """A file of sources, and its source lines."""
-Join = Callable[[Sequence[str]], Tokenised]
 
 
 @dataclass(frozen=True)
@@ -89,58 +90,44 @@ def read_input(
         raise UsageError("--keep-tokens is for --task correct, whose data sets are tokenised")
     if by_characters and (task != "correct" or source is not None or keep_tokens):
         raise UsageError("--score characters is for --task correct with FILE, and not with --keep-tokens")
+    interactive, keep = file is None and source is None and sys.stdin.isatty(), keep_tokens or task != "correct"
     if by_characters:
-        if file is None and sys.stdin.isatty():
+        if interactive:
             raise UsageError("--score characters needs an M2 or TSV file")
         examples = read_characters(file or STDIO, limit)
-    elif task in ("translate", "summarise"):
-        examples = _one_reference(task, file, source, references, limit, languages)
+    elif task in REWRITING:
+        if interactive:
+            raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
+        gold = read_gold(file or STDIO, limit, keep) if source is None else read_lines_gold(*source, references, limit, keep)
+        metric = score_correction if task == "correct" else score_simplification
+        examples = Examples(str(source[0] if source else file or "stdin"), gold.sources, None, score=partial(metric, gold))
     else:
-        examples = _rewriting(task, file, source, references, limit, keep_tokens)
+        if len(references) > 1:
+            raise UsageError(f"--reference: with the task {task} each line has one reference")
+        scores = _scores(task)
+        if source is not None:
+            examples = read_files(*source, references[0] if references else None, limit)
+        elif interactive and task != "translate":
+            raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
+        else:
+            examples = Examples("", (), None) if interactive else read_table(file or STDIO, limit)
+            if file is None and not examples.sources and task == "translate":
+                examples = read_sample(limit, languages)
+        if examples.references is not None:
+            examples = replace(examples, score=partial(scores, references=examples.references))
     if examples.blank:
         raise InputError(f"{examples.name}: no text to decode")
     return examples
 
 
-def _one_reference(
-    task: Task,
-    file: Path | None,
-    source: Source | None,
-    references: Sequence[Path],
-    limit: int | None,
-    languages: tuple[str, str],
-) -> Examples:
-    if len(references) > 1:
-        raise UsageError(f"--reference: with the task {task} each line has one reference")
-    scores = score
-    if task == "summarise":
-        from specdec_cli.metrics.scoring import check_rouge, rouge
+def _scores(task: Task) -> Callable[..., Score]:
+    """The metrics of texts with one reference. Raises UsageError if a library is missing."""
+    if task != "summarise":
+        return score
+    from specdec_cli.metrics.scoring import check_rouge, rouge
 
-        check_rouge()
-        scores = rouge
-    if source is not None:
-        examples = read_files(*source, references[0] if references else None, limit)
-    elif file is not None:
-        examples = read_table(file, limit)
-    elif sys.stdin.isatty() and task == "translate":
-        examples = read_sample(limit, languages)
-    elif sys.stdin.isatty():
-        raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
-    else:
-        examples = read_table(STDIO, limit)
-        if not examples.sources and task == "translate":
-            examples = read_sample(limit, languages)
-    right = examples.references
-    return examples if right is None else replace(examples, score=lambda texts: scores(texts, right))
-
-
-def _rewriting(task: Task, file: Path | None, source: Source | None, references: Sequence[Path], limit: int | None, keep: bool) -> Examples:
-    if file is None and source is None and sys.stdin.isatty():
-        raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
-    kept = keep or task != "correct"
-    gold = read_gold(file or STDIO, limit, kept) if source is None else read_lines_gold(*source, references, limit, kept)
-    scores = score_correction if task == "correct" else score_simplification
-    return Examples(str(source[0] if source else file or "stdin"), gold.sources, None, score=lambda texts: scores(gold, texts))
+    check_rouge()
+    return rouge
 
 
 def read_table(path: Path, limit: int | None = None) -> Examples:
@@ -179,10 +166,9 @@ def read_sample(limit: int | None = None, languages: tuple[str, str] = _LANGUAGE
 
     For the opposite `languages` the German sentences are the sources.
     """
-    pairs = read_tsv(SAMPLE)
-    if languages == _LANGUAGES[::-1]:
-        return replace(_from_pairs("built-in sample", (Pair(each.target, each.source) for each in pairs), limit), languages=languages)
-    return replace(_from_pairs("built-in sample", pairs, limit), languages=_LANGUAGES)
+    pairs, opposite = read_tsv(SAMPLE), languages == _LANGUAGES[::-1]
+    pairs = (Pair(each.target, each.source) for each in pairs) if opposite else pairs
+    return replace(_from_pairs("built-in sample", pairs, limit), languages=languages if opposite else _LANGUAGES)
 
 
 def _from_pairs(name: str, pairs: Iterable[Pair], limit: int | None) -> Examples:
@@ -195,7 +181,7 @@ def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
 
     The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for a file that is missing or malformed.
     """
-    join: Join = join_with_spaces if keep_tokens else detokenise
+    join = join_with_spaces if keep_tokens else detokenise
     if path.suffix == ".m2":
         annotated = tuple(islice(read_m2(path), limit))
         return Gold(tuple(join(one.source) for one in annotated), annotated=annotated)
@@ -211,7 +197,7 @@ def read_lines_gold(source: Path, lines: Iterable[str], references: Sequence[Pat
     """
     if source.suffix == ".m2":
         raise UsageError(f"{source}: an M2 file contains its corrections; give it as FILE, not as source lines")
-    join: Join = join_with_spaces if keep_tokens else detokenise
+    join = join_with_spaces if keep_tokens else detokenise
     sentences = tuple(join(line.split()) for line in islice(lines, limit))
     return Gold(sentences, _read_references(source, len(sentences), references, limit))
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from specdec_cli.benchmark.geometries import Geometry
 from specdec_cli.benchmark.inputs import Examples
-from specdec_cli.benchmark.results import Measured, Result, summarise
+from specdec_cli.benchmark.results import Measured, Result, summarise, to_json
 from specdec_cli.benchmark.rows import BASELINES, BEST, Row, Sweep, check_sweep, sweep_rows
 from specdec_cli.benchmark.runs import Conditions
 from specdec_cli.benchmark.views import OPERATIONS, analyse, check_baseline, edit_points, histograms
@@ -85,6 +85,10 @@ class Outcome:
     signatures: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     views: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `bench --json` writes, without the views."""
+        return to_json(self.results, self.environment, self.examples, self.signatures)
 
     @property
     def profiles(self) -> dict[str, dict[str, float]]:

@@ -1,7 +1,7 @@
 """The rows of a benchmark table: decodings with their settings, the parser of their names, and sweeps over settings."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, Self
@@ -26,41 +26,21 @@ from specdec_cli.decoding.options import DecodingOptions, ranges, words
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
 
-DEFAULT_ROWS = (
-    "greedy",
-    "beam",
-    "specdec",
-    "specdec++:high-quality",
-    "specdec++:high-efficiency",
-    "drafter",
-    "blockwise",
-    "blockwise:high-quality",
-    "blockwise:high-efficiency",
-    "ctranslate2-greedy",
-    "ctranslate2-greedy:int8",
-    "ctranslate2-beam",
-    "ctranslate2-beam:int8",
-)
-REWRITING_ROWS = (
-    "greedy",
-    "beam",
-    "input-guided:unique",
-    "input-guided:nearest",
-    "ctranslate2-greedy",
-    "ctranslate2-greedy:int8",
-    "ctranslate2-beam",
-    "ctranslate2-beam:int8",
-)
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
 TRANSFORMERS = ("transformers-greedy", "transformers-beam", "transformers-lookup")
 """Decodings by `generate` of transformers, for models of the Hugging Face hub: greedy, beam search, and prompt lookup."""
 OTHER_TOOLKITS = (*CTRANSLATE2, *TRANSFORMERS)
-BEST = "best"
-"""The variant of a CTranslate2 row that stands for the number format, threads and batch size with which it is fastest."""
+_CTRANSLATE2_ROWS = ("ctranslate2-greedy", "ctranslate2-greedy:int8", "ctranslate2-beam", "ctranslate2-beam:int8")
+_TOLERANT_ROWS = ("specdec++:high-quality", "specdec++:high-efficiency")
+_HEADS_ROWS = ("blockwise", "blockwise:high-quality", "blockwise:high-efficiency")
+DEFAULT_ROWS = ("greedy", "beam", "specdec", *_TOLERANT_ROWS, "drafter", *_HEADS_ROWS, *_CTRANSLATE2_ROWS)
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
+REWRITING_ROWS = (*REWRITING_SWEEP_ROWS, *_CTRANSLATE2_ROWS)
 MASKED_ROWS = ("mask-predict:4", "mask-predict:10")
 """The default rows for masked models."""
+BEST = "best"
+"""The variant of a CTranslate2 row that stands for the number format, threads and batch size with which it is fastest."""
 LENGTH_AWARE = ("jacobi", "gs-jacobi")
 """The decodings that can be given the length of the output beforehand."""
 
@@ -71,22 +51,19 @@ BASELINES = ("greedy", "beam")
 """The rows that speedups are relative to: greedy decoding, and beam search (as in Xia et al. 2022 and Ge et al. 2022)."""
 _SWEPT_OPTIONS = {name.replace("_", "-"): name for name in OPTIONS if name in ranges() and not words(name)}
 SWEEP_KEYS = ("block-size", "top-beta", "tolerance", "batch-size", "threads", "beam-size", "min-score", "mode", *_SWEPT_OPTIONS)
-_SWEEP_VALUES = {
-    "tolerance": (float, 0, math.inf, "numbers from 0"),
-    "min-score": (float, -math.inf, math.inf, "numbers"),
+_SWEEP_VALUES: Mapping[str, tuple[Callable[[str], Value], float, str]] = {
+    "tolerance": (float, 0, "numbers from 0"),
+    "min-score": (float, -math.inf, "numbers"),
+    "mode": (lambda mode: MODES[MODES.index(mode)], 0, f"some of {', '.join(MODES)}"),
 }
+"""How values of a key are parsed, the least one, and what is expected, where these are not whole numbers from 1."""
+_SEARCHING = (*SEARCHES, "ctranslate2-beam", "transformers-beam")
 _ONLY_FOR = {
-    "beam-size": (*SEARCHES, "ctranslate2-beam", "transformers-beam"),
-    "block-size": (*DRAFTING, "transformers-lookup"),
-    "top-beta": TOLERANT,
-    "tolerance": TOLERANT,
-    "min-score": ("greedy", "auto", *DRAFTING),
-    "mode": ("greedy", "auto", *DRAFTING),
+    **{"beam-size": _SEARCHING, "block-size": (*DRAFTING, "transformers-lookup"), "top-beta": TOLERANT, "tolerance": TOLERANT},
+    **dict.fromkeys(("min-score", "mode"), ("greedy", "auto", *DRAFTING)),
     **{key: having(name) for key, name in _SWEPT_OPTIONS.items()},
 }
-_TOLERANCE_KEYS = ("top-beta", "tolerance")
-
-
+"""The decodings that have a setting, where not all have it."""
 USUAL = DecodingOptions(beam_size=BEAM_SIZE, length_penalty=1.0)
 """The options of rows of which nothing is known of the bundle."""
 
@@ -118,11 +95,6 @@ class Row:
     workers: int = 1
     worker_threads: int = 0
     model: str = ""
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """The inverse of `dataclasses.asdict`."""
-        return cls(**{**values, "options": DecodingOptions(**values["options"])})
 
     def changed(self, **values: Any) -> Self:
         """Return a copy in which fields of the row or of its options have other values."""
@@ -163,7 +135,7 @@ class Row:
     @property
     def searches(self) -> bool:
         """Whether the decoding is a beam search, by any toolkit."""
-        return self.decoding in (*SEARCHES, "ctranslate2-beam", "transformers-beam")
+        return self.decoding in _SEARCHING
 
     @property
     def profiled(self) -> bool:
@@ -218,23 +190,17 @@ def variant_option(decoding: str) -> str | None:
 
 
 def _check_variant(text: str, decoding: str, variant: str) -> None:
-    """Raise UsageError for a variant that the decoding does not have."""
+    """Raise UsageError for a variant that the decoding does not have: a value of its own option, or a preset."""
     own = variant_option(decoding)
     if own is not None and own in ranges():
         if not (variant.isascii() and variant.isdigit() and int(variant) > 0):
             raise UsageError(f"row {text}: after the colon a number of {own} is expected")
         return
-    known = _variants(decoding)
+    presets = words("preset") if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
+    known = presets if own is None else words(own)
     if variant not in known:
         what = f"known after the colon are {', '.join(known)}" if known else f"{decoding} has no presets"
         raise UsageError(f"row {text}: {what}")
-
-
-def _variants(decoding: str) -> Sequence[str]:
-    """The variants of a decoding: values of its own option, or presets if it is a trained drafter's or a chain."""
-    if (own := variant_option(decoding)) is not None:
-        return words(own)
-    return words("preset") if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
 
 
 def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, rewriting: bool) -> tuple[Row, ...]:
@@ -293,23 +259,14 @@ def parse_sweep(text: str) -> tuple[str, tuple[Value, ...]]:
     key, _, listed = text.partition("=")
     if key not in SWEEP_KEYS:
         raise UsageError(f"sweep {text}: {key!r} is not known; known are {', '.join(SWEEP_KEYS)}")
-    if key == "mode":
-        return key, _modes(text, listed.split(","))
-    kind, least, most, numbers = _SWEEP_VALUES.get(key, (int, 1, math.inf, "whole numbers from 1"))
+    kind, least, expected = _SWEEP_VALUES.get(key, (int, 1, "whole numbers from 1"))
     try:
-        values = tuple(kind(value) for value in listed.split(","))
+        values = tuple(dict.fromkeys(kind(value) for value in listed.split(",")))
     except ValueError:
         values = ()
-    if not values or any(not (least <= value <= most) or math.isinf(value) for value in values):
-        raise UsageError(f"sweep {text}: expected {key}= and {numbers} with commas between")
-    return key, tuple(dict.fromkeys(values))
-
-
-def _modes(text: str, listed: Sequence[str]) -> tuple[str, ...]:
-    """The distinct modes of the sweep `text`. Raises UsageError for one that is not known."""
-    if not set(listed) <= set(MODES):
-        raise UsageError(f"sweep {text}: expected mode= and some of {', '.join(MODES)} with commas between")
-    return tuple(dict.fromkeys(listed))
+    if not values or any(not (isinstance(value, str) or (value >= least and math.isfinite(value))) for value in values):
+        raise UsageError(f"sweep {text}: expected {key}= and {expected} with commas between")
+    return key, values
 
 
 def check_sweep(rows: Sequence[Row], sweep: Sweep) -> None:
@@ -323,7 +280,12 @@ def check_sweep(rows: Sequence[Row], sweep: Sweep) -> None:
 
 def sweep_rows(rows: Sequence[Row], sweep: Sweep) -> list[Row]:
     """Copies of each row with every combination of the values of those keys of `sweep` that apply to its decoding."""
-    return list(dict.fromkeys(varied for row in rows for varied in _combinations(row, sweep)))
+    varied: list[Row] = []
+    for row in rows:
+        keys = [key for key in sweep if _applies(key, row)]
+        names = [key.replace("-", "_") for key in keys]
+        varied += [row.changed(**dict(zip(names, values, strict=True))) for values in product(*(sweep[key] for key in keys))]
+    return list(dict.fromkeys(varied))
 
 
 def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]:
@@ -347,13 +309,6 @@ def _applies(key: str, row: Row) -> bool:
 
 def _has(key: str, row: Row) -> bool:
     """Whether the decoding of `row` has the setting `key`."""
-    if row.variant == "exact" and key in _TOLERANCE_KEYS:
+    if row.variant == "exact" and key in ("top-beta", "tolerance"):
         return False
-    names = _ONLY_FOR.get(key)
-    return names is None or any(part in names for part in parts(row.decoding))
-
-
-def _combinations(row: Row, sweep: Sweep) -> list[Row]:
-    keys = [key for key in sweep if _applies(key, row)]
-    changes = [dict(zip(keys, values, strict=True)) for values in product(*(sweep[key] for key in keys))]
-    return [row.changed(**{key.replace("-", "_"): value for key, value in change.items()}) for change in changes]
+    return key not in _ONLY_FOR or any(part in _ONLY_FOR[key] for part in parts(row.decoding))

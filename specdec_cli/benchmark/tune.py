@@ -93,13 +93,14 @@ def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
     return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
 
 
-def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown: bool, *, block_size: bool) -> None:
+def store(model: ModelChoice, chosen: Mapping[str, Result], plan: Plan, markdown: bool) -> None:
     """Store the settings of the results `chosen` as presets in bundle.json, and print them, for a terminal or in `markdown`.
 
-    `chosen` has a result by name of the preset, as `choose` returns it; other presets in bundle.json are kept. With `block_size`, their
-    block size is stored as the bundle's. `lines` is the number of lines on which they were chosen. Raises UsageError if bundle.json cannot
-    be written, and SpecdecError if `chosen` is empty or there are fewer than LEAST_LINES (100) lines.
+    `chosen` has a result by name of the preset, as `choose` returns it; other presets in bundle.json are kept. If the sweep of `plan` has
+    block sizes, their block size is stored as the bundle's. Raises UsageError if bundle.json cannot be written, and SpecdecError if
+    `chosen` is empty or there are fewer than LEAST_LINES (100) lines.
     """
+    lines = len(plan.examples.sources)
     if lines < LEAST_LINES:
         raise SpecdecError(f"--tune: {lines} lines are too few to choose presets (at least {LEAST_LINES}); nothing was written")
     if not chosen:
@@ -110,14 +111,14 @@ def store(model: ModelChoice, chosen: Mapping[str, Result], lines: int, markdown
     path, presets = find_bundle(model) / "bundle.json", presets_of(chosen)
     values = read_json(path, ModelError)
     before = values.get("presets", {})
-    sizes = {"block_size": next(iter(chosen.values())).settings["block_size"]} if block_size else {}
+    sizes = {"block_size": next(iter(chosen.values())).settings["block_size"]} if BLOCK_SIZE in plan.sweep else {}
     try:
         write_json(path, values | {"presets": before | presets} | sizes)
     except OSError as error:
         raise _not_written(path, error.strerror) from error
-    told = (f"--preset {name}: {_words(preset)} ({_compared(before.get(name), preset)})" for name, preset in presets.items())
-    size_told = (f"--block-size {size} (before: {values.get('block_size') or 'not set'})" for size in sizes.values())
-    View(markdown).paragraph(f"Written to {path}:", *told, *size_told)
+    told = [f"--preset {name}: {_words(preset)} ({_compared(before.get(name), preset)})" for name, preset in presets.items()]
+    told += [f"--block-size {size} (before: {values.get('block_size') or 'not set'})" for size in sizes.values()]
+    View(markdown).paragraph(f"Written to {path}:", *told)
 
 
 def _bleu(result: Result) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.runs import BundleRunner, Conditions, Run, Runner
+from specdec_cli.benchmark.runs import BundleRunner, Conditions, Runner
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.native.library import LibraryError, load_library
 from specdec_cli.opening.machine import Machine, computes_natively, native_machine, resolve_machine
@@ -41,28 +41,14 @@ class Worker:
 
             self._runner = {"ctranslate2": CTranslate2Runner, "transformers": TransformersRunner}[row.toolkit](conditions, row)
 
-    def prepare(self, row: Row) -> dict[str, Any]:
-        """The settings with which a row is decoded, defaults resolved, by name."""
-        return self._runner.prepare(row)
-
-    def run(self, row: Row, lines: list[str]) -> Run:
-        """Decode `lines` with a row."""
-        return self._runner.run(row, lines)
-
-    def profile(self, row: Row, lines: list[str]) -> dict[str, float]:
-        """The result of `BundleRunner.profile`."""
-        assert isinstance(self._runner, BundleRunner)
-        return self._runner.profile(row, lines)
-
-    def count(self, row: Row, lines: list[str]) -> dict[str, int] | None:
-        """The result of `BundleRunner.count`."""
-        assert isinstance(self._runner, BundleRunner)
-        return self._runner.count(row, lines)
-
     def handlers(self) -> dict[str, Callable[..., Any]]:
-        """The functions that answer requests of the parent process, by name of the request."""
-        own = (self.open, self.prepare, self.run, self.profile, self.count, inspect, make_synthetic)
-        return {handler.__name__: handler for handler in own}
+        """The functions that answer requests of the parent process, by name of the request: also the methods of the runner."""
+
+        def asked(name: str) -> Callable[..., Any]:
+            return lambda *arguments: getattr(self._runner, name)(*arguments)
+
+        own = {handler.__name__: handler for handler in (self.open, inspect, make_synthetic)}
+        return own | {name: asked(name) for name in ("prepare", "run", "profile", "count")}
 
 
 def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Path]) -> Conditions:

@@ -46,17 +46,8 @@ if TYPE_CHECKING:
     from specdec_cli.benchmark.results import Result
 
 _SYNTHETIC = (
-    "synthetic",
-    "repetitions",
-    "profile",
-    "block_size",
-    "beam_size",
-    "device",
-    "precision",
-    "threads",
-    "json_file",
-    "markdown",
-    "quiet",
+    *("synthetic", "repetitions", "profile", "block_size", "beam_size"),
+    *("device", "precision", "threads", "json_file", "markdown", "quiet"),
 )
 """The names of the parameters of `bench` that may be given with --synthetic."""
 _CHECKED = ("check_device", "file", "source", "limit", "models", "device", "json_file", "quiet", "offline")
@@ -251,9 +242,8 @@ def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchOpti
 
 
 def _bench(file: Path | None, asked: BenchOptions) -> None:
-    """Measure the rows, and print, store and draw the results; with --tune, print and store the presets that are chosen."""
+    """Measure the rows, and print, store and draw the results."""
     from specdec_cli.benchmark.measure import run
-    from specdec_cli.benchmark.results import to_json
 
     if asked.tune and not asked.models:
         raise UsageError("--tune changes the bundle: name it with --model")
@@ -265,27 +255,23 @@ def _bench(file: Path | None, asked: BenchOptions) -> None:
         find_bundle(model, teller(asked.quiet))  # converts another toolkit's model
     plan = _make_plan(models, file, asked)
     outcome = run(plan, lambda runs: _progress(runs, asked.quiet))
-    stored = outcome.views
     if asked.tune:
-        from specdec_cli.benchmark.tune import choose, presets_of, print_tuning
+        from specdec_cli.benchmark.tune import choose, presets_of, print_tuning, store
 
         chosen = choose(outcome.results)
         print_tuning(outcome, chosen, asked.markdown)
-        stored = {"presets": presets_of(chosen)}
+        _write(asked.json_file, outcome.to_json() | {"presets": presets_of(chosen)})
+        store(models[0], chosen, plan, asked.markdown)
     else:
         _print_outcome(outcome, plan.sweep, asked.markdown)
         if not asked.quiet:
             _print_left_out(outcome.left_out)
-    _write(asked.json_file, to_json(outcome.results, outcome.environment, outcome.examples, outcome.signatures) | stored)
-    if asked.plot is not None:
-        from specdec_cli.benchmark.views import draw
+        _write(asked.json_file, outcome.to_json() | outcome.views)
+        if asked.plot is not None:
+            from specdec_cli.benchmark.views import draw
 
-        title = f"{', '.join(model.name for model in models)}; {outcome.examples['name']}"
-        draw(asked.plot, title, outcome.results, plan.sweep, outcome.examples["sentences"], outcome.views)
-    if asked.tune:
-        from specdec_cli.benchmark.tune import BLOCK_SIZE, store
-
-        store(models[0], chosen, outcome.examples["lines"], asked.markdown, block_size=BLOCK_SIZE in plan.sweep)
+            title = f"{', '.join(model.name for model in models)}; {outcome.examples['name']}"
+            draw(asked.plot, title, outcome.results, plan.sweep, outcome.examples["sentences"], outcome.views)
     _check_promises(outcome.results, outcome.environment)
 
 

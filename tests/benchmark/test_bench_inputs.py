@@ -1,4 +1,4 @@
-"""Rewriting tasks: reading of references, and scores."""
+"""The text that bench decodes, its references, and the scores of outputs."""
 
 import gzip
 from collections.abc import Mapping
@@ -6,8 +6,53 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.inputs import Examples, read_characters, read_gold, read_lines_gold, score_correction, score_simplification
+from specdec_cli.benchmark.inputs import (
+    Examples,
+    read_characters,
+    read_files,
+    read_gold,
+    read_input,
+    read_lines_gold,
+    read_sample,
+    read_table,
+    score_correction,
+    score_simplification,
+)
+from specdec_cli.distillation.texts import read_sources
 from specdec_cli.errors import InputError, UsageError
+from specdec_cli.model.bundle_info import Task
+
+
+def test_tables_with_two_or_three_columns_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text("ka\tlo\nmi\tta\n")
+    assert read_table(path, 1) == Examples(str(path), ("ka",), ("lo",))
+    path.write_text("news\tka\tlo\n")
+    assert read_table(path) == Examples(str(path), ("ka",), ("lo",))
+
+
+def test_tables_without_references_are_read(tmp_path: Path) -> None:
+    source, reference = tmp_path / "a.en", tmp_path / "a.de"
+    source.write_text("ka\nlo\n")
+    assert read_files(source, iter(["ka", "lo"]), None, 1) == Examples(str(source), ("ka",), None)
+    reference.write_text("mi\nta\n")
+    assert read_files(source, ["ka", "lo"], reference).references == ("mi", "ta")
+    reference.write_text("mi\n")
+    assert read_files(source, ["ka", "lo"], reference, 1).references == ("mi",)
+    with pytest.raises(InputError, match=r"a\.de: ends after line 1, but .*a\.en has more"):
+        read_files(source, ["ka", "lo"], reference)
+    with pytest.raises(InputError, match=r"a\.en: ends after line 0, but .*a\.de has more"):
+        read_files(source, [], reference)
+
+
+def test_the_sample_has_sources_and_references() -> None:
+    sample = read_sample()
+    assert sample.references is not None
+    assert 35 <= len(sample.sources) == len(sample.references) == len(set(sample.sources))
+    assert all(line.strip() == line != "" for line in sample.sources + sample.references)
+    assert sample.languages == ("en", "de")
+    assert not sample.blank
+
 
 M2 = "S He go home , ok .\nA 1 2|||R|||goes|||REQUIRED|||-NONE-|||0\n\nS I do n't .\n"
 
@@ -95,3 +140,14 @@ def test_characters_are_scored_with_several_references(tmp_path: Path) -> None:
     (path := tmp_path / "b.tsv").write_text("我坐飞机\n")
     with pytest.raises(InputError, match="line 1: no tab-separated reference"):
         read_characters(path, None)
+
+
+@pytest.mark.parametrize("task", ["translate", "correct"])
+@pytest.mark.parametrize("table", ["ka lo\tta\nmi no\tre\n", "news\tka lo\tta\nnews\tmi no\tre\n"])
+def test_the_source_column_of_a_table_is_decoded(task: Task, table: str, tmp_path: Path) -> None:
+    path, reference = tmp_path / "a.tsv", tmp_path / "a.txt"
+    path.write_text(table)
+    reference.write_text("ta\nre\n")
+    for references in ([reference], []) if task == "translate" else ([reference],):
+        examples = read_input(task, None, (path, read_sources([path])), references, None, keep_tokens=False)
+        assert examples.sources == ("ka lo", "mi no")
