@@ -19,7 +19,7 @@ from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import PRESETS, TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
-from tools import papers, results
+from tools import paper_tables, results
 from tools.pages import ROOT, Generator, pages, regenerate
 from tools.results import markdown
 
@@ -47,14 +47,14 @@ def generators() -> dict[str, Generator]:
         "comparison": results.comparison,
         "without-vnni": results.without_vnni,
         "table": results.table,
-        "paper": papers.paper,
-        "paper-minutes": papers.minutes,
-        "paper-analysis": papers.paper_analysis,
-        "paper-profile": papers.paper_profile,
-        "paper-histogram": papers.paper_histogram,
-        "paper-edits": papers.paper_edits,
-        "paper-ends": papers.paper_ends,
-        "paper-runs": papers.paper_runs,
+        "paper": paper_tables.paper,
+        "paper-minutes": paper_tables.minutes,
+        "paper-analysis": paper_tables.paper_analysis,
+        "paper-profile": paper_tables.paper_profile,
+        "paper-histogram": paper_tables.paper_histogram,
+        "paper-edits": paper_tables.paper_edits,
+        "paper-ends": paper_tables.paper_ends,
+        "paper-runs": paper_tables.paper_runs,
         "keys": keys,
         "kinds-of-errors": kinds_of_errors,
         "presets": presets,

@@ -1,13 +1,4 @@
-"""`python -m tools.papers DATA [--bundles BUNDLES]`: measure what docs/papers.md shows, and write the page anew.
-
-papers.toml has the runs and the tables. A run has the label of its text, and the `command`, in which DATA stands for the folder of data
-sets, BUNDLES for the output folder of the recipe papers.sh, and OUT for a temporary folder of pictures, which are not kept. The
-environment of its stored result has the `seconds` that the command took, and the `updates` of each trained bundle.
-
-A table has the `columns` (keys of a row of `bench --json`), and the `rows`. Each row has the paper's name of it, our row as
-`RUN: [MODEL/]DECODING[:VARIANT] [KEY=VALUE...]` ("" if we have none), and the published values in the order of columns. After ` over `, a
-row of another model of the run can follow, in the same form, over which the speedups of our row are.
-"""
+"""`python -m tools.papers DATA [--bundles BUNDLES]`: measure what docs/papers.md shows, and write the page anew."""
 
 import argparse
 import csv
@@ -16,99 +7,15 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import tomllib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 from typing import Any
 
-from specdec_cli.benchmark.results import COLUMNS, METRICS, show
-from specdec_cli.benchmark.tables import profile_table
-from specdec_cli.benchmark.views import ANALYSES, histogram_table
-from tools.results import Stored, environment, load, markdown, placed, row_name, store
-
-BUSY = 0.1
-"""The share of the processors that other programs used from which on a table states it."""
-EDIT_RATIOS = (0.0, 0.05, 0.1, 0.2, 0.4, 10.0)
-"""The upper ends, inclusive, of the ranges of edit ratios for which speedups are given; the first range holds the unedited lines."""
-LEFT_TO_RIGHT, BOTH_ENDS = "beam, beam size 5", "bidirectional, beam size 5"
-ENDS = {
-    "all": (59.8, 59.9, 18.9, 18.2),
-    "first 5": (53.8, 53.8, 16.8, 16.2),
-    "first 10": (49.1, 49.0, 15.1, 14.5),
-    "first 15": (45.1, 45.0, 13.7, 13.2),
-    "last 5": (62.9, 64.5, 14.7, 15.3),
-    "last 10": (62.2, 63.0, 16.5, 16.8),
-    "last 15": (61.8, 62.2, 16.7, 16.6),
-}
-"""Imamura and Sumita 2020, Table 3 (WMT-14), by part of the output: precision in per cent of 1-grams, from left to right and from both
-ends, and the same of 4-grams."""
-_BUNDLES = "BUNDLES/"
-_HEADERS = {column.key: (column.header, column.spec) for column in COLUMNS} | {
-    key: (title, ",.3f" if key == "edit_ratio" else ",.2f") for key, title in METRICS.items()
-}
-
-
-@dataclass(frozen=True)
-class Run:
-    """A run: its name, the label of the text that it decodes, the arguments of specdec, and bundles that papers.sh does not train."""
-
-    name: str
-    label: str
-    command: tuple[str, ...]
-    needs: str = ""
-
-    @property
-    def bundles(self) -> tuple[str, ...]:
-        """The names of the trained bundles that the run needs."""
-        return tuple(part.removeprefix(_BUNDLES) for part in self.command if part.startswith(_BUNDLES))
-
-
-@dataclass(frozen=True)
-class PaperRow:
-    """A row of a paper's table: its name, our row (see the module; "" for none), and the published values."""
-
-    paper: str
-    ours: str
-    published: tuple[str, ...]
-
-
-@cache
-def _declared() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-
-
-@cache
-def runs() -> Mapping[str, Run]:
-    """All runs by name, in the order of papers.toml."""
-    values = _declared()["runs"].items()
-    return {name: Run(name, one["label"], tuple(shlex.split(one["command"])), one.get("needs", "")) for name, one in values}
-
-
-@cache
-def tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
-    """The columns and rows of each table in papers.toml, by the table's name."""
-    return {
-        name: (tuple(table["columns"]), tuple(PaperRow(named, ours, tuple(published)) for named, ours, *published in table["rows"]))
-        for name, table in _declared()["tables"].items()
-    }
-
-
-def stored(name: str) -> Stored | None:
-    """The stored result of a run, or a result of docs/results that is no run; None if the run is not stored."""
-    if name not in runs():
-        return load(name)
-    try:
-        return load(f"papers/{name}")
-    except FileNotFoundError:
-        return None
-
-
-# Measuring
+from tools import paper_tables
+from tools.docs import write_pages
+from tools.paper_tables import BUNDLES, Run, stored
+from tools.results import placed, store
 
 
 def measure(wanted: Iterable[str], data: Path, bundles: Path | None, again: bool = False) -> Iterator[str]:
@@ -119,7 +26,7 @@ def measure(wanted: Iterable[str], data: Path, bundles: Path | None, again: bool
     nothing; its message ends in "failed".
     """
     for name in wanted:
-        run = runs()[name]
+        run = paper_tables.runs()[name]
         missing = [bundle for bundle in run.bundles if bundles is None or not (bundles / bundle / "bundle.json").exists()]
         if missing:
             yield f"{name}: skipped; {', '.join(missing)} missing; it needs {run.needs or 'the models of the recipe papers.sh'}"
@@ -149,7 +56,7 @@ def _is_current(run: Run, bundles: Path | None) -> bool:
 def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:
     """Run the command, and return the record that it writes, without paths of this machine."""
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
-        path, places = Path(folder) / "result.json", {"DATA": data, _BUNDLES[:-1]: bundles, "OUT": Path(folder)}
+        path, places = Path(folder) / "result.json", {"DATA": data, BUNDLES[:-1]: bundles, "OUT": Path(folder)}
         command = [sys.executable, "-m", "specdec_cli", *(placed(part, places) for part in run.command), "--json", str(path), "--quiet"]
         start = perf_counter()
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
@@ -173,188 +80,17 @@ def _updates(run: Run, bundles: Path) -> dict[str, int]:
     return found
 
 
-# Generated parts of the page
-
-
-def paper(name: str) -> str:
-    """The Markdown table `name` of papers.toml, and the runs of our figures.
-
-    A figure that is not stored is shown as a dash. Raises ValueError if a stored result lacks a row that the table names.
-    """
-    columns, rows = tables()[name]
-    headers = ["", *(header for key in columns for header in (_HEADERS[key][0], "published"))]
-    lines = []
-    for row in rows:
-        ours = _ours(row.ours)
-        cells = [_cell(ours, key) for key in columns]
-        lines.append((row.paper, *(cell for pair in zip(cells, row.published, strict=True) for cell in pair)))
-    return markdown(headers, lines, 1) + _named(row.ours.partition(":")[0] for row in rows if row.ours)
-
-
-def _ours(text: str) -> Mapping[str, Any] | None:
-    """The stored row that `text` names; None if there is none, or its run is not stored."""
-    run, _, selector = text.partition(": ")
-    result = stored(run) if run else None
-    if result is None:
-        return None
-    selected, _, baseline = selector.partition(" over ")
-    row = _row(result, selected)
-    if not baseline:
-        return row
-    speedup = _seconds(_row(result, baseline)) / _seconds(row)
-    return {**row, "speedup_vs_greedy": speedup, "speedup_vs_beam": speedup}
-
-
-def _row(result: Stored, selector: str) -> Mapping[str, Any]:
-    named, *settings = selector.split()
-    found = [row for row in result.rows if _matches(row, named, settings)]
-    if len(found) != 1:
-        raise ValueError(f"{result.name}, {selector}: {len(found)} rows match")
-    return found[0]
-
-
-def _seconds(row: Mapping[str, Any]) -> float:
-    """The mean time of a sentence in seconds."""
-    return float(row["iterations"] * row["tokens_per_round"] / row["tokens_per_second"])
-
-
-def _matches(row: Mapping[str, Any], named: str, settings: Sequence[str]) -> bool:
-    model, slash, decoding = named.rpartition("/")
-    if slash and Path(row.get("model", "")).name != model:
-        return False
-    pairs = (setting.split("=") for setting in settings)
-    return row_name(dict(row)) == decoding and all(str(row["settings"].get(key)) == value for key, value in pairs)
-
-
-def _cell(row: Mapping[str, Any] | None, key: str) -> str:
-    return show(None if row is None else row.get(key), _HEADERS[key][1])
-
-
-def _named(names: Iterable[str]) -> str:
-    """A paragraph with the runs `names` by the text that they decode, those during which others computed, and those not measured."""
-    texts: dict[str, list[str]] = defaultdict(list)
-    busy, missing = [], []
-    for name in dict.fromkeys(names):
-        result = stored(name)
-        if result is None:
-            missing.append(f"`{name}`")
-            continue
-        texts[result.label].append(f"`{name}`")
-        if (share := result.record["environment"].get("busy") or 0.0) > BUSY:
-            busy.append(f"{share:.0%} during `{name}`")
-    by_text = "; ".join(f"{', '.join(of_text)} ({label})" for label, of_text in texts.items())
-    said = [f"Measured by {by_text}."] if texts else []
-    said += [f"Other programs used the processors ({', '.join(busy)}), so speeds are not reliable."] if busy else []
-    said += [f"Not measured yet: {', '.join(missing)}."] if missing else []
-    return f"\n{' '.join(said)}\n"
-
-
-def paper_runs() -> str:
-    """The commands of all runs and of other results that tables show, the machines, and the updates of the trained bundles."""
-    others = dict.fromkeys(
-        name for _, rows in tables().values() for row in rows if (name := row.ours.partition(":")[0]) not in ("", *runs())
-    )
-    commands = [f"{name}: {' '.join(['specdec', *run.command])}\n" for name, run in runs().items()]
-    commands += [f"{name}: {load(name).command}\n" for name in others]
-    machines: dict[str, list[str]] = defaultdict(list)
-    updates: dict[str, int] = {}
-    for name in (*runs(), *others):
-        result = stored(name)
-        if result is not None:
-            machines[environment(result).removesuffix(".")].append(f"`{name}`")
-            updates |= result.record["environment"].get("updates") or {}
-    lines = [f"* {place}: {', '.join(names)}.\n" for place, names in machines.items()]
-    trained = ", ".join(f"{name} {count:,}" for name, count in updates.items())
-    needs = [f"* {name} needs {load(name).record['needs']}.\n" for name in others if not load(name).repeatable]
-    return f"```text\n{''.join(commands)}```\n\n{''.join(lines)}{''.join(needs)}* Updates of training: {trained}.\n"
-
-
-def minutes() -> str:
-    """One sentence: how many runs are stored, how many of these have a wall time, and the sum of the wall times."""
-    seconds = [result.record["environment"].get("seconds") for name in runs() if (result := stored(name)) is not None]
-    known = [each for each in seconds if each is not None]
-    stored_runs = f"{len(seconds)} of {len(runs())} runs are stored"
-    return f"{stored_runs}; {len(known)} of them with their wall time, {sum(known) / 60:.0f} minutes in all.\n"
-
-
-def paper_analysis(run: str, name: str) -> str:
-    """The Markdown table of the analysis `name`, a key of ANALYSES."""
-    return _view(run, lambda result: ANALYSES[name].table(result.record["analyses"][name]).to_markdown())
-
-
-def paper_profile(run: str) -> str:
-    """The Markdown table of the time by module of each row that was profiled."""
-    return _view(run, _profile)
-
-
-def paper_histogram(run: str) -> str:
-    """Markdown tables of the speedups by sentence of each row that drafts, over each baseline."""
-    return _view(run, lambda result: "\n".join(map(_histogram, result.record["histograms"])))
-
-
-def paper_edits(run: str) -> str:
-    """The Markdown table of the median speedup over greedy decoding by edit ratio, for each row that drafts."""
-    return _view(run, lambda result: _edits(result.record["points"]))
-
-
-def paper_ends(run: str) -> str:
-    """The Markdown table of the precision of 1-grams and 4-grams, from left to right and from both ends, by part of the output.
-
-    `run` is a result with the analysis `ends` of one model of each order, with a beam of 5.
-    """
-    return _view(run, lambda result: _ends(result.record["analyses"]["ends"]))
-
-
-def _view(run: str, table: Callable[[Stored], str]) -> str:
-    """The table of a run, and its name; only its name if it is not stored."""
-    result = stored(run)
-    return ("" if result is None else table(result)) + _named([run])
-
-
-def _profile(result: Stored) -> str:
-    iterations = {row_name(row): row["iterations"] for row in result.rows}
-    return profile_table(result.record["profiles"], result.record["input"]["sentences"], iterations).to_markdown()
-
-
-def _histogram(record: Mapping[str, Any]) -> str:
-    return f"Speedup of {record['row']} over {record['baseline']}:\n\n{histogram_table(record['bins']).to_markdown()}"
-
-
-def _edits(points: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
-    rows = []
-    for name, of_row in points.items():
-        for low, high in zip((-1.0, *EDIT_RATIOS), EDIT_RATIOS, strict=False):
-            speedups = [one["speedup"] for one in of_row if low < one["edit_ratio"] <= high]
-            label = "0" if low < 0 else f"above {low:.2f}, up to {high:.2f}"
-            if speedups:
-                rows.append((name, label, str(len(speedups)), f"{median(speedups):.2f}x"))
-    return markdown(("decoding", "edit ratio", "lines", "median speedup"), rows, 2)
-
-
-def _ends(ends: Sequence[Mapping[str, Any]]) -> str:
-    lines = []
-    for part, published in ENDS.items():
-        of_part = [one for one in ends if one["tokens"] == part]
-        pairs = [next(one for one in of_part if one["decoding"].endswith(f" {label}")) for label in (LEFT_TO_RIGHT, BOTH_ENDS)]
-        ours = [f"{one[key]:.1%}" for key in ("1-gram", "4-gram") for one in pairs]
-        lines.append((part, *(cell for mine, theirs in zip(ours, published, strict=True) for cell in (mine, f"{theirs:.1f}%"))))
-    names = [f"{order}-grams, {way}" for order in (1, 4) for way in ("L2R", "both ends")]
-    return markdown(["tokens", *(cell for name in names for cell in (name, "published"))], lines, 1)
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the program with command-line `arguments` (default: those of the process)."""
-    from tools.docs import write_pages
-
-    parser = argparse.ArgumentParser(prog="python -m tools.papers", description=(__doc__ or "").partition("\n\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m tools.papers", description=__doc__)
     parser.add_argument("data", type=Path, metavar="DATA", help="folder of data sets: en-de/dev.*.tsv, en-gec/dev.*")
     parser.add_argument("--bundles", type=Path, help="output folder of the recipe papers.sh; runs whose bundles are missing are skipped")
-    parser.add_argument("--run", action="append", choices=runs(), metavar="NAME", help="only this run of papers.toml; repeatable")
+    parser.add_argument("--run", action="append", choices=paper_tables.runs(), metavar="NAME", help="only this run; repeatable")
     parser.add_argument("--again", action="store_true", help="measure again what is stored")
     asked = parser.parse_args(arguments)
     bundles = None if asked.bundles is None else asked.bundles.resolve()
     failed = False
-    for line in measure(asked.run or runs(), asked.data.resolve(), bundles, asked.again):
+    for line in measure(asked.run or paper_tables.runs(), asked.data.resolve(), bundles, asked.again):
         print(line, file=sys.stderr, flush=True)
         failed = failed or line.endswith(": failed")
     write_pages()

@@ -1,18 +1,17 @@
 """A check of a bundle on a GPU: every line has greedy decoding's tokens, by every decoding, block size and batch size; and how fast.
 
-Run by `specdec bench --check-device`, by `make check-gpu`, or as `python -m specdec_cli.benchmark.check_gpu`. Each part prints its results
-and adds them to a JSON file, so that a later run goes on where this one ended. A part that fails is reported, and the next one runs.
+Each part prints its results and adds them to a JSON file, so that a later run goes on where this one ended. A part that fails is reported,
+and the next one runs.
 """
 
-import argparse
 import json
-import sys
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,7 +27,7 @@ from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine, bundle_verifier
-from specdec_cli.errors import MissingLibraryError, SpecdecError, UsageError
+from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
@@ -37,7 +36,6 @@ from specdec_cli.text.io.lines import read_text_lines
 
 OUT = Path("check-gpu.json")
 """The file of the results, without another name."""
-SHIPPED = Path(__file__).parents[1] / "bundles" / "en-de"
 BATCHES, SIZES = (1, 7, 32, 128, 512), range(64)
 """Batch sizes, and block sizes: those that the drafter was not trained for are drafted by lookup."""
 BURSTS = range(1, 9)
@@ -76,28 +74,29 @@ class Check:
         """Run all parts that the file does not have; return whether all results are as they should be."""
         if self.out.exists():
             self.results = json.loads(self.out.read_text(encoding="utf-8"))
-        self.part("card", self.card)
-        self.part("kernels", self.kernels)
-        self.part("kernels, greedy alone", self.alone, "kernels")
-        for rows, size in FIRST:
-            self.part(f"kernels, batch {rows}, block size {size}", self.decode, "kernels", rows, size)
-        for rows in BESIDE:
-            self.part(f"CTranslate2, batch {rows}", self.ctranslate2, rows)
-        for rows, size in ((1, 0), (1, 4), (128, 4)):
-            self.part(f"operators, batch {rows}, block size {size}", self.decode, "operators", rows, size)
-        self.part("float32, eager operators", self.reference)
-        for decoding in OTHERS:
-            for rows in (1, 128):
-                self.part(f"kernels, batch {rows}, {decoding}", self.decode, "kernels", rows, None, decoding)
-        for rounds in BURSTS:
-            for rows in (1, 32):
-                self.part(f"kernels, batch {rows}, bursts of {rounds} rounds", self.bursts, "kernels", rows, rounds)
-        for size in SIZES:
-            for rows in BATCHES:
-                self.part(f"kernels, batch {rows}, block size {size}", self.decode, "kernels", rows, size)
+        for name, compute, *arguments in self.parts():
+            self.part(name, compute, *arguments)
         wrong = [name for name, found in self.results.items() if found.get("error") or found.get("different")]
         print(f"{len(self.results)} parts" + (f"; not as they should be: {'; '.join(wrong)}" if wrong else ", all as they should be"))
         return not wrong
+
+    def parts(self) -> Iterator[tuple[Any, ...]]:
+        """The name of each part, and the function that computes it with its arguments, the most telling ones first."""
+        yield "card", self.card
+        yield "kernels", self.kernels
+        yield "kernels, greedy alone", self.alone, "kernels"
+        yield from (self._decoding("kernels", rows, size) for rows, size in FIRST)
+        yield from ((f"CTranslate2, batch {rows}", self.ctranslate2, rows) for rows in BESIDE)
+        yield from (self._decoding("operators", rows, size) for rows, size in ((1, 0), (1, 4), (128, 4)))
+        yield "float32, eager operators", self.reference
+        for name, rows in product(OTHERS, (1, 128)):
+            yield f"kernels, batch {rows}, {name}", self.decode, "kernels", rows, None, name
+        for rounds, rows in product(BURSTS, (1, 32)):
+            yield f"kernels, batch {rows}, bursts of {rounds} rounds", self.bursts, "kernels", rows, rounds
+        yield from (self._decoding("kernels", rows, size) for size, rows in product(SIZES, BATCHES))
+
+    def _decoding(self, means: str, rows: int, size: int) -> tuple[Any, ...]:
+        return f"{means}, batch {rows}, block size {size}", self.decode, means, rows, size
 
     def part(self, name: str, compute: Callable[..., dict[str, Any]], *arguments: object) -> None:
         """Run a part that has no result yet, unless the time is up; print and keep its result, or its error."""
@@ -115,16 +114,9 @@ class Check:
 
     def card(self) -> dict[str, Any]:
         """What computes."""
-        triton = __import__("triton").__version__
         name = torch.cuda.get_device_name() if self.device == "cuda" else self.device
-        return {
-            "card": name,
-            "torch": torch.__version__,
-            "triton": triton,
-            "input": self.input,
-            "lines": len(self.lines),
-            "bundle": self.folder.name,
-        }
+        versions = {"torch": torch.__version__, "triton": __import__("triton").__version__}
+        return {"card": name} | versions | {"input": self.input, "lines": len(self.lines), "bundle": self.folder.name}
 
     def kernels(self) -> dict[str, Any]:
         """The check of the first use on a card."""
@@ -147,6 +139,12 @@ class Check:
             self._bundles[means] = bundle, bundle_verifier(bundle)
         return self._bundles[means]
 
+    def engine(self, means: str, decoding: str, rows: int, size: int | None = None) -> Engine:
+        """An engine for a decoding in batches of `rows` sentences, with blocks of `size` tokens."""
+        bundle, verifier = self.bundle(means)
+        request = DecodingOptions(decoding=decoding, batch_size=rows, block_size=size)
+        return Engine(bundle, resolve(request, bundle), verifier=verifier)
+
     def sentences(self, bundle: Bundle) -> list[Sentence]:
         """The lines as sentences; those that are too long are left out."""
         eos, longest = bundle.shape.eos, bundle.shape.max_positions - 16
@@ -162,29 +160,25 @@ class Check:
             decoding = "lookup"
         if rows == 1 or (size or 0) > longest:
             sentences = sentences[: max(FEW, rows)]
-        request = DecodingOptions(decoding="greedy" if size == 0 else decoding, batch_size=rows, block_size=size or None)
-        engine = Engine(bundle, resolve(request, bundle), verifier=verifier)
+        engine = self.engine(means, "greedy" if size == 0 else decoding, rows, size or None)
         before = {} if verifier.graphs is None else vars(verifier.graphs.counts).copy()
         outputs, first = self.timed(engine, sentences)
         again, seconds = self.timed(engine, sentences)
+        same = [each.ids for each in again] == [each.ids for each in outputs]
         found = speed(outputs, seconds) | {"first_s": round(first, 2)}
         if self.device == "cuda":
             found["memory_mb"] = round(torch.cuda.max_memory_allocated() / 2**20)
         if verifier.graphs is not None:
             found["us_a_round"] = self.round_us(engine, verifier.graphs, sentences)
             found |= {name: number - before[name] for name, number in vars(verifier.graphs.counts).items()}
-        return found | self.compare(means, outputs) | ({} if ids(again) == ids(outputs) else {"different": "from run to run"})
+        return found | self.compare(means, outputs) | ({} if same else {"different": "from run to run"})
 
     def bursts(self, means: str, rows: int, rounds: int) -> dict[str, Any]:
         """Decode some lines in bursts of `rounds` rounds or, where the player takes more, of those."""
         bundle, verifier = self.bundle(means)
-        request = DecodingOptions(decoding="lookup" if bundle.drafter is None else "specdec", batch_size=rows, block_size=4)
-        engine = Engine(bundle, resolve(request, bundle), verifier=verifier)
-        by_width: dict[int, list[Sentence]] = {}
-        for sentence in self.sentences(bundle)[:FEW]:
-            by_width.setdefault(verifier.source_width(len(sentence.source)), []).append(sentence)
+        engine = self.engine(means, "lookup" if bundle.drafter is None else "specdec", rows, 4)
         outputs: list[Hypothesis] = []
-        for alike in by_width.values():
+        for alike in by_width(verifier, self.sentences(bundle)[:FEW]):
             outputs += decode_with(verifier, engine.drafter, alike, engine.decoding, pace=FixedPace(4, rounds))
         return self.compare(means, outputs)
 
@@ -202,10 +196,7 @@ class Check:
     def round_us(self, engine: Engine, graphs: Graphs, sentences: Sequence[Sentence]) -> float | None:
         """Time of a round on the device in microseconds, for sentences of the most frequent width; None if its rounds are not captured."""
         verifier, decoding = engine.verifier, engine.decoding
-        by_width: dict[int, list[Sentence]] = {}
-        for sentence in sentences:
-            by_width.setdefault(verifier.source_width(len(sentence.source)), []).append(sentence)
-        alike = max(by_width.values(), key=len)[: decoding.batch_size]
+        alike = max(by_width(verifier, sentences), key=len)[: decoding.batch_size]
         round_ = DraftAndVerify(verifier, engine.drafter, decoding)
         if round_.identity is None:
             return None
@@ -241,20 +232,18 @@ class Check:
 
     def alone(self, means: str) -> dict[str, Any]:
         """Decode all lines greedily, one at a time, and keep their tokens: with them the other outputs are compared."""
-        bundle, verifier = self.bundle(means)
-        engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=1), bundle), verifier=verifier)
-        outputs, seconds = self.timed(engine, self.sentences(bundle))
+        engine = self.engine(means, "greedy", 1)
+        outputs, seconds = self.timed(engine, self.sentences(self.bundle(means)[0]))
         write_json(self.out.with_suffix(f".{means}.tokens"), {str(each.number): each.ids for each in outputs})
         return speed(outputs, seconds)
 
     def reference(self) -> dict[str, Any]:
         """How many lines have other tokens by eager operators in float32: rounding in float16 may decide between close tokens."""
-        bundle, verifier = self.bundle("float32")
-        engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", batch_size=128), bundle), verifier=verifier)
-        outputs, seconds = self.timed(engine, self.sentences(bundle))
+        engine = self.engine("float32", "greedy", 128)
+        outputs, seconds = self.timed(engine, self.sentences(self.bundle("float32")[0]))
         greedy = self.greedy("kernels")
-        differ = [each.number for each in outputs if greedy[each.number] != each.ids]
-        return speed(outputs, seconds) | {"differ_by_rounding": len(differ), "of": len(outputs)}
+        differ = sum(greedy[each.number] != each.ids for each in outputs)
+        return speed(outputs, seconds) | {"differ_by_rounding": differ, "of": len(outputs)}
 
     def ctranslate2(self, rows: int) -> dict[str, Any]:
         """The speed of CTranslate2 in float16 with the same weights and sources, greedy."""
@@ -290,9 +279,12 @@ def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
     return rates | {"tokens": tokens, "tokens_a_round": round(tokens / rounds, 2)}
 
 
-def ids(outputs: Sequence[Hypothesis]) -> list[list[int]]:
-    """The tokens of the outputs."""
-    return [each.ids for each in outputs]
+def by_width(verifier: Verifier, sentences: Sequence[Sentence]) -> list[list[Sentence]]:
+    """The sentences in groups of one width of their sources, which can be decoded together."""
+    groups: dict[int, list[Sentence]] = defaultdict(list)
+    for sentence in sentences:
+        groups[verifier.source_width(len(sentence.source))].append(sentence)
+    return list(groups.values())
 
 
 def check_device(
@@ -312,24 +304,3 @@ def check_device(
     name = "built-in sample" if text is None else "/".join(("DATA", *text.resolve().parts[-2:]))
     sources = [fields[-2] if len(fields) > 2 else fields[0] for fields in lines]
     return Check(folder, sources, out, seconds, "cpu" if device == "cpu" else "cuda", name).run()
-
-
-def main() -> int:
-    """Check a bundle on the GPU."""
-    parser = argparse.ArgumentParser(description="Check a bundle on a GPU: the same tokens by every decoding, and how fast.")
-    parser.add_argument("--model", type=Path, default=SHIPPED, help="folder of the bundle")
-    parser.add_argument("--input", type=Path, help="text, or TSV with the source before the target (default: the built-in sample)")
-    parser.add_argument("--lines", type=int, help="lines of the input (default: all)")
-    parser.add_argument("--out", type=Path, default=OUT, help="file of the results; a run goes on where it ended")
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="no part begins later")
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu: for tests, under Triton's interpreter")
-    asked = parser.parse_args()
-    try:
-        return 0 if check_device(asked.model, asked.input, asked.lines, asked.out, asked.device, asked.seconds) else 1
-    except SpecdecError as error:
-        print(f"specdec: {error}", file=sys.stderr)
-        return error.exit_code
-
-
-if __name__ == "__main__":
-    sys.exit(main())

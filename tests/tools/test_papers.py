@@ -12,9 +12,10 @@ import pytest
 from typer.main import get_group
 
 from specdec_cli.app import app
-from tools import papers, results
+from tools import paper_tables, results
 from tools.pages import DOCS, ROOT
-from tools.papers import PaperRow, Run, measure, paper, paper_edits, paper_ends, paper_runs, runs, tables
+from tools.paper_tables import PaperRow, Run, paper, paper_edits, paper_ends, paper_runs, runs, stored, tables
+from tools.papers import measure
 from tools.results import Stored, load, store
 
 RESULTS = sorted((DOCS / "results" / "papers").glob("*.json"))
@@ -32,7 +33,7 @@ def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     monkeypatch.setattr(results, "FOLDER", tmp_path / "results")
     (tmp_path / "results" / "papers").mkdir(parents=True)
     run = Run("one", "a text", ("bench", "-m", "BUNDLES/small", "DATA/dev.tsv"))
-    monkeypatch.setattr(papers, "runs", lambda: {"one": run})
+    monkeypatch.setattr(paper_tables, "runs", lambda: {"one": run})
     load.cache_clear()
     known: dict[str, Any] = {"label": "a text", "command": list(run.command), "environment": ENVIRONMENT, "rows": ROWS}
     return lambda **more: store("papers/one", known | more)
@@ -40,7 +41,7 @@ def one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 def declare(monkeypatch: pytest.MonkeyPatch, columns: tuple[str, ...], *rows: PaperRow) -> None:
     """Let `t` be the only table."""
-    monkeypatch.setattr(papers, "tables", lambda: {"t": (columns, rows)})
+    monkeypatch.setattr(paper_tables, "tables", lambda: {"t": (columns, rows)})
 
 
 def test_every_run_is_a_command_with_models_that_the_script_trains() -> None:
@@ -88,11 +89,11 @@ def test_figures_stand_beside_the_published_ones(one: Callable[..., None], monke
 
 
 def test_the_wall_time_of_the_stored_runs_is_added(one: Callable[..., None]) -> None:
-    assert papers.minutes().startswith("0 of 1 runs are stored; 0 of them")
+    assert paper_tables.minutes().startswith("0 of 1 runs are stored; 0 of them")
     one()
-    assert "0 of them with their wall time, 0 min" in papers.minutes()
+    assert "0 of them with their wall time, 0 min" in paper_tables.minutes()
     one(environment={"seconds": 150.0})
-    assert "1 of them with their wall time, 2 min" in papers.minutes()
+    assert "1 of them with their wall time, 2 min" in paper_tables.minutes()
 
 
 @pytest.mark.usefixtures("one")
@@ -117,10 +118,10 @@ def test_runs_are_measured_when_their_models_are_there_and_new(tmp_path: Path, m
     bundle.mkdir(parents=True)
     (bundle / "bundle.json").touch()
     train(300)
-    assert list(measure(["one"], *places))[-1] == "one: failed" and papers.stored("one") is None
+    assert list(measure(["one"], *places))[-1] == "one: failed" and stored("one") is None
     list(measure(["one"], *places))
     assert commands[1][3:7] == ["bench", "-m", str(bundle), f"{places[0]}/dev.tsv"]
-    result = papers.stored("one")
+    result = stored("one")
     assert result is not None and (result.record["model"], result.record["input"]["name"]) == ("small", "dev.tsv")
     assert result.record["environment"] == ENVIRONMENT | {"updates": {"small": 300}, "seconds": 7}
     assert list(measure(["one"], *places)) == ["one: stored already"]
@@ -145,7 +146,7 @@ def test_speedups_are_grouped_by_edit_ratio(one: Callable[..., None]) -> None:
 def test_precision_at_both_ends_has_a_column_for_each_order(one: Callable[..., None]) -> None:
     labels = enumerate(("a greedy", "a beam, beam size 5", "b bidirectional, beam size 5"))
     precisions = [{"decoding": label, "1-gram": 0.1 * place, "4-gram": 0.01 * place} for place, label in labels]
-    ends = [{"tokens": part, **values} for values in precisions for part in papers.ENDS]
+    ends = [{"tokens": part, **values} for values in precisions for part in paper_tables.ENDS]
     one(analyses={"ends": ends})
     assert "| last 5 | 10.0% | 62.9% | 20.0% | 64.5% | 1.0% | 14.7% | 2.0% | 15.3% |" in paper_ends("one")
 
