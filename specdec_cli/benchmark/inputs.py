@@ -12,7 +12,7 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
 from specdec_cli.metrics.gleu_sari import gleu, sari
 from specdec_cli.metrics.max_match import max_match
-from specdec_cli.metrics.scoring import Score, score
+from specdec_cli.metrics.scoring import Score, check_rouge, rouge, score
 from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.text.corpus.parallel import AnnotatedSentence, Pair, read_m2, read_tsv
@@ -104,7 +104,9 @@ def read_input(
     else:
         if len(references) > 1:
             raise UsageError(f"--reference: with the task {task} each line has one reference")
-        scores = _scores(task)
+        if task == "summarise":
+            check_rouge()
+        scores = rouge if task == "summarise" else score
         if source is not None:
             examples = read_files(*source, references[0] if references else None, limit)
         elif interactive and task != "translate":
@@ -118,16 +120,6 @@ def read_input(
     if examples.blank:
         raise InputError(f"{examples.name}: no text to decode")
     return examples
-
-
-def _scores(task: Task) -> Callable[..., Score]:
-    """The metrics of texts with one reference. Raises UsageError if a library is missing."""
-    if task != "summarise":
-        return score
-    from specdec_cli.metrics.scoring import check_rouge, rouge
-
-    check_rouge()
-    return rouge
 
 
 def read_table(path: Path, limit: int | None = None) -> Examples:
