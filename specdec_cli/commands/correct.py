@@ -11,6 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from specdec_cli.commands.corrections import (
+    JSON_DOCUMENTS,
+    REPORTS,
+    Report,
+    ReportFormat,
+    fitted,
+    marked_edits,
+    open_report,
+    view,
+    written_around,
+)
 from specdec_cli.commands.inputs import check_lines, check_stdin, group_files
 from specdec_cli.commands.options import (
     DecodingFlags,
@@ -23,7 +34,6 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
-from specdec_cli.commands.reports import JSON_DOCUMENTS, REPORTS, ReportFormat
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.documents.formats import FORMATS, Format
 from specdec_cli.errors import SpecdecError, UsageError
@@ -36,7 +46,6 @@ from specdec_cli.text.segment.paragraphs import is_unfinished
 if TYPE_CHECKING:
     from specdec_cli.commands.lines import Stream
     from specdec_cli.commands.outputs import Outputs
-    from specdec_cli.commands.reports import Report
     from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.engines.engine import SentenceDecoder
     from specdec_cli.model.bundle_info import Described
@@ -99,18 +108,14 @@ class Correcting:
     coloured: bool = False
 
     @cached_property
-    def report(self) -> "Report":
+    def report(self) -> Report:
         """The report of --check."""
-        from specdec_cli.commands.reports import open_report
-
         return open_report(self.report_format)
 
     def written_around(self, writer: "Outputs") -> AbstractContextManager[None]:
         """Write what is before and after the findings of a report, around those that are written in the block."""
         if not self.edits.check:
             return nullcontext()
-        from specdec_cli.commands.reports import written_around
-
         return written_around(self.report, writer)
 
     def request(self, machine: MachineOptions) -> "DecodingOptions":
@@ -119,7 +124,6 @@ class Correcting:
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
         from specdec_cli.api import Corrector, check_corrects
-        from specdec_cli.commands.correction_view import fitted
         from specdec_cli.commands.lines import Stream, tracer, with_held
         from specdec_cli.commands.messages import Warner, teller
         from specdec_cli.pipeline.corrector import LineCorrector
@@ -153,8 +157,6 @@ class Correcting:
         return self._written("")(line, Correction(line.text, warnings=("failed",)))
 
     def _written(self, decoding: str) -> "Callable[[Line, Correction], Iterator[tuple[str, str]]]":
-        from specdec_cli.commands.correction_view import view
-
         edits = self.edits
         report = self.report if edits.check else None
         return view(edits.diff, edits.m2, report, self.text.as_json, coloured=self.coloured, decoding=decoding)
@@ -191,7 +193,6 @@ def correct(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.correction_view import marked_edits
     from specdec_cli.commands.lines import read_inputs
 
     input_format, report_format = _split_formats(format or (), check=edits.check)

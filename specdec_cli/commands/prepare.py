@@ -1,22 +1,24 @@
-"""`specdec prepare`: training data and a vocabulary from parallel text."""
+"""`specdec prepare`: cleaning of parallel text, its changes, and a vocabulary for it."""
 
+import random
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from specdec_cli.commands.options import QuietOption
 from specdec_cli.errors import InputError, UsageError
-
-if TYPE_CHECKING:
-    from specdec_cli.commands.training_pairs import Changes
-    from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules
-
+from specdec_cli.files import make_folder, naming, partial_folder, write_atomically, write_json
+from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies, with_other_quantities
+from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules, HeldOut, clean
+from specdec_cli.text.corpus.names import with_other_names
+from specdec_cli.text.corpus.parallel import Pair, read_pairs, read_tsv
 
 _cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
 
@@ -152,9 +154,6 @@ def prepare(
     OUTPUT/train.tsv has the pairs that are kept (with domains, if the input has them), OUTPUT/tokenizer.model the vocabulary,
     and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
     """
-    from specdec_cli.commands.training_pairs import Changes
-    from specdec_cli.files import make_folder
-    from specdec_cli.text.corpus.cleaning import CleaningRules
 
     rules = CleaningRules(
         domains=frozenset(domain or ()),
@@ -191,26 +190,36 @@ def prepare(
 
 
 @dataclass(frozen=True)
+class Changes:
+    """How pairs are changed; the defaults change nothing.
+
+    `share` is that of pairs with other numbers and names, `number_copies` and `name_copies` the numbers of copies of a pair with other
+    numbers and times, and with other names, and `temperature` that by which domains are mixed.
+    """
+
+    share: float = 0.0
+    number_copies: int = 0
+    name_copies: int = 0
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True)
 class _Inputs:
     """The files that are prepared, and how. `vocabulary` is a file, a size, or None for the default size."""
 
     tsv: list[Path]
     aligned: list[tuple[Path, Path]]
-    rules: "CleaningRules"
+    rules: CleaningRules
     held_out: list[Path]
     vocabulary: Path | int | None
-    changes: "Changes"
+    changes: Changes
 
 
-def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple["CleaningReport", int]:
+def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple[CleaningReport, int]:
     """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
 
     Raises OSError, naming a file.
     """
-    from specdec_cli.commands.training_pairs import vary_and_mix, write_pairs
-    from specdec_cli.files import naming, partial_folder, write_atomically, write_json
-    from specdec_cli.text.corpus.cleaning import CleaningReport, HeldOut, clean
-    from specdec_cli.text.corpus.parallel import read_pairs
     from specdec_cli.text.tokenize.sentencepiece import Subwords, train_subwords
 
     names = ("train.tsv", "tokenizer.model", "prepare.json")
@@ -248,17 +257,13 @@ def _naming_option(size: int | None) -> Iterator[None]:
 
 def _texts(train: Path) -> Iterator[str]:
     """Source and target of every pair, read from the file to save memory."""
-    from specdec_cli.text.corpus.parallel import read_tsv
-
     for pair in read_tsv(train):
         yield pair.source
         yield pair.target
 
 
-def _manifest(inputs: _Inputs, report: "CleaningReport", pieces: int) -> dict[str, Any]:
+def _manifest(inputs: _Inputs, report: CleaningReport, pieces: int) -> dict[str, Any]:
     """The content of prepare.json; `pieces` is the size of the vocabulary."""
-    from dataclasses import asdict
-
     return {
         "format": FORMAT,
         "tsv": [str(path) for path in inputs.tsv],
@@ -284,7 +289,7 @@ def _busy(what: str, quiet: bool) -> AbstractContextManager[Any]:
     return Console(stderr=True).status(what) if shown else nullcontext()
 
 
-def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
+def _print_report(report: CleaningReport, pieces: int, output: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -308,3 +313,61 @@ def _print_report(report: "CleaningReport", pieces: int, output: Path) -> None:
     console.print(str(output / "train.tsv"), markup=False, highlight=False, soft_wrap=True)
     console.print(table)
     console.print(f"Vocabulary: {pieces:,} subwords", highlight=False)
+
+
+def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> None:
+    """Write TSV, with a domain column if the first pair has a domain, and count the lines in `report.written`.
+
+    Raises InputError if no pair was kept, or if a domain comes after pairs without one; OSError.
+    """
+    write_atomically(train, lambda partial: _write(pairs, partial, report))
+
+
+def vary_and_mix(train: Path, report: CleaningReport, changes: Changes, languages: tuple[str, str]) -> None:
+    """Change the pairs of a file in place: vary a share of them, add copies with other numbers, then of all these with other names, and mix
+    the domains by a temperature.
+
+    Counts the pairs changed and added in `report`. Raises UsageError for a temperature above 1 without domains; OSError.
+    """
+    if changes.share:
+        vary = Variation(read_tsv(train), changes.share, languages=languages)
+        write_pairs(map(vary, read_tsv(train)), train, report)
+        report.varied = vary.varied
+    if changes.number_copies:
+        change = partial(with_other_quantities, languages=languages)
+        report.copied = _add_copies(train, report, changes.number_copies, change)
+    if changes.name_copies:
+        report.names_copied = _add_copies(train, report, changes.name_copies, with_other_names)
+    if changes.temperature > 1:
+        write_pairs(repeated(read_tsv(train), _repetitions(train, changes.temperature)), train, report)
+
+
+def _add_copies(train: Path, report: CleaningReport, count: int, change: Callable[[Pair, random.Random], Pair]) -> int:
+    """Add up to `count` copies of each pair of a file; return how many were added."""
+    pairs = report.written
+    write_pairs(with_copies(read_tsv(train), count, change), train, report)
+    return report.written - pairs
+
+
+def _write(pairs: Iterable[Pair], path: Path, report: CleaningReport) -> None:
+    with_domains = None
+    report.written = 0
+    with path.open("w", encoding="utf-8", newline="\n") as stream:
+        for pair in pairs:
+            if with_domains is None:
+                with_domains = bool(pair.domain)
+            if pair.domain and not with_domains:
+                raise InputError(f"domain {pair.domain!r} comes after pairs without one; give input with domains first")
+            fields = (pair.domain, pair.source, pair.target) if with_domains else (pair.source, pair.target)
+            stream.write("\t".join(fields) + "\n")
+            report.written += 1
+    if not report.kept:
+        raise InputError(f"all {report.read:,} pairs were dropped ({', '.join(report.dropped) or 'the input is empty'})")
+
+
+def _repetitions(train: Path, temperature: float) -> dict[str, float]:
+    """How often each domain of `train` is to be read. Raises UsageError if it has no domains."""
+    counts = Counter(pair.domain for pair in read_tsv(train))
+    if "" in counts:
+        raise UsageError("--temperature mixes domains; give lines of domain TAB source TAB target")
+    return repetitions(counts, temperature)

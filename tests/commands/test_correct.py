@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.correction_view import m2_block, marked
+from specdec_cli.commands.corrections import m2_block, marked
 from specdec_cli.text.edits import Edit
 
 WILD = ("--max-edit-ratio", "100")
