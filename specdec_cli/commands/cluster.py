@@ -26,11 +26,11 @@ from specdec_cli.commands.lines import LineCommand, Stream
 from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
 from specdec_cli.commands.statistics import duration
-from specdec_cli.commands.teachers import DistillationPlan, open_teacher
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column
 from specdec_cli.corruption.spelling import misspellings
 from specdec_cli.decoding.options import Sampled
-from specdec_cli.distillation.run import Filters, ShardCounts, Shards, Summary, distill_lines, finish
+from specdec_cli.distillation.bundle_teachers import open_teacher
+from specdec_cli.distillation.run import DistillationPlan, Filters, ShardCounts, Shards, Summary, distill_lines, finish
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, as_ctranslate2, teacher_digest
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.files import cache_folder, check_target, locked, make_folder

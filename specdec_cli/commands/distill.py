@@ -22,12 +22,12 @@ from specdec_cli.commands.options import (
     with_groups,
 )
 from specdec_cli.commands.statistics import duration
-from specdec_cli.commands.teachers import ENSEMBLE_FORMATS, DistillationPlan, check_ensemble, drawing_options, open_teacher
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve
 from specdec_cli.devices import by_device, found_device
-from specdec_cli.distillation.run import DISTILLED, Filters, Progress, Shards, Summary, settings_of
+from specdec_cli.distillation.bundle_teachers import ENSEMBLE_FORMATS, check_ensemble, drawing_options, open_teacher
+from specdec_cli.distillation.run import DISTILLED, DistillationPlan, Filters, Progress, Shards, Summary, settings_of
 from specdec_cli.distillation.run import distill as distill_shards
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, find_teacher
 from specdec_cli.distillation.texts import Targets, distinct_lines, read_sources, source_column

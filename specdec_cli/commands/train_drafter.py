@@ -179,7 +179,7 @@ def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | Non
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
-    from specdec_cli.commands.training_view import print_simulation
+    from specdec_cli.commands.training import print_simulation
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.machine import move_to, resolve_machine
     from specdec_cli.opening.models import find_bundle, open_bundle

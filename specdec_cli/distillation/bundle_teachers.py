@@ -1,18 +1,81 @@
-"""Teachers in this process: an ensemble of bundles in beam search, and a bundle from which translations are drawn."""
+"""Opening of teachers; and those in this process: an ensemble of bundles in beam search, and a bundle from which translations are drawn.
+
+PyTorch is imported only for an ensemble and for what an engine needs.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from specdec_cli.decoding.beam import beam_search
-from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions, Sampled
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.distillation.teachers import Search, Translation
+from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, TeacherProcess, Translation, as_ctranslate2
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.engines.reference import bundle_verifier
-from specdec_cli.errors import ModelError
-from specdec_cli.model.bundle import Bundle
+from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.opening.machine import Device, MachineOptions, Precision
+from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle import Bundle
+
+ENSEMBLE_FORMATS = ("float32", "int8")
+"""The number formats in which an ensemble computes; in int8 on a CPU by the kernels of the native engine."""
+
+
+def check_ensemble(models: Sequence[TeacherModel]) -> None:
+    """Raise UsageError if one of several teachers is not a bundle."""
+    for model in models if len(models) > 1 else ():
+        if not model.is_bundle:
+            raise UsageError(f"{model.folder}: an ensemble needs bundles; a CTranslate2 folder gives no probabilities")
+
+
+@contextmanager
+def open_teacher(
+    models: Sequence[TeacherModel], converted: Path, search: Search, resources: Resources, sampling: Sampled | None = None
+) -> Iterator[Teacher]:
+    """Load a teacher, or an ensemble of several. A single bundle is converted to CTranslate2 in the folder `converted`, if it is missing;
+    with `sampling`, an engine of specdec decodes it.
+
+    Raises UsageError for an ensemble with a CTranslate2 folder, and ModelError for a model that cannot be loaded.
+    """
+    if sampling is not None:
+        yield _drawing(models[0], search, resources, sampling)
+        return
+    if len(models) == 1:
+        with TeacherProcess(as_ctranslate2(models[0], converted), search, resources) as teacher:
+            yield teacher
+        return
+    check_ensemble(models)
+    from specdec_cli.opening.engines import open_for_loop
+
+    bundles = [open_for_loop(ModelChoice(str(model.folder)), _machine(search, resources)) for model in models]
+    yield Ensemble(bundles, search, resources.tokens)
+
+
+def drawing_options(search: Search, sampling: Sampled) -> DecodingOptions:
+    """The options of a decoding that draws tokens."""
+    return DecodingOptions(
+        sample=True, temperature=sampling.temperature, top_k=sampling.top_k or None, seed=sampling.seed, max_length=search.max_length
+    )
+
+
+def _drawing(model: TeacherModel, search: Search, resources: Resources, sampling: Sampled) -> Teacher:
+    """The teacher that draws tokens with a bundle. Raises what `open_engine` raises."""
+    from specdec_cli.opening.engines import open_engine
+
+    machine = _machine(search, resources)
+    request = replace(drawing_options(search, sampling), batch_size=machine.rows, memory=machine.batch_memory)
+    opened = open_engine(ModelChoice(str(model.folder)), machine, request)
+    return DrawingTeacher(opened.engine, opened.bundle.tokenizer, search.max_source_length)
+
+
+def _machine(search: Search, resources: Resources) -> MachineOptions:
+    return MachineOptions(device=cast(Device, resources.device), precision=cast(Precision, search.compute_type), threads=resources.threads)
 
 
 class Ensemble:
@@ -22,7 +85,9 @@ class Ensemble:
     or generation order, and for masked models.
     """
 
-    def __init__(self, bundles: Sequence[Bundle], search: Search, batch_tokens: int) -> None:
+    def __init__(self, bundles: "Sequence[Bundle]", search: Search, batch_tokens: int) -> None:
+        from specdec_cli.engines.reference import bundle_verifier
+
         first = bundles[0]
         for other in bundles[1:]:
             if other.tokenizer.vocabulary() != first.tokenizer.vocabulary():
@@ -47,6 +112,8 @@ class Ensemble:
             yield from self._search_width(width, sentences)
 
     def _search_width(self, width: int, sentences: Sequence[Sentence]) -> Iterator[tuple[int, Translation]]:
+        from specdec_cli.decoding.beam import beam_search
+
         lengths = {sentence.number: len(sentence.source) for sentence in sentences}
         rows = max(1, self._batch_tokens // width)
         search = BeamSearch(self._search.beam_size, self._search.length_penalty, self._search.n_best)

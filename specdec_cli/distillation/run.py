@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.decoding.options import Sampled
-from specdec_cli.distillation.teachers import Search, Teacher, TeacherModel, Translation, teacher_digest
+from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, Translation, teacher_digest
 from specdec_cli.distillation.texts import Targets, sources_digest
 from specdec_cli.errors import InputError
 from specdec_cli.files import MANIFEST, check_manifest, read_json, write_atomically, write_json
@@ -31,6 +31,22 @@ class Filters:
     short: int = 10
     keep_copies: bool = False
     copied_words: int = 3
+
+
+@dataclass(frozen=True)
+class DistillationPlan:
+    """The teachers of a distillation, the settings of their search, their resources, and the conditions on their output.
+
+    `nearest` is the least chrF of an output to a target of its source (0 to 100), of which the output is the nearest hypothesis; None
+    for the best hypothesis. With `sampling`, there is no search: tokens are drawn at random.
+    """
+
+    models: tuple[TeacherModel, ...]
+    search: Search
+    resources: Resources
+    filters: Filters
+    nearest: float | None = None
+    sampling: Sampled | None = None
 
 
 def reason_to_drop(source: str, translation: Translation, filters: Filters) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from specdec_cli.commands.training_view import TrainingView
+from specdec_cli.commands.training import TrainingView
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.commands.training.runs import RUN, SMALL, run, settings, train_verifier
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from specdec_cli.commands.train_drafter import dev_names, tell_left_out, with_new_drafter
-from specdec_cli.commands.training_view import COLUMNS
+from specdec_cli.commands.training import COLUMNS
 from specdec_cli.errors import UsageError
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info

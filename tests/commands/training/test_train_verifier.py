@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.commands.training_view import TrainingView
+from specdec_cli.commands.training import TrainingView
 from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
 from specdec_cli.model.bundle_info import read_info
