@@ -59,7 +59,7 @@ class BeamRound:
     Of `decoding` count the search and the largest number of tokens. There are no drafts.
     """
 
-    drafts = unbounded = reads_sentences = False
+    fills_caches = drafts = unbounded = reads_sentences = False
 
     def __init__(self, verifier: Verifier, decoding: Decoding) -> None:
         self._verifier, self._decoding, self._search = verifier, decoding, decoding.search

@@ -88,11 +88,12 @@ class GraphPlayer:
 
         def enter() -> None:
             rows, batch, state = here[:, 0].contiguous(), buffers.records(), self._round.start(here[:, 1:])
-            replace_rows(batch.state, rows, state)
+            whole = self._round.fills_caches
             if reads:
                 buffers.kept[name] = state
             else:
-                replace_rows(batch.memory, rows, self._round.prepare(state, entering))
+                replace_rows(batch.memory, rows, self._round.prepare(state, entering), whole=whole)
+            replace_rows(batch.state, rows, state, whole=whole)
 
         buffers.run(name, enter)
         if reads:

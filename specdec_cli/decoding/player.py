@@ -53,7 +53,8 @@ class EagerPlayer:
         if self._batch is None:
             self._batch = new
         else:
-            self._batch = replace_rows(self._batch, self._batch.state.finished.nonzero()[: len(entering), 0], new)
+            places = self._batch.state.finished.nonzero()[: len(entering), 0]
+            self._batch = replace_rows(self._batch, places, new, whole=self._round.fills_caches)
             self._free -= len(entering)
         self.running += len(entering)
         self._is_changed = True

@@ -7,6 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding import graphs
 from specdec_cli.decoding.accept import accept, cut_at_end
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.options import Decoding, Sampled
@@ -33,6 +34,10 @@ Onlooker = Callable[[RoundTrace], None]
 
 class Round(Protocol):
     """What one round of a decoding computes."""
+
+    @property
+    def fills_caches(self) -> bool:
+        """Whether new rows have keys and values in their caches before their first round."""
 
     def begin(self, entering: Sequence[Sentence]) -> Batch:
         """Encode sentences, which share their source width, and return a batch with one row for each."""
@@ -98,6 +103,8 @@ class DraftAndVerify:
     Of `decoding` count the acceptance rule, the largest number of tokens, and whether there are scores.
     """
 
+    fills_caches = False
+
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding) -> None:
         self._verifier, self._drafter, self._decoding = verifier, drafter, decoding
         self._by_network = verifier.judges(decoding.acceptance)
@@ -156,16 +163,13 @@ class DraftAndVerify:
         return _finished(batch.state, with_scores=self.with_scores)
 
     def result_sizes(self, capacity: int) -> tuple[int, int]:
-        return 3 + capacity, capacity * self.with_scores
+        return _HEAD + capacity, capacity * self.with_scores
 
     def results(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        state = batch.state
-        head = torch.stack([state.finished.long(), state.lengths, state.rounds], dim=1)
-        return torch.cat([head, state.tokens], dim=1), state.log_probabilities if self.with_scores else None
+        return _integers(batch.state), batch.state.log_probabilities if self.with_scores else None
 
     def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:
-        _, length, rounds, *tokens = integers
-        return hypothesis_of(number, tokens[:length], rounds, numbers[:length] if self.with_scores else None)
+        return _read(number, integers, numbers if self.with_scores else None)
 
     def _verdict(self, state: State, draft: Draft) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k)."""
@@ -191,9 +195,38 @@ class DraftAlone:
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding, reads: Reads) -> None:
         self._verifier, self._drafter, self._max_length, self._reads = verifier, drafter, decoding.max_length, reads
 
+    @property
+    def fills_caches(self) -> bool:
+        return self._reads == "states" and self._verifier.forced is not None
+
+    @property
+    def identity(self) -> Hashable | None:
+        return ("alone", self._drafter) if self._drafter.capturable and not self._drafter.reads_sentences else None
+
+    @property
+    def drafts(self) -> bool:
+        return True
+
+    @property
+    def unbounded(self) -> bool:
+        return False
+
+    @property
+    def reads_sentences(self) -> bool:
+        return self._drafter.reads_sentences
+
     def begin(self, entering: Sequence[Sentence]) -> Batch:
-        numbers, sources = [s.number for s in entering], [s.source for s in entering]
-        state = self._verifier.begin(numbers, sources, self._max_length, reads=self._reads)
+        state = self.start(self.entries(entering).to(self._verifier.device))
+        return Batch(state, self.prepare(state, entering))
+
+    def entries(self, entering: Sequence[Sentence]) -> Tensor:
+        return self._verifier.entries([s.number for s in entering], [s.source for s in entering], self._max_length)
+
+    def start(self, entries: Tensor) -> State:
+        return self._verifier.start(entries, reads=self._reads)
+
+    def prepare(self, state: State, entering: Sequence[Sentence]) -> Any:
+        """The drafter's memory of the new rows of `state`, to which the forced first token is appended in place."""
         batch = Batch(state, self._drafter.begin(state, entering))
         if self._verifier.forced is not None:
             ones = torch.ones_like(state.lengths)
@@ -201,7 +234,7 @@ class DraftAlone:
             self._observe(batch, forced)
             advance(state, forced)
             state.rounds.zero_()  # no drafting pass yet
-        return batch
+        return batch.memory
 
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:  # noqa: ARG002
         state = batch.state
@@ -216,10 +249,19 @@ class DraftAlone:
     def hypotheses(self, batch: Batch) -> list[Hypothesis]:
         return _finished(batch.state, with_scores=False)
 
+    def result_sizes(self, capacity: int) -> tuple[int, int]:
+        return _HEAD + capacity, 0
+
+    def results(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        return _integers(batch.state), None
+
+    def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:  # noqa: ARG002
+        return _read(number, integers, None)
+
     def _observe(self, batch: Batch, verdict: Verdict) -> None:
-        """Let the drafter observe the verdict with the verifier's states, if it reads them and a row is not finished."""
+        """Let the drafter observe the verdict with the verifier's states, if it reads them; on a CPU not if all rows are finished."""
         state = batch.state
-        if self._reads == "states" and not bool((verdict.ended | state.finished).all()):
+        if self._reads == "states" and not (graphs.can_branch(state.finished.device) and bool((verdict.ended | state.finished).all())):
             states = self._verifier.read(state, verdict.accepted.ids)
             self._drafter.observe(state, batch.memory, replace(verdict, states=states))
 
@@ -240,6 +282,20 @@ def advance(state: State, verdict: Verdict) -> None:
     state.rounds += ~state.finished
     state.lengths += verdict.accepted.counts
     state.finished |= verdict.ended
+
+
+_HEAD = 3
+"""The integers of a row before its tokens."""
+
+
+def _integers(state: State) -> Tensor:
+    """The integers (B, _HEAD + S) of which `_read` makes hypotheses."""
+    return torch.cat([torch.stack([state.finished.long(), state.lengths, state.rounds], dim=1), state.tokens], dim=1)
+
+
+def _read(number: int, integers: Sequence[int], log_probabilities: Sequence[float] | None) -> Hypothesis:
+    _, length, rounds, *tokens = integers
+    return hypothesis_of(number, tokens[:length], rounds, None if log_probabilities is None else log_probabilities[:length])
 
 
 def _finished(state: State, *, with_scores: bool) -> list[Hypothesis]:

@@ -36,13 +36,15 @@ UNINITIALIZED = {"uninitialized": True}
 """Metadata of a dataclass field whose values for new rows are uninitialized; `replace_rows` does not copy it."""
 
 
-def replace_rows(record: T, rows: Tensor, others: T) -> T:
+def replace_rows(record: T, rows: Tensor, others: T, *, whole: bool = False) -> T:
     """Replace the rows with the indices `rows` of a tensor, or of all tensors in a list or dataclass, by the rows of
     `others`.
 
-    `others` has the same structure. The tensors of `record` are changed in place; the result has these tensors.
+    `others` has the same structure. Values that are uninitialized in new rows are replaced only if the records are `whole`. The tensors of
+    `record` are changed in place; the result has these tensors.
     """
-    replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others], skip=UNINITIALIZED)
+    skip = None if whole else UNINITIALIZED
+    replaced: T = _map(lambda tensors: tensors[0].index_copy_(0, rows, tensors[1]), [record, others], skip)
     return replaced
 
 

@@ -41,7 +41,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.calls: list[tuple[Any, Any, Any, Any]] = []
+        # Operators and their arguments, and the tensors that each of them returns, None for one that it was given.
+        self.calls: list[tuple[Any, Any, Any, list[Tensor | None]]] = []
         self.own: list[Tensor] = []
         self._before: dict[int, tuple[Tensor, Tensor]] = {}
 
@@ -60,8 +61,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
             if argument.alias_info is not None and argument.alias_info.is_write and argument.name in kwargs:
                 self._save(kwargs[argument.name])
         result = func(*args, **kwargs)
-        self.calls.append((func, args, kwargs, result))
-        self.own += [each for each in _tensors(result) if _storage(each) not in given]
+        made = [None if _storage(each) in given else each for each in _tensors(result)]
+        self.calls.append((func, args, kwargs, made))
+        self.own += [each for each in made if each is not None]
         return result
 
     def _save(self, values: Any) -> None:
@@ -78,17 +80,21 @@ class Recorder(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def replay(self) -> None:
         """Repeat the operators."""
         with _below_autograd():
-            for func, args, kwargs, result in self.calls:
-                given = {_storage(each) for each in _tensors((args, kwargs))}
-                for here, new in zip(_tensors(result), _tensors(func(*args, **kwargs)), strict=True):
-                    if _storage(here) not in given:
+            for func, args, kwargs, made in self.calls:
+                result = func(*args, **kwargs)
+                for here, new in zip(made, [result] if isinstance(result, Tensor) else _tensors(result), strict=True):
+                    if here is not None:
                         here.copy_(new)
 
     def spoil(self) -> None:
         """Overwrite the tensors that the operators made."""
+        numbers = [tensor for tensor in self.own if tensor.is_floating_point()]
         with _below_autograd():
+            if numbers:
+                torch._foreach_mul_(numbers, torch.nan)
             for tensor in self.own:
-                tensor.fill_(torch.nan if tensor.is_floating_point() else 1)
+                if not tensor.is_floating_point():
+                    tensor.fill_(1)
 
 
 def _below_autograd() -> Any:

@@ -24,6 +24,7 @@ from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.training.blocks import block_states, encode_sentences
 from specdec_cli.visualization.recording import Recorder
+from tests.decoding.imitation import imitated
 from tests.fake_drafters import FakeDrafter, right
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 
@@ -60,6 +61,23 @@ def test_successive_blocks_form_the_output(kind: str, forced: int | None) -> Non
     expected = [by_blocks(network, sentence, [] if forced is None else [forced]) for sentence in sentences]
     for rows in (1, 4):
         assert found(Verifier(model, forced), Block(network, SIZE), network.config.reads, sentences, rows) == expected
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("forced", [None, 9])
+@pytest.mark.parametrize("kind", DRAFTERS)
+def test_replayed_blocks_equal_computed_ones(kind: str, forced: int | None) -> None:
+    model, sentences = tiny_transformer(ends=0.3).double(), make_sentences(7)
+    network = tiny_drafter(model, **DRAFTERS[kind]).double()
+    imitation, reads = imitated(model, forced), network.config.reads
+    alone = found(Verifier(model, forced), Block(network, SIZE), reads, sentences)
+    for rows in (1, 2, 4):
+        assert found(Verifier(model, forced), Block(network, SIZE), reads, sentences, rows) == alone
+        replayed = found(imitation.verifier, Block(network, SIZE), reads, sentences, rows)
+        assert replayed == alone
+    counts = imitation.graphs.counts
+    assert 0 < counts.waits <= counts.bursts
+    assert counts.graphs == imitation.capture.count
 
 
 def calls_of(model: Transformer) -> Counter[str]:

@@ -40,6 +40,10 @@ MADE: dict[str, Callable[[Transformer], Drafter]] = {
     "none": lambda _: NoDrafter(),
     "block": lambda model: Block(tiny_drafter(model), 5),
     "linked": lambda model: Block(tiny_drafter(model, chain=8, recurrent=True, candidates=4), 5),
+    **{
+        kind: lambda model, kind=kind: Block(tiny_drafter(model, **DRAFTERS[kind]), 5)  # type: ignore[misc]
+        for kind in ("own", "own, unshifted", "both ways", "papers")
+    },
     "heads": lambda model: Blockwise(tiny_heads(model), 4),
     "input-guided": lambda _: SourceCopy("nearest", EOS, WORDS),
     "unique": lambda _: SourceCopy("unique", EOS, WORDS, 6),
@@ -49,6 +53,7 @@ MADE: dict[str, Callable[[Transformer], Drafter]] = {
     "ngram-memory": lambda _: NgramMemory(5, VOCABULARY, CPU),
     "lookup": lambda _: Lookup(5, EOS, PADDING),
     "chain": lambda model: Fallback([Lookup(5, EOS, PADDING), Block(tiny_drafter(model), 4)], 9),
+    "chain, own": lambda model: Fallback([Lookup(2, EOS, PADDING), Block(tiny_drafter(model, **DRAFTERS["own"]), 4)], 4),
 }
 
 
@@ -74,7 +79,7 @@ def without_rounds(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
 @pytest.mark.parametrize("rows", [1, 3, 12])
 @pytest.mark.parametrize("kind", MADE)
 def test_replayed_rounds_equal_computed_ones(kind: str, rows: int, rounds: int) -> None:
-    model, sentences = tiny_transformer(), texts(40)
+    model, sentences = tiny_transformer(), texts(min(8 * rows, 40))
     imitation, drafter = imitated(model), MADE[kind](model)
     results = found(imitation.verifier, drafter, sentences, rows, rounds=rounds)
     assert without_rounds(results) == without_rounds(found(Verifier(model), MADE[kind](model), sentences, rows))
@@ -84,7 +89,7 @@ def test_replayed_rounds_equal_computed_ones(kind: str, rows: int, rounds: int) 
     assert 0 < counts.waits <= counts.bursts
 
 
-@pytest.mark.parametrize("kind", ["none", "block", "heads", "gs-jacobi", "lookup"])
+@pytest.mark.parametrize("kind", ["none", "block", "own", "both ways", "heads", "gs-jacobi", "lookup"])
 def test_replayed_rounds_are_as_many(kind: str) -> None:
     model, sentences = tiny_transformer(), make_sentences(14)
     results = found(imitated(model).verifier, MADE[kind](model), sentences, 4, size=3)
@@ -159,7 +164,8 @@ def test_rounds_in_half_precision_are_replayed(kind: str, precision: torch.dtype
 
 def test_rounds_that_read_values_are_not_captured() -> None:
     model, sentences = tiny_transformer(), make_sentences(6)
-    imitation, drafter = imitated(model), Block(tiny_drafter(model, **DRAFTERS["own"]), 5)
+    imitation = imitated(model)
+    drafter = Fallback([Lookup(9, EOS, PADDING), Block(tiny_drafter(model, **DRAFTERS["own"]), 5)], 9)  # it cannot follow nine tokens
     assert found(imitation.verifier, drafter, sentences, 2) == found(Verifier(model), drafter, sentences, 2)
     assert not imitation.graphs.counts.bursts
     seen: list[RoundTrace] = []

@@ -9,6 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, bounded, find_maker
+from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.methods import LONGEST_DRAFT, methods_of
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -41,7 +42,8 @@ class Fallback:
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
         self._drafters = drafters
-        self.limit, self.capturable = block_size, all(drafter.capturable for drafter in drafters)
+        follow = all(not 0 < drafter.follows <= block_size for drafter in drafters if isinstance(drafter, Block))
+        self.limit, self.capturable = block_size, follow and all(drafter.capturable for drafter in drafters)
         self.reads_sentences = any(drafter.reads_sentences for drafter in drafters)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:

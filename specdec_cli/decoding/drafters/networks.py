@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding import graphs
 from specdec_cli.decoding.drafters import DrafterInputs, bounded
 from specdec_cli.decoding.options import check_block_size
 from specdec_cli.decoding.sentence import Sentence
@@ -51,15 +52,16 @@ def make_block(inputs: DrafterInputs) -> "Block":
 class Block:
     """Proposes `block_size` tokens in each round, or fewer on request, with `network`.
 
+    Where no value is read, a network with layers of its own over the prefix takes up to `follows` tokens of a round (0: any number).
+
     Raises UsageError for a block size larger than `network` was trained for, or below 1.
     """
 
     def __init__(self, network: BlockDrafter, block_size: int) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
-        self.limit = block_size
-        self.capturable = network.config.prefix == "states"
-        self.reads_sentences = False
+        self.limit, self.capturable, self.reads_sentences = block_size, True, False
+        self.follows = block_size + 1 if network.config.prefix == "own" and network.config.attention == "causal" else 0
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Block) and (self.network, self.limit) == (other.network, other.limit)
@@ -116,7 +118,7 @@ class Block:
         size = block.shape[1]
         network, begin = self.network, state.lengths - 1 + self.network.config.offset
         behind = begin - memory.fed
-        most = int(behind.max())
+        most = int(behind.max()) if graphs.can_branch(behind.device) else self.follows or state.cache.capacity
         places_fed = steps(most + size, last.device)
         positions = (memory.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
         prefix = network.embed_prefix(state.tokens.gather(1, positions), positions)
