@@ -22,7 +22,7 @@ from specdec_cli.commands.corrections import (
     view,
     written_around,
 )
-from specdec_cli.commands.inputs import check_lines, check_stdin, group_files
+from specdec_cli.commands.inputs import check_lines, check_stdin, inputs_of
 from specdec_cli.commands.options import (
     DecodingFlags,
     EditOptions,
@@ -124,8 +124,9 @@ class Correcting:
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
         from specdec_cli.api import Corrector, check_corrects
-        from specdec_cli.commands.lines import Stream, tracer, with_held
+        from specdec_cli.commands.lines import Stream, with_held
         from specdec_cli.commands.messages import Warner, teller
+        from specdec_cli.commands.statistics import trace_on_stderr
         from specdec_cli.pipeline.corrector import LineCorrector
 
         text, edits, warner = self.text, self.edits, Warner(self.text.quiet)
@@ -146,7 +147,7 @@ class Correcting:
                 on_rejected=_show_rejected if text.trace else None,
             )
 
-        model = Corrector.of(make, self.model, machine, options, teller(text.quiet), tracer if text.trace else None)
+        model = Corrector.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
         written = self._written(model.decoding.method)
         return Stream(model, warner, held, written, _goes_on, fitted=fitted, counts_spans=text.stats)
 
@@ -213,16 +214,16 @@ def correct(
         counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, _goes_on)
         _end_of_check(edits.check, counts["changed"], counts["lines"])
         return
-    groups = group_files(files or (), text.format)
+    inputs = inputs_of(files or (), text.format)
     stream = correcting.open(machine)
     # The marks of --diff would make a Word document of their own.
-    one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(group.format == "docx" for group in groups))
-    writer = text.open_outputs(groups, one_stream=one_stream, in_place=in_place)
+    one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(each.format == "docx" for each in inputs))
+    writer = text.open_outputs(inputs, one_stream=one_stream, in_place=in_place)
     stream.watch(writer)
     loaded = time.perf_counter()
     changed = 0
     with writer, correcting.written_around(writer):
-        for each in read_inputs(groups, text, "correct"):
+        for each in read_inputs(inputs, text, "correct"):
             document = each.document
             found = (one.edits for one in stream.decode_input(each, writer, as_lines=document is None or one_stream))
             if document is None or one_stream:
@@ -230,7 +231,7 @@ def correct(
             else:
                 made = [marked_edits(edits_found, coloured) if edits.diff else edits_found for edits_found in found]
                 changed += sum(map(bool, made))
-                writer.write_document(document.corrected(made), each.group.files[0])
+                writer.write_document(document.corrected(made), each.files[0])
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
     _end_of_check(edits.check, changed, stream.totals.lines)

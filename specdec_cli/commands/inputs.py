@@ -1,6 +1,6 @@
-"""The files of a command in groups of one format, and the segments of documents as lines."""
+"""The inputs of a command: files of one format that are decoded together, and the segments of documents as lines."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -35,19 +35,24 @@ class SegmentLine(Line):
 
 
 @dataclass(frozen=True)
-class Group:
-    """Files of one format that are decoded together: files with lines (`-` is stdin), or one document."""
+class Input:
+    """Files of one format that are decoded together: files with lines (`-` is stdin), or one document.
+
+    Once they are read, `lines` are their lines, or the segments of the `document` as lines.
+    """
 
     format: Format
     files: tuple[Path, ...]
+    document: "Document | None" = None
+    lines: Iterable[Line] = ()
 
     @property
     def is_document(self) -> bool:
-        """Whether the group is a document."""
+        """Whether the input is a document."""
         return self.format in DOCUMENTS
 
     def open_document(self, purpose: "Purpose", *, redo: bool = False, front_matter: bool = False) -> "Document":
-        """Read and parse the document of the group. Raises InputError for one that cannot be read, and UsageError for a missing library.
+        """Read and parse the document. Raises InputError for one that cannot be read, and UsageError for a missing library.
 
         `purpose`, `redo` and `front_matter` are those of documents.document.Source.
         """
@@ -58,7 +63,7 @@ class Group:
         return read_document(Source(read_bytes(path), name_of(path), purpose, redo, front_matter), self.format)
 
     def segment_lines(self, document: "Document", max_characters: int) -> Iterator[Line]:
-        """Yield the segments of the group's document as lines. Raises LineTooLong for one of more than `max_characters`."""
+        """Yield the segments of the document as lines. Raises LineTooLong for one of more than `max_characters`."""
         (path,) = self.files
         for segment in document.segments:
             number, _ = document.place(segment, 0)
@@ -69,16 +74,16 @@ class Group:
             yield SegmentLine(number, segment.text, "\n", location, file, document=document, segment=segment)
 
 
-def group_files(files: Sequence[Path], format: Format | None) -> list[Group]:
-    """Return the files in groups, in order; without files, stdin. `format` is that of all of them (None: by the endings of their names).
+def inputs_of(files: Sequence[Path], format: Format | None) -> list[Input]:
+    """Return the inputs, in order; without files, stdin. `format` is that of all of them (None: by the endings of their names).
 
     Raises InputError for a missing file and for a folder.
     """
     check_files(files)
-    found: list[Group] = []
+    found: list[Input] = []
     for name, group in groupby(files or (STDIO,), key=lambda path: format or (LINES if path == STDIO else format_of(path))):
         paths = tuple(group)
-        found += [Group(name, (path,)) for path in paths] if name in DOCUMENTS else [Group(name, paths)]
+        found += [Input(name, (path,)) for path in paths] if name in DOCUMENTS else [Input(name, paths)]
     return found
 
 

@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from specdec_cli.commands.inputs import Group
+from specdec_cli.commands.inputs import Input
 from specdec_cli.commands.messages import Warner
 from specdec_cli.commands.options import TextOptions
 from specdec_cli.commands.outputs import Outputs
 from specdec_cli.commands.statistics import DraftTotals, Totals, print_statistics
 from specdec_cli.decoding.options import Decoding, DecodingOptions
-from specdec_cli.documents.document import Document, Purpose, check_languages
-from specdec_cli.engines.native import NativeEngine
+from specdec_cli.documents.document import Purpose, check_languages
 from specdec_cli.errors import InputError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
@@ -23,8 +22,6 @@ from specdec_cli.text.io.writing import Writer
 
 if TYPE_CHECKING:
     from specdec_cli.api import Model
-    from specdec_cli.commands.trace import Tracer
-    from specdec_cli.model.bundle_info import Described
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.translator import Translation
 
@@ -57,13 +54,6 @@ def record(line: Line, decoded: "Translation | Correction", decoding: str) -> di
         "decoding": decoded.decoding or decoding,
         "warnings": list(decoded.warnings),
     }
-
-
-def tracer(bundle: "Described") -> "Tracer":
-    """What prints the rounds of the decoding of `bundle` on stderr."""
-    from specdec_cli.commands.trace import trace_on_stderr
-
-    return trace_on_stderr(bundle)
 
 
 def with_held(options: DecodingOptions | Decoding) -> tuple[DecodingOptions | Decoding, int]:
@@ -127,7 +117,7 @@ class Stream(Generic[R]):
         except LineTooLong as error:
             raise InputError(f"{error}; --max-line-bytes allows longer lines") from error
 
-    def decode_input(self, source: "Input", writer: Outputs, *, as_lines: bool) -> Iterator[R]:
+    def decode_input(self, source: Input, writer: Outputs, *, as_lines: bool) -> Iterator[R]:
         """Yield each decoded line or segment of an input; with `as_lines`, write its output lines, too.
 
         Raises InputError for a document in other languages than those of the model.
@@ -135,7 +125,7 @@ class Stream(Generic[R]):
         document = source.document
         if document is not None:
             info = self.model.info
-            check_languages(document, name_of(source.group.files[0]), info.source_language, info.target_language)
+            check_languages(document, name_of(source.files[0]), info.source_language, info.target_language)
         with nullcontext() if document is None else self.model.with_drafts_of(document) as drafts:
             if drafts is not None and self.totals.drafts is None:
                 self.totals.drafts = DraftTotals()
@@ -146,9 +136,8 @@ class Stream(Generic[R]):
                 yield decoded
 
     def watch(self, writer: Writer) -> None:
-        """Make the native engine check `writer` while it decodes, so that it stops soon after the reader of the output has closed it."""
-        if isinstance(self.engine, NativeEngine):
-            self.engine.meanwhile = writer.check
+        """Make the engine check `writer` while it decodes, so that it stops soon after the reader of the output has closed it."""
+        self.engine.meanwhile = writer.check
 
     def print_statistics(self, loading: float, seconds: float) -> None:
         """Print the table of --stats to stderr; `loading` and `seconds` are the wall times of loading and of decoding."""
@@ -186,15 +175,6 @@ class LineCommand(Protocol):
         """The output lines for a line that could not be decoded."""
 
 
-@dataclass(frozen=True)
-class Input:
-    """The lines of a group of files, or the segments of its document as lines."""
-
-    group: Group
-    document: Document | None
-    lines: Iterable[Line]
-
-
 def read_whole(inputs: Iterable[Input]) -> tuple[list[Input], list[str]]:
     """Read all lines; return the inputs, and the texts of their lines.
 
@@ -220,8 +200,9 @@ def _lines_before(lines: Sequence[Line], error: InputError) -> Iterator[Line]:
     raise error
 
 
-def read_inputs(groups: Sequence[Group], text: TextOptions, purpose: Purpose, *, redo: bool = False) -> Iterator[Input]:
-    """Yield the input of each group; a document is parsed when it is its turn. Raises what `Group.open_document` raises."""
-    for group in groups:
-        document = group.open_document(purpose, redo=redo, front_matter=text.front_matter) if group.is_document else None
-        yield Input(group, document, text.read(group) if document is None else group.segment_lines(document, text.max_line_bytes))
+def read_inputs(inputs: Iterable[Input], text: TextOptions, purpose: Purpose, *, redo: bool = False) -> Iterator[Input]:
+    """Yield each input with its lines; a document is parsed when it is its turn. Raises what `Input.open_document` raises."""
+    for each in inputs:
+        document = each.open_document(purpose, redo=redo, front_matter=text.front_matter) if each.is_document else None
+        lines = text.read(each.files) if document is None else each.segment_lines(document, text.max_line_bytes)
+        yield replace(each, document=document, lines=lines)

@@ -17,7 +17,7 @@ import typer
 from specdec_cli.cluster.jobs import SHARD_LINES
 from specdec_cli.cluster.run import RETRIES
 from specdec_cli.cluster.session import LOCAL
-from specdec_cli.commands.inputs import Group
+from specdec_cli.commands.inputs import Input
 from specdec_cli.commands.outputs import Outputs, open_outputs
 from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
@@ -372,9 +372,9 @@ class TextOptions(OptionGroup):
     trace: bool = False
     quiet: bool = False
 
-    def read(self, group: Group) -> Iterator[Line]:
-        """The lines of a group of files, with the code of programs marked, joined as `join` says."""
-        return self.join(marked(read_lines(() if group.files == (STDIO,) else group.files, self.max_line_bytes)))
+    def read(self, files: Sequence[Path]) -> Iterator[Line]:
+        """The lines of files (`-` is stdin), with the code of programs marked, joined as `join` says."""
+        return self.join(marked(read_lines(() if files == (STDIO,) else files, self.max_line_bytes)))
 
     def join(self, lines: Iterator[Line]) -> Iterator[Line]:
         """Join the lines of wrapped paragraphs to one line: those of text files, or of all files with --unwrap."""
@@ -383,7 +383,7 @@ class TextOptions(OptionGroup):
     def _is_text(self, line: Line) -> bool:
         return (self.format or (LINES if line.file is None else format_of(line.file))) == TEXT
 
-    def open_outputs(self, groups: Sequence[Group], *, one_stream: bool, in_place: bool = False) -> Outputs:
+    def open_outputs(self, inputs: Sequence[Input], *, one_stream: bool, in_place: bool = False) -> Outputs:
         """Open the output: a file, stdout, a folder with a file for each input, or with `in_place` the inputs themselves.
 
         With `one_stream`, what is written is a line for each line or segment. Raises UsageError if both --output and
@@ -394,7 +394,7 @@ class TextOptions(OptionGroup):
             raise UsageError("--output and --output-dir are alternatives; give one")
         if in_place and (self.output_dir is not None or self.output is not None):
             raise UsageError("--in-place and --output are alternatives; give one")
-        return open_outputs(groups, self.output, self.output_dir, one_stream=one_stream, in_place=in_place)
+        return open_outputs(inputs, self.output, self.output_dir, one_stream=one_stream, in_place=in_place)
 
 
 def option(name: str, help_text: str = "", default: str = "") -> Any:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
-from specdec_cli.commands.inputs import Group
+from specdec_cli.commands.inputs import Input
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically
@@ -35,13 +35,13 @@ class Outputs(Protocol):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None: ...
 
 
-def open_outputs(groups: Sequence[Group], output: Path | None, folder: Path | None, *, one_stream: bool, in_place: bool) -> Outputs:
-    """Open the outputs of groups of files. Raises UsageError for outputs that the inputs do not allow.
+def open_outputs(inputs: Sequence[Input], output: Path | None, folder: Path | None, *, one_stream: bool, in_place: bool) -> Outputs:
+    """Open the outputs of the inputs. Raises UsageError for outputs that the inputs do not allow.
 
     With `one_stream`, everything is written as lines to `output`, or to files in `folder`.
     """
-    files = [path for group in groups for path in group.files]
-    documents = () if one_stream else tuple(group.files[0] for group in groups if group.is_document)
+    files = [path for each in inputs for path in each.files]
+    documents = () if one_stream else tuple(each.files[0] for each in inputs if each.is_document)
     if in_place:
         return InPlace(files)
     if folder is not None:
@@ -54,7 +54,7 @@ def open_outputs(groups: Sequence[Group], output: Path | None, folder: Path | No
     if len(files) > 1:
         raise UsageError(f"{documents[0]}: a document among several files; give --output-dir FOLDER")
     check_not_input(target, () if files == [STDIO] else files)
-    if groups[0].format == "docx" and output is None and sys.stdout.isatty():
+    if inputs[0].format == "docx" and output is None and sys.stdout.isatty():
         raise UsageError(f"{documents[0]}: a Word document is not written to a terminal; give --output FILE")
     return _OneDocument(target)
 

@@ -1,27 +1,27 @@
-"""The statistics of --stats: counts of lines, tokens and rounds, of drafts from earlier translations, and of the glossary's terms."""
+"""What --stats and --trace print: counts of lines, tokens and rounds, of drafts from earlier translations and of the glossary's terms;
+and the draft, prediction and bifurcation of each round.
+"""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.commands.options import DraftOptions
 from specdec_cli.decoding.options import Decoding
-from specdec_cli.documents.formats import DOCUMENTS, TEXT, Format, format_of
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.model.bundle_info import Described
 from specdec_cli.opening.machine import Machine
-from specdec_cli.pipeline.draft_gate import DraftGate
-from specdec_cli.pipeline.drafts import Drafts, DraftUse
+from specdec_cli.pipeline.drafts import DraftUse
 from specdec_cli.processors import peak_resident_mb
-from specdec_cli.text.corpus.parallel import Pair, read_aligned
 from specdec_cli.text.glossary import Term
-from specdec_cli.text.io.lines import read_lines
-from specdec_cli.text.segment.paragraphs import join_wrapped
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from specdec_cli.api import Translator
-    from specdec_cli.memories.pairs import Entry
+    from rich.console import Console
+
+    from specdec_cli.decoding.rounds import RoundTrace
+    from specdec_cli.native.model import DecodedRound
 
 
 def duration(seconds: float) -> str:
@@ -96,53 +96,6 @@ class DraftTotals:
         return f"{found}{copied}, {self.accepted:,} of {self.tokens:,} tokens accepted"
 
 
-def open_drafts(options: DraftOptions, model: "Translator", whole: Sequence[str], format: Format | None) -> Drafts:
-    """Open the memory or the earlier version that `options` name, for the batches of `model`.
-
-    `whole` are the lines of the whole new text, for an earlier version; this has the `format` (None: by the ending of its source's name).
-    Raises InputError for files that cannot be read or do not belong together, and UsageError for two formats, and if a library is not
-    installed.
-    """
-    # Imported here because they import numpy, which other runs do not need.
-    from specdec_cli.memories.memory import open_memory
-    from specdec_cli.memories.pairs import sentence_pairs
-    from specdec_cli.memories.previous import PreviousVersion
-
-    gate, copies = DraftGate.for_batches(model.decoding.batch_size), options.exact_matches == "copy"
-    if options.previous is not None:
-        pairs = _previous_pairs(*options.previous, format or format_of(options.previous[0]), given=format is not None)
-        old = list(sentence_pairs(pairs, split=model.splits, whole=not model.splits))
-        return Drafts(PreviousVersion([(old, model.sentences(whole))], options.least_similarity), gate, copies)
-    assert options.tm
-    info = model.info
-    return Drafts(open_memory(options.tm[0], info.source_language, info.target_language, options.least_similarity), gate, copies)
-
-
-def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) -> "Iterable[Pair | Entry]":
-    """The texts of the earlier version with their translations; `given` if both files have the `format` that the user gave."""
-    other = format_of(target)
-    if format == TEXT:
-        return _paragraph_pairs(source, target)
-    if format not in DOCUMENTS:
-        return read_aligned(source, target)
-    if not given and other in DOCUMENTS and other != format:
-        raise UsageError(f"--previous: {source} is {format} and {target} is {other}; give two files of one format, or --format")
-    from specdec_cli.memories.translated_pairs import translated_pairs
-
-    return translated_pairs(source, target, format)
-
-
-def _paragraph_pairs(source: Path, target: Path) -> "Iterable[Pair]":
-    """Pair the first paragraph of `source` with the first one of `target`, and so on. Their line breaks may differ.
-
-    Raises InputError if the two files have different numbers of paragraphs.
-    """
-    paragraphs = [[line.text for line in join_wrapped(read_lines([path])) if line.text.strip()] for path in (source, target)]
-    if len(paragraphs[0]) != len(paragraphs[1]):
-        raise InputError(f"{target}: the number of paragraphs is {len(paragraphs[1])}, but {len(paragraphs[0])} in {source}")
-    return list(map(Pair, *paragraphs))
-
-
 def draft_fields(use: DraftUse | None) -> dict[str, Any]:
     """The fields of --json about the drafts of a line; none if it had no draft."""
     if use is None:
@@ -211,3 +164,91 @@ def decoding_in_words(decoding: Decoding, drafted: tuple[int, float] | None, rou
     if drafting == 0:
         return f"greedy ({decoding.method} would be slower here)"
     return f"{decoding.method}, drafts in {drafting:,} of {rounds:,} rounds, block size {size:.1f} on average"
+
+
+class Tracer:
+    """Prints each round of a decoding to `console`, as in Table 11 of Ge et al. 2022: a callback of the loop, and of the native engine.
+
+    Line D has the draft, line V the verifier's predictions for the same positions, both after the accepted prefix. Accepted
+    tokens are green, the bifurcation is red, and rejected tokens are struck through. At the end of a sentence, the tokens of each
+    round are printed as in Table 2 of the paper: accepted ones in brackets (blue), the verifier's in parentheses (red).
+    """
+
+    def __init__(self, console: "Console", tokenizer: Tokenizer, eos: int) -> None:
+        self._console, self._tokenizer, self._eos = console, tokenizer, eos
+        self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
+
+    def show(self, seen: "DecodedRound") -> None:
+        """Print one round of a sentence, as the native engine reports it."""
+        agreed = (drafted == predicted for drafted, predicted in zip(seen.drafted, seen.predicted, strict=False))
+        passed = min(sum(takewhile(bool, agreed)), len(seen.taken))
+        prefix = [token for ids, _ in self._blocks[seen.number] for token in ids]
+        self._show_round(seen.number, prefix, seen.drafted, seen.predicted, seen.taken, passed, ended=seen.ended)
+
+    def __call__(self, seen: "RoundTrace") -> None:
+        """Print the round `seen` of every unfinished row of the batch, before its tokens are appended."""
+        state = seen.state
+        for row in (~state.finished).nonzero()[:, 0].tolist():
+            length, count = int(state.lengths[row]), int(seen.accepted.counts[row])
+            passed = min(int(seen.accepted.bifurcation[row]), count)
+            drafted = seen.draft.ids[row, : int(seen.draft.counts[row])].tolist()
+            verified = seen.accepted.predictions[row, : len(drafted) + 1].tolist()
+            added = seen.accepted.ids[row, :count].tolist()
+            ended = added[-1:] == [self._eos] or length + count >= int(state.limits[row])
+            prefix = state.tokens[row, 1:length].tolist()
+            self._show_round(int(state.numbers[row]), prefix, drafted, verified, added, passed, ended=ended)
+
+    def _show_round(
+        self,
+        number: int,
+        prefix: Sequence[int],
+        drafted: Sequence[int],
+        verified: Sequence[int],
+        added: list[int],
+        passed: int,
+        *,
+        ended: bool,
+    ) -> None:
+        """Print a round after the `prefix` of a sentence; `verified` is empty for the drafter alone."""
+        blocks = self._blocks[number]
+        label, before = f"{number + 1}.{len(blocks) + 1}", self._tokenizer.pieces(prefix)
+        if drafted:
+            self._show(f"{label:>6} D ", before, self._tokenizer.pieces(drafted), passed)
+        if verified:
+            self._show(f"{label:>6} V ", before, self._tokenizer.pieces(verified), passed, ours=True)
+        blocks.append((added, passed))
+        if ended:
+            self._show_blocks(number)
+
+    def _show(self, label: str, prefix: list[str], pieces: list[str], passed: int, *, ours: bool = False) -> None:
+        from rich.text import Text
+
+        line = Text(label, style="dim")
+        line.append(" ".join(prefix) + " " if prefix else "", style="dim")
+        for place, piece in enumerate(pieces):
+            style = "green" if place < passed else "bold red" if place == passed else "dim strike"
+            if ours and place == passed:
+                style = "bold green" if place + 1 == len(pieces) else "bold yellow"
+            mark = f"[{piece}]" if place == passed and not self._console.is_terminal else piece
+            line.append(mark, style=style)
+            line.append(" ")
+        self._console.print(line, soft_wrap=True, highlight=False)
+
+    def _show_blocks(self, number: int) -> None:
+        from rich.text import Text
+
+        line = Text(f"{number + 1:>4}   = ", style="dim")
+        for ids, drafted in self._blocks.pop(number):
+            pieces = self._tokenizer.pieces(ids)
+            if drafted:
+                line.append(f"[{' '.join(pieces[:drafted])}] ", style="blue")
+            if pieces[drafted:]:
+                line.append(f"({' '.join(pieces[drafted:])}) ", style="red")
+        self._console.print(line, soft_wrap=True, highlight=False)
+
+
+def trace_on_stderr(bundle: Described) -> Tracer:
+    """The Tracer that prints the rounds of `bundle` on stderr."""
+    from rich.console import Console
+
+    return Tracer(Console(stderr=True), bundle.tokenizer, bundle.shape.eos)

@@ -2,12 +2,13 @@
 
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from specdec_cli.commands.inputs import check_lines, check_stdin, group_files
+from specdec_cli.commands.inputs import check_lines, check_stdin, inputs_of
 from specdec_cli.commands.options import (
     DecodingFlags,
     DraftOptions,
@@ -22,17 +23,22 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
-from specdec_cli.errors import UsageError
+from specdec_cli.documents.formats import DOCUMENTS, TEXT, Format, format_of
+from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import json_text
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice, chosen_translator
-from specdec_cli.text.io.lines import Line
+from specdec_cli.text.corpus.parallel import Pair, read_aligned
+from specdec_cli.text.io.lines import Line, read_lines
 from specdec_cli.text.segment.code import is_beside_code
-from specdec_cli.text.segment.paragraphs import rewrapped, unwrapped_lines
+from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped, unwrapped_lines
 
 if TYPE_CHECKING:
+    from specdec_cli.api import Translator
     from specdec_cli.commands.lines import Stream
     from specdec_cli.decoding.options import Decoding, DecodingOptions
+    from specdec_cli.memories.pairs import Entry
+    from specdec_cli.pipeline.drafts import Drafts
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.glossary import Term
 
@@ -62,18 +68,18 @@ class Translating:
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Translation]":
         from specdec_cli.api import Translator
-        from specdec_cli.commands.lines import Stream, record, tracer, with_held
+        from specdec_cli.commands.lines import Stream, record, with_held
         from specdec_cli.commands.messages import LanguageCheck, Warner, teller
-        from specdec_cli.commands.statistics import DraftTotals, TermTotals, draft_fields, open_drafts, term_fields, term_warnings
+        from specdec_cli.commands.statistics import DraftTotals, TermTotals, draft_fields, term_fields, term_warnings, trace_on_stderr
         from specdec_cli.pipeline.translator import LineTranslator
 
         text, warner = self.text, Warner(self.text.quiet)
         options, held = with_held(decoding or self.request(machine))
         make = partial(LineTranslator.of_bundle, split=not text.no_split, terms=self.terms or (), labels=self.uses_labels, warn=warner.warn)
-        model = Translator.of(make, self.model, machine, options, teller(text.quiet), tracer if text.trace else None)
+        model = Translator.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
         if self.earlier.given:
             model.decoding.check_given()
-            model.use_drafts(open_drafts(self.earlier, model, self.whole, text.format))
+            model.use_drafts(_open_drafts(self.earlier, model, self.whole, text.format))
         source_language = "" if model.info.task == "summarise" else model.info.source_language
         check = LanguageCheck(source_language, warner.warn_of)
 
@@ -152,11 +158,11 @@ def translate(
         check_lines(files or [], text.format)
         decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster, is_beside_code)
         return
-    groups = group_files(files or (), text.format)
-    inputs = read_inputs(groups, text, "translate", redo=redo)
+    named = inputs_of(files or (), text.format)
+    inputs = read_inputs(named, text, "translate", redo=redo)
     whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
     stream = replace(translating, whole=tuple(texts)).open(machine)
-    writer = text.open_outputs(groups, one_stream=text.as_json)
+    writer = text.open_outputs(named, one_stream=text.as_json)
     stream.watch(writer)
     loaded = time.perf_counter()
     with writer:
@@ -165,9 +171,57 @@ def translate(
             if each.document is None or text.as_json:
                 deque(decoded, maxlen=0)
             else:
-                writer.write_document(each.document.translated([one.text for one in decoded]), each.group.files[0])
+                writer.write_document(each.document.translated([one.text for one in decoded]), each.files[0])
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
+
+
+def _open_drafts(options: DraftOptions, model: "Translator", whole: Sequence[str], format: Format | None) -> "Drafts":
+    """Open the memory or the earlier version that `options` name, for the batches of `model`.
+
+    `whole` are the lines of the whole new text, for an earlier version; this has the `format` (None: by the ending of its source's name).
+    Raises InputError for files that cannot be read or do not belong together, and UsageError for two formats, and if a library is not
+    installed.
+    """
+    from specdec_cli.memories.memory import open_memory
+    from specdec_cli.memories.pairs import sentence_pairs
+    from specdec_cli.memories.previous import PreviousVersion
+    from specdec_cli.pipeline.draft_gate import DraftGate
+    from specdec_cli.pipeline.drafts import Drafts
+
+    gate, copies = DraftGate.for_batches(model.decoding.batch_size), options.exact_matches == "copy"
+    if options.previous is not None:
+        pairs = _previous_pairs(*options.previous, format or format_of(options.previous[0]), given=format is not None)
+        old = list(sentence_pairs(pairs, split=model.splits, whole=not model.splits))
+        return Drafts(PreviousVersion([(old, model.sentences(whole))], options.least_similarity), gate, copies)
+    assert options.tm
+    info = model.info
+    return Drafts(open_memory(options.tm[0], info.source_language, info.target_language, options.least_similarity), gate, copies)
+
+
+def _previous_pairs(source: Path, target: Path, format: Format, *, given: bool) -> "Iterable[Pair | Entry]":
+    """The texts of the earlier version with their translations; `given` if both files have the `format` that the user gave."""
+    other = format_of(target)
+    if format == TEXT:
+        return _paragraph_pairs(source, target)
+    if format not in DOCUMENTS:
+        return read_aligned(source, target)
+    if not given and other in DOCUMENTS and other != format:
+        raise UsageError(f"--previous: {source} is {format} and {target} is {other}; give two files of one format, or --format")
+    from specdec_cli.memories.translated_pairs import translated_pairs
+
+    return translated_pairs(source, target, format)
+
+
+def _paragraph_pairs(source: Path, target: Path) -> Iterable[Pair]:
+    """Pair the first paragraph of `source` with the first one of `target`, and so on. Their line breaks may differ.
+
+    Raises InputError if the two files have different numbers of paragraphs.
+    """
+    paragraphs = [[line.text for line in join_wrapped(read_lines([path])) if line.text.strip()] for path in (source, target)]
+    if len(paragraphs[0]) != len(paragraphs[1]):
+        raise InputError(f"{target}: the number of paragraphs is {len(paragraphs[1])}, but {len(paragraphs[0])} in {source}")
+    return list(map(Pair, *paragraphs))
 
 
 def _hypotheses(translation: "Translation") -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Interface of the engines that decode sentences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from specdec_cli.decoding.options import Decoding, Exact, Sampled
@@ -9,6 +9,11 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 
 class SentenceDecoder(Protocol):
     """Protocol of the engines, which decode sentences by one decoding."""
+
+    meanwhile: Callable[[], None]
+    """Called while sentences are decoded: about every 20 milliseconds by the native engine, and with each hypothesis by the reference
+    engine. What it raises ends the decoding.
+    """
 
     @property
     def decoding(self) -> Decoding:

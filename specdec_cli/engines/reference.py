@@ -161,6 +161,7 @@ class Engine:
         lengths: Lengths | None = None,
     ) -> None:
         self.decoding = decoding
+        self.meanwhile: Callable[[], None] = lambda: None
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
@@ -231,9 +232,12 @@ class Engine:
         for group in self._groups(sentences):
             if group.given:
                 self._given = self._given or make_given(self._given_inputs)
-                yield from decode_given(tools, self._given, group)
+                hypotheses = decode_given(tools, self._given, group)
             else:
-                yield from strategy(tools, self._drafting, group)
+                hypotheses = strategy(tools, self._drafting, group)
+            for hypothesis in hypotheses:
+                self.meanwhile()
+                yield hypothesis
 
     def _groups(self, sentences: Sequence[Sentence]) -> list[Group]:
         alike: dict[tuple[int, bool, bool], list[Sentence]] = defaultdict(list)

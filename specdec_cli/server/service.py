@@ -15,7 +15,6 @@ from starlette.requests import Request
 
 from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, LineCorrector
@@ -322,8 +321,7 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
         if pair[0] in service.correctors:
             raise UsageError(f"{place}: another model corrects {pair[0]} already")
         service.correctors[pair[0]] = decoder
-    if isinstance(engine, NativeEngine):
-        engine.meanwhile = decoder.check
+    engine.meanwhile = decoder.check
     decoder.measure()
 
 
@@ -337,8 +335,7 @@ def add_alternatives(service: Service, bundle: Described, open_beam: Callable[[]
     @cache
     def decode() -> Callable[[Sequence[str]], Iterable[Any]]:
         engine = open_beam()
-        if isinstance(engine, NativeEngine):
-            engine.meanwhile = decoder.check
+        engine.meanwhile = decoder.check
         return make_decode(bundle, engine, words)
 
     def prepare() -> None:

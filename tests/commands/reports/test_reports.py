@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.commands.corrections import REPORTS, Finding, ReportFormat, open_report, written_around
-from specdec_cli.commands.inputs import group_files
+from specdec_cli.commands.inputs import inputs_of
 from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.error_types.annotation import with_types
 from specdec_cli.errors import InputError
@@ -123,8 +123,8 @@ def test_documents_are_complete_without_findings_and_after_errors(format: Report
 def test_documents_have_places_of_their_own_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     path.write_text("<p>\nShe like &eacute;clairs,\nand he <b>have</b> one.\n")
-    (group,) = group_files([path], None)
-    (line,) = group.segment_lines(group.open_document("correct"), 1000)
+    (found,) = inputs_of([path], None)
+    (line,) = found.segment_lines(found.open_document("correct"), 1000)
     new = line.text.replace("like", "likes").replace("have", "has")
     assert [(each.change.start.line, column(each.change.start)) for each in findings(line, new)] == [(2, 5), (3, 11)]
     assert applied(path.read_text(), findings(line, new)) == path.read_text().replace("like", "likes").replace("have", "has")
