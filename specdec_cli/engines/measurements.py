@@ -1,4 +1,4 @@
-"""Measurements that are kept from run to run: the costs of rounds, and whether drafts paid."""
+"""Costs of rounds, measured and kept from run to run."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -54,39 +54,3 @@ def _checked_costs(values: dict[str, Any]) -> tuple[Costs, int]:
     if type(runs) is not int or runs < 1:
         raise ValueError(f"{runs} runs")
     return Costs.from_dict({name: value for name, value in values.items() if name != "runs"}), runs
-
-
-ENDING = 3
-"""Runs in a row in which drafts did not pay, after which no further run tries them."""
-_FIRST = 24
-"""Rounds with a draft after which it is judged for the first time whether they pay; it is judged again each time that they have doubled."""
-
-
-class DraftOutcomes:
-    """The number of runs in a row in which drafts did not pay, in the file of `measurement`; a run in which they do sets it to 0."""
-
-    def __init__(self, measurement: CachedMeasurement) -> None:
-        self._measurement, self._due = measurement, _FIRST
-        self._losses = self._written = measurement.read(_checked_losses) or 0
-
-    @property
-    def ended(self) -> bool:
-        """Whether drafts are not to be tried any more."""
-        return self._losses >= ENDING
-
-    def judge(self, rounds: int, pays: bool) -> None:
-        """Remember whether drafts pay after `rounds` rounds with a draft in this run."""
-        if rounds < self._due:
-            return
-        self._due = 2 * rounds
-        losses = 0 if pays else self._losses + 1
-        if losses != self._written:
-            self._measurement.write({"losses": losses})
-            self._written = losses
-
-
-def _checked_losses(values: dict[str, Any]) -> int:
-    losses = values["losses"]
-    if type(losses) is not int or losses < 0:
-        raise ValueError(f"{losses} runs")
-    return losses

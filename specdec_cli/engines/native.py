@@ -13,8 +13,7 @@ from specdec_cli.decoding.lengths import Lengths, expected_lengths
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
 from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Sampled, Tolerant, check_block_size
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.measurements import DraftOutcomes
-from specdec_cli.engines.native_costs import MeasuredModel, SharedBlockSizes, round_costs, stored_costs
+from specdec_cli.engines.native_costs import DraftTrial, MeasuredModel, SharedBlockSizes, round_costs, stored_costs
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleDescription
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig
@@ -163,7 +162,8 @@ class NativeEngine:
 
     def _choose_sizes(self, costs: Costs) -> None:
         self._costs = costs
-        self._sizes = SharedBlockSizes(costs, self._runs.block_size, self._asked.batch_size, self._threads, may_skip=self._runs.may_skip)
+        longest, rows, may_skip = self._runs.block_size, self._asked.batch_size, self._runs.may_skip
+        self._sizes = SharedBlockSizes(costs, longest, rows, self._threads, may_skip=may_skip, trial=self._trial if may_skip else None)
 
     def _measured(self) -> MeasuredModel:
         assert isinstance(self._drafter, DrafterConfig)
@@ -175,14 +175,14 @@ class NativeEngine:
         """
         if not self._runs.may_skip or self._asked.batch_size > 1 or self._stored is None:
             return None
-        return self._stored if self._stored.can_pay(1, self._runs.block_size) and not self._outcomes.ended else None
+        return self._stored if self._stored.can_pay(1, self._runs.block_size) and self._trial.pays is not False else None
 
     @cached_property
-    def _outcomes(self) -> DraftOutcomes:
-        """Whether the drafts of this bundle paid in earlier runs on this processor."""
+    def _trial(self) -> DraftTrial:
+        """The trial of the drafts of this bundle on this processor."""
         files = [(self._folder / part / "model.safetensors").stat() for part in ("verifier", "drafter")]
         weights = [(each.st_size, each.st_mtime_ns) for each in files]
-        return DraftOutcomes(self._measured().drafts_of(weights))
+        return DraftTrial(self._measured().drafts_of(weights))
 
     @cached_property
     def _stored(self) -> Costs | None:
@@ -204,12 +204,12 @@ class NativeEngine:
 
     def expect(self, sentences: int, rows: int = 1) -> None:
         """Count sentences that are about to be decoded, `rows` together. Once there were enough for an optional drafter to pay, load it,
-        unless the costs of rounds, or earlier runs, say that it cannot; `decode` calls this too.
+        unless the costs of rounds, or a trial, say that it cannot; `decode` calls this too.
         """
         if self._sizes is not None or not self._runs.may_skip:
             return
         longest, known = self._runs.block_size, self._stored
-        if (known is not None and not known.can_pay(1, longest)) or self._outcomes.ended:
+        if (known is not None and not known.can_pay(1, longest)) or self._trial.pays is False:
             self._leave_out_drafts()
             return
         if known is not None and not known.can_pay(rows, longest):
@@ -308,8 +308,8 @@ class NativeEngine:
             for hypothesis in self._decode(sentences, decoding, None if sizes is None else sizes.address):
                 # The drafter's two methods are one for the library.
                 yield hypothesis if hypothesis.decoding in (method, "greedy") else replace(hypothesis, decoding=method)
-            if sizes is not None and rows == 1 and self._runs.may_skip:
-                self._outcomes.judge(sizes.drafts[0], sizes.pays)
+        if sizes is not None and self._runs.may_skip and self._trial.pays is False:
+            self._leave_out_drafts()
 
     def _is_dear(self, rows: int) -> bool:
         """Whether optional drafts cost too much for so many rows together."""

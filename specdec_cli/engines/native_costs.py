@@ -1,4 +1,4 @@
-"""The costs of the native engine's rounds on this machine, and its choice of the number of drafted tokens by them."""
+"""The costs of the native engine's rounds on this machine, its choice of the number of drafted tokens by them, and whether drafts pay."""
 
 import ctypes
 import time
@@ -24,12 +24,17 @@ _ROUNDS = 6
 _SESSIONS = {1: 4, ROWS: 1}
 """Sessions in each repetition, by rows."""
 _REPETITIONS = 3
-_ENOUGH = 0.25
+_ENOUGH = 0.1
 """Seconds after which no further repetition starts."""
 FAR = 2 / 3
 """Drafts are far from paying if they would not pay in two thirds of their time."""
 _UNKNOWN = 1.0
 """Cost in milliseconds of rounds that could not be measured because the model ends every sentence at once."""
+
+OFTEN = 16
+"""Sentences of a trial of drafts after which it is written."""
+_LARGEST = 2**53
+"""Bound of numbers in the file of a trial."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class MeasuredModel:
         return CachedMeasurement("costs", self._key)
 
     def drafts_of(self, weights: object) -> CachedMeasurement:
-        """The file of the cache that says whether the drafts of a model with these `weights` paid."""
+        """The file of the cache of the trial of drafts of a model with these `weights`."""
         return CachedMeasurement("drafts", (*self._key, weights))
 
     @property
@@ -109,21 +114,71 @@ def _least(milliseconds: list[float]) -> float:
     return min((each for each in milliseconds if each > 0), default=_UNKNOWN)
 
 
+class DraftTrial:
+    """A trial of drafts on this processor: sentences are decoded one by one, alternately without drafts and with them, until it is clear
+    whether drafts are faster. What it measures is kept from run to run in the file of `measurement`.
+    """
+
+    def __init__(self, measurement: CachedMeasurement) -> None:
+        self._library, self._measurement = load_library(), measurement
+        self.measured = measurement.read(_checked_trial) or HEADER.structs["trial"]()
+        """The C structure of what was measured."""
+        self._written = self._sentences
+
+    @property
+    def pays(self) -> bool | None:
+        """Whether drafts pay; None if the trial is not at its end."""
+        verdict = self._library.specdec_trial_verdict(ctypes.byref(self.measured))
+        return verdict > 0 if verdict else None
+
+    def go_on(self, measured: Any) -> None:
+        """Replace what was measured by what a decoding added to it. It is written every 16 sentences (OFTEN), and at the end."""
+        if sum(measured.sentences) <= self._sentences:
+            return  # another decoding at the same time has more
+        self.measured = measured
+        if self.pays is not None or self._sentences >= self._written + OFTEN:
+            self._written = self._sentences
+            self._measurement.write({name: list(value) if hasattr(value, "__len__") else value for name, value in _items(measured)})
+
+    @property
+    def _sentences(self) -> int:
+        return sum(self.measured.sentences)
+
+
+def _items(struct: Any) -> Iterator[tuple[str, Any]]:
+    return ((name, getattr(struct, name)) for name, _ in struct._fields_)
+
+
+def _checked_trial(values: dict[str, Any]) -> Any:
+    """The C structure of a trial from its JSON object. Raises KeyError, TypeError or ValueError for other objects."""
+    trial = HEADER.structs["trial"]()
+    if values.keys() != {name for name, _ in _items(trial)}:
+        raise KeyError("not the fields of a trial")
+    for name, value in _items(trial):
+        if hasattr(value, "__len__"):
+            value[:] = values[name]
+        else:
+            setattr(trial, name, values[name])
+    if any(not 0 <= number < _LARGEST for number in (*trial.sentences, *trial.tokens, *trial.milliseconds, trial.rounds)):
+        raise ValueError("a number out of range")
+    return trial
+
+
 class NativeBlockSize:
     """The native engine's statistics for choosing the number of drafted tokens of each round, 1 to `longest`, at the
     given `costs` of rounds.
 
     They serve batches of at most `rows` rows in at most `workers` threads that decode a batch each, for one decoding
-    at a time. With `may_skip`, sentences are decoded without drafts where that is faster. `address` is the pointer
-    of the C structure, for `Request.adaptive`. Raises NativeError for values out of range.
+    at a time. With `may_skip`, sentences are decoded without drafts where that is faster: by the costs, or for sentences that are decoded
+    one by one, by a trial that goes on from `trial`. `address` is the pointer of the C structure, for `Resources.adaptive`. Raises
+    NativeError for values out of range.
     """
 
-    def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool) -> None:
+    def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool, trial: Any = None) -> None:
         self._library = load_library()
-        made = ctypes.c_void_p()
-        check(
-            self._library.specdec_adaptive_create(ctypes.byref(costs_struct(costs)), longest, rows, workers, may_skip, ctypes.byref(made))
-        )
+        made, given = ctypes.c_void_p(), None if trial is None else ctypes.byref(trial)
+        numbers = (longest, rows, workers, may_skip)
+        check(self._library.specdec_adaptive_create(ctypes.byref(costs_struct(costs)), given, *numbers, ctypes.byref(made)))
         self.address = made
 
     @property
@@ -136,9 +191,11 @@ class NativeBlockSize:
         return rounds.value, tokens.value
 
     @property
-    def pays(self) -> bool:
-        """Whether drafting was expected to be faster for the sentences that were decoded last."""
-        return bool(self._library.specdec_adaptive_pays(self.address))
+    def trial(self) -> Any:
+        """The C structure of what the trial has measured, with what it went on from."""
+        trial = HEADER.structs["trial"]()
+        self._library.specdec_adaptive_trial(self.address, ctypes.byref(trial))
+        return trial
 
     def __del__(self) -> None:
         if hasattr(self, "address"):
@@ -150,8 +207,9 @@ class SharedBlockSizes:
     arguments, and decodings that run one after the other use the same one.
     """
 
-    def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool) -> None:
+    def __init__(self, costs: Costs, longest: int, rows: int, workers: int, *, may_skip: bool, trial: DraftTrial | None = None) -> None:
         self._costs, self._longest, self._rows, self._workers, self._may_skip = costs, longest, rows, workers, may_skip
+        self._trial = trial
         self._all: list[NativeBlockSize] = []
         self._idle: list[NativeBlockSize] = []
 
@@ -161,12 +219,15 @@ class SharedBlockSizes:
         try:
             own = self._idle.pop()
         except IndexError:
-            own = NativeBlockSize(self._costs, self._longest, self._rows, self._workers, may_skip=self._may_skip)
+            trial = self._trial and self._trial.measured
+            own = NativeBlockSize(self._costs, self._longest, self._rows, self._workers, may_skip=self._may_skip, trial=trial)
             self._all.append(own)
         try:
             yield own
         finally:
             self._idle.append(own)
+            if self._trial is not None:
+                self._trial.go_on(own.trial)
 
     @property
     def drafts(self) -> tuple[int, int]:

@@ -16,6 +16,14 @@
 #define FIRST_PAUSE 32
 #define LONGEST_PAUSE 1024
 #define SHORT_PAUSE 4
+// Of a trial. Fewer sentences of each kind than FEW say nothing. After fewer than MANY, only a clear difference ends it.
+#define FEW 8
+#define SOME 24
+#define MANY 96
+#define LEAST_GAIN 1.05 // tokens per millisecond with drafts, over those without, from which on drafts pay
+#define CLEAR_GAIN 1.15
+#define CLEAR_LOSS 0.95
+#define LARGE_LOSS 0.85 // after FEW sentences
 
 static double at_least_0(double value) { return value > 0.0 ? value : 0.0; }
 
@@ -37,11 +45,31 @@ static struct line line_of(const struct specdec_costs *costs, const double (*tim
     return (struct line){first, at_least_0(last - first) / (double)(between > 1 ? between : 1)};
 }
 
+int32_t specdec_trial_verdict(const struct specdec_trial *trial) {
+    const int64_t *sentences = trial->sentences, count = sentences[0] < sentences[1] ? sentences[0] : sentences[1];
+    const double *milliseconds = trial->milliseconds;
+    if (count < FEW || !(milliseconds[0] > 0.0 && milliseconds[1] > 0.0)) return 0;
+    const double gain = (double)trial->tokens[1] * milliseconds[0] / ((double)trial->tokens[0] * milliseconds[1]);
+    if (count >= MANY) return gain > LEAST_GAIN ? 1 : -1;
+    if (gain < (count < SOME ? LARGE_LOSS : CLEAR_LOSS)) return -1;
+    return count >= SOME && gain > CLEAR_GAIN;
+}
+
+static int has_trial(const struct adaptive *adaptive, int64_t rows) { return adaptive->all->tries && adaptive->all->may_skip && rows == 1; }
+
+// Whether so many tokens in a round with drafts pay: by the times of the trial, or else by the costs.
+static int pays(const struct adaptive *adaptive, int64_t rows, double tokens, double rate) {
+    const struct specdec_trial *trial = &adaptive->trial;
+    if (!has_trial(adaptive, rows)) return rate > MARGIN / value_at(rows, 1, MOST_ROWS, adaptive->all->costs.plain);
+    const double round = trial->milliseconds[1] / (double)trial->rounds, token = trial->milliseconds[0] / (double)trial->tokens[0];
+    return tokens * token > LEAST_GAIN * round;
+}
+
 static struct size_choice best_size(const struct adaptive *adaptive, int64_t rows) {
     const struct specdec_costs *costs = &adaptive->all->costs;
     const struct line verifying = line_of(costs, costs->verifying, rows), drafting = line_of(costs, costs->drafting, rows);
     const double fixed = verifying.shorter + drafting.shorter, weight = WEIGHT * adaptive->present;
-    double passes = PRIOR, all_pass = 1.0, tokens = 1.0, best = 0.0;
+    double passes = PRIOR, all_pass = 1.0, tokens = 1.0, best = 0.0, best_tokens = 1.0;
     int64_t chosen = 1;
     for (int64_t size = 1; size <= adaptive->all->longest; size++) {
         passes = (adaptive->passed[size - 1] + weight * passes) / (adaptive->asked[size - 1] + weight);
@@ -52,10 +80,11 @@ static struct size_choice best_size(const struct adaptive *adaptive, int64_t row
         if (rate > best) {
             chosen = size;
             best = rate;
+            best_tokens = tokens;
         }
         if (all_pass < NEGLIGIBLE) break;
     }
-    return (struct size_choice){chosen, best > MARGIN / value_at(rows, 1, MOST_ROWS, costs->plain)};
+    return (struct size_choice){chosen, pays(adaptive, rows, best_tokens, best)};
 }
 
 // Computed anew every RENEWAL rounds.
@@ -73,8 +102,12 @@ static struct size_choice choice_for(struct adaptive *adaptive, int64_t rows) {
 
 static int is_drafted(struct adaptive *adaptive, int64_t rows) {
     if (!adaptive->all->may_skip) return 1;
-    adaptive->pays = choice_for(adaptive, rows).pays;
-    if (adaptive->pays) {
+    if (has_trial(adaptive, rows)) {
+        const int32_t verdict = specdec_trial_verdict(&adaptive->trial);
+        if (verdict < 0) return 0;
+        if (!verdict) return adaptive->trial.sentences[1] < adaptive->trial.sentences[0];
+    }
+    if (choice_for(adaptive, rows).pays) {
         adaptive->pause = SHORT_PAUSE;
         adaptive->skipped = 0;
         return 1;
@@ -91,8 +124,10 @@ static void cap(const struct adaptive *adaptive, double share, double *sums, dou
         earlier[slot] = sums[slot] = earlier[slot] + share * (sums[slot] - earlier[slot]);
 }
 
-int adaptive_begin(struct adaptive *adaptive, int64_t rows) {
-    if (!is_drafted(adaptive, rows)) return 0;
+int adaptive_begin(struct adaptive *adaptive, int64_t rows, double now) {
+    adaptive->began = now;
+    adaptive->drafts = is_drafted(adaptive, rows);
+    if (!adaptive->drafts) return 0;
     const double lasted = (double)(adaptive->lasted > 1 ? adaptive->lasted : 1);
     const double share = MOST_ROUNDS / lasted < 1.0 ? MOST_ROUNDS / lasted : 1.0;
     cap(adaptive, share, adaptive->asked, adaptive->earlier_asked);
@@ -100,6 +135,16 @@ int adaptive_begin(struct adaptive *adaptive, int64_t rows) {
     adaptive->lasted = 0;
     adaptive->choices++;
     return 1;
+}
+
+void adaptive_end(struct adaptive *adaptive, int64_t rows, int64_t tokens, int64_t rounds, double now) {
+    struct specdec_trial *trial = &adaptive->trial;
+    if (!has_trial(adaptive, rows) || specdec_trial_verdict(trial) || !(now > adaptive->began)) return;
+    trial->sentences[adaptive->drafts]++;
+    trial->tokens[adaptive->drafts] += tokens;
+    trial->milliseconds[adaptive->drafts] += now - adaptive->began;
+    if (adaptive->drafts) trial->rounds += rounds;
+    adaptive->choices++; // what pays is computed anew
 }
 
 int64_t adaptive_size(struct adaptive *adaptive, int64_t rows) {
@@ -154,24 +199,24 @@ static int open_each(struct specdec_adaptive *all, struct adaptive *adaptive) {
     adaptive->present = 1.0;
     adaptive->choices = 1;
     adaptive->pause = FIRST_PAUSE;
-    adaptive->pays = 1;
     adaptive->stopped = arena_allocate(&all->arena, all->longest + 2, sizeof(int64_t));
     adaptive->round_of_choice = arena_allocate(&all->arena, all->rows + 1, sizeof(int64_t));
     adaptive->chosen = arena_allocate(&all->arena, all->rows + 1, sizeof *adaptive->chosen);
     return adaptive->stopped && adaptive->round_of_choice && adaptive->chosen;
 }
 
-int32_t specdec_adaptive_create(const struct specdec_costs *costs, int32_t longest, int32_t rows, int32_t workers, int32_t may_skip,
-                                struct specdec_adaptive **created) {
+int32_t specdec_adaptive_create(const struct specdec_costs *costs, const struct specdec_trial *trial, int32_t longest, int32_t rows,
+                                int32_t workers, int32_t may_skip, struct specdec_adaptive **created) {
     *created = 0;
     if (!costs_fit(costs) || longest < 1 || longest > 4096 || rows < 1 || rows > 1 << 16 || workers < 1 || workers > 1024)
         return SPECDEC_BAD_OPTION;
     struct specdec_adaptive *all = calloc(1, sizeof *all);
     if (!all) return SPECDEC_NO_MEMORY;
-    *all = (struct specdec_adaptive){*costs, longest, workers, rows, may_skip, 0, {0}};
+    *all = (struct specdec_adaptive){*costs, longest, workers, rows, may_skip, trial != 0, 0, {0}};
     all->of_worker = arena_allocate(&all->arena, workers, sizeof *all->of_worker);
     int fits = all->of_worker != 0;
     for (int32_t i = 0; fits && i < workers; i++) fits = open_each(all, all->of_worker + i);
+    if (fits && trial) all->of_worker->trial = *trial;
     if (fits) *created = all;
     else specdec_adaptive_destroy(all);
     return fits ? SPECDEC_OK : SPECDEC_NO_MEMORY;
@@ -183,11 +228,7 @@ void specdec_adaptive_destroy(struct specdec_adaptive *all) {
     free(all);
 }
 
-int32_t specdec_adaptive_pays(const struct specdec_adaptive *all) {
-    for (int64_t i = 0; i < all->workers; i++)
-        if (all->of_worker[i].drafted_rounds && all->of_worker[i].pays) return 1;
-    return 0;
-}
+void specdec_adaptive_trial(const struct specdec_adaptive *all, struct specdec_trial *trial) { *trial = all->of_worker->trial; }
 
 void specdec_adaptive_drafts(const struct specdec_adaptive *all, int64_t *rounds, int64_t *tokens) {
     *rounds = *tokens = 0;

@@ -13,7 +13,9 @@ struct adaptive {
     int64_t *stopped, *round_of_choice, lasted, rounds_since, choices, pause, skipped;
     struct size_choice *chosen; // by rows; valid where `round_of_choice` is `choices`
     int64_t drafted_rounds, drafted_tokens;
-    int pays; // whether drafting was expected to be faster for the sentences that entered last
+    struct specdec_trial trial;
+    double began; // the time in milliseconds at which the present sentence of a trial began
+    int drafts;   // whether it is drafted
 };
 
 // How many tokens are best for a number of rows, and whether drafting them is faster than not drafting.
@@ -25,13 +27,15 @@ struct size_choice {
 struct specdec_adaptive {
     struct specdec_costs costs;
     int64_t longest, workers, rows;
-    int may_skip;
+    int may_skip, tries; // `tries`: whether there is a trial
     struct adaptive *of_worker; // (workers)
     struct arena arena;
 };
 
-// Whether sentences that enter now, in a batch of `rows`, are drafted.
-int adaptive_begin(struct adaptive *adaptive, int64_t rows);
+// Whether sentences that enter now, in a batch of `rows`, are drafted; `now` is the time in milliseconds.
+int adaptive_begin(struct adaptive *adaptive, int64_t rows, double now);
+// A sentence ends, with so many tokens and rounds, in a batch of `rows`: what a trial measures.
+void adaptive_end(struct adaptive *adaptive, int64_t rows, int64_t tokens, int64_t rounds, double now);
 // The number of tokens of each draft in the next round, for a batch of `rows` rows.
 int64_t adaptive_size(struct adaptive *adaptive, int64_t rows);
 // A row of the present round, of whose draft `passed` tokens were taken; then the end of a round of drafts of `size` tokens.

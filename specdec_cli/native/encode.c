@@ -104,7 +104,7 @@ int32_t enter_rows(struct worker *worker) {
         const int64_t number = atomic_fetch_add(&session->entered, 1);
         if (number >= session->queue.count) break;
         const int may_draft = session->options.method != SPECDEC_METHOD_GREEDY;
-        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch) : may_draft;
+        if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch, milliseconds_alone(worker)) : may_draft;
         row->has_drafter = drafts && session->options.method == SPECDEC_METHOD_SPECDEC;
         const int32_t status = enter_row(worker, row, number, positions);
         if (status) return status;

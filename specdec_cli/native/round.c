@@ -29,6 +29,8 @@ static void accept_tokens(struct worker *worker, const struct verdict *verdict) 
     int32_t status = session->options.with_rounds ? hand_over_round(session, verdict, count, ended) : SPECDEC_OK;
     if (status) atomic_store(&session->status, status);
     if (worker->adaptive && row->has_drafter) adaptive_count(worker->adaptive, count - 1);
+    if (worker->adaptive && ended)
+        adaptive_end(worker->adaptive, session->options.batch_size, row->length - 1, row->rounds, milliseconds_alone(worker));
     if (!ended) {
         if (row->has_drafter) keep_states(worker, verdict, count);
         observe_round(session, row, verdict->passed);
@@ -37,6 +39,10 @@ static void accept_tokens(struct worker *worker, const struct verdict *verdict) 
     worker->running--;
     status = hand_over(session, row);
     if (status) atomic_store(&session->status, status);
+}
+
+double milliseconds_alone(const struct worker *worker) {
+    return 1e-6 * (double)nanoseconds_of(worker->team ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
 }
 
 // The time of a round's parts. Where a thread decodes several rows alone, the time that it waits for a processor does not count:

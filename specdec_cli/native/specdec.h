@@ -173,6 +173,13 @@ struct specdec_costs {
     double plain[2], verifying[2][2], drafting[2][2];
 };
 
+// What a trial of drafts measured of sentences that were decoded one by one, alternately without drafts and with them: how many, their tokens
+// and milliseconds; and the rounds with drafts.
+struct specdec_trial {
+    int64_t sentences[2], tokens[2], rounds;
+    double milliseconds[2];
+};
+
 // One of the best outputs of beam search for a sentence: its ids, its log probability, and the score by which it is ranked.
 struct specdec_hypothesis {
     double score;
@@ -267,14 +274,16 @@ SPECDEC_API int32_t specdec_session_next(struct specdec_session *session, int32_
 SPECDEC_API void specdec_session_times(const struct specdec_session *session, double *drafting, double *verifying);
 
 // Statistics of accepted tokens, which choose the number of drafted ones, 1 to `longest`, for batches of at most `rows` and for
-// sessions of at most `workers` workers, one session at a time. `may_skip`: sentences are not drafted while it does not pay.
-SPECDEC_API int32_t specdec_adaptive_create(const struct specdec_costs *costs, int32_t longest, int32_t rows, int32_t workers,
-                                            int32_t may_skip, struct specdec_adaptive **adaptive);
+// sessions of at most `workers` workers, one session at a time. `may_skip`: sentences are not drafted while it does not pay. Whether it pays
+// for sentences that are decoded one by one is then measured in a trial, which goes on from `trial`; NULL: the costs say so.
+SPECDEC_API int32_t specdec_adaptive_create(const struct specdec_costs *costs, const struct specdec_trial *trial, int32_t longest,
+                                            int32_t rows, int32_t workers, int32_t may_skip, struct specdec_adaptive **adaptive);
 SPECDEC_API void specdec_adaptive_destroy(struct specdec_adaptive *adaptive);
 // Rounds with a draft, counted for each row, and the tokens that were drafted in them.
 SPECDEC_API void specdec_adaptive_drafts(const struct specdec_adaptive *adaptive, int64_t *rounds, int64_t *tokens);
-// Whether drafting was expected to be faster for the sentences that entered last, by what was accepted so far.
-SPECDEC_API int32_t specdec_adaptive_pays(const struct specdec_adaptive *adaptive);
+// What the trial has measured; and what a trial says: 1: drafts pay, -1: they do not, 0: it is not at its end.
+SPECDEC_API void specdec_adaptive_trial(const struct specdec_adaptive *adaptive, struct specdec_trial *trial);
+SPECDEC_API int32_t specdec_trial_verdict(const struct specdec_trial *trial);
 
 // What followed the same tokens in earlier outputs, for sessions of at most `workers` workers, one session at a time. Each worker
 // has its own, so that drafts do not depend on which thread is faster, for as long as one worker decodes.

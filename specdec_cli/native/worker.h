@@ -125,6 +125,9 @@ void propose_draft(const struct worker *worker, struct row *row);
 // beam.c: a step of beam search for all running rows. Returns a status.
 int32_t search_rows(struct worker *worker);
 
+// round.c: the time in milliseconds: that of the processor where the worker's thread works alone.
+double milliseconds_alone(const struct worker *worker);
+
 // round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left
 // to do.
 int32_t work_once(struct worker *worker);

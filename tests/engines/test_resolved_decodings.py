@@ -320,7 +320,7 @@ def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native_engine, "round_costs", lambda *_: COSTS)
     monkeypatch.setattr(native_engine, "stored_costs", lambda _: COSTS)
     monkeypatch.setattr(Costs, "can_pay", lambda *_: True)
-    monkeypatch.setattr(native_engine.NativeEngine, "_outcomes", SimpleNamespace(ended=False, judge=lambda *_: None))
+    monkeypatch.setattr(native_engine.NativeEngine, "_trial", SimpleNamespace(pays=None, measured=None, go_on=lambda _: None))
 
 
 def test_options_mean_what_is_stored() -> None:

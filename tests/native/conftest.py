@@ -67,7 +67,7 @@ def probe(probe_path: Path) -> Any:
     library = ctypes.CDLL(str(probe_path))
     for name in ("dot", "log_probability"):
         getattr(library, f"probe_{name}").restype = ctypes.c_float
-    library.specdec_adaptive_create.argtypes = [ctypes.c_void_p, *[ctypes.c_int32] * 4, ctypes.c_void_p]
+    library.specdec_adaptive_create.argtypes = [ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int32] * 4, ctypes.c_void_p]
     library.probe_adaptive_size.restype = ctypes.c_int64
     for name in ("product", "sum", "taken_again"):
         getattr(library, f"probe_{name}").argtypes = [ctypes.c_int64, ctypes.c_int64]

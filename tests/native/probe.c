@@ -106,7 +106,7 @@ API int64_t probe_product(int64_t a, int64_t b) { return product_of(a, b); }
 API int64_t probe_sum(int64_t a, int64_t b) { return sum_of(a, b); }
 
 // Of the first worker.
-API int probe_adaptive_begin(struct specdec_adaptive *all, int64_t rows) { return adaptive_begin(all->of_worker, rows); }
+API int probe_adaptive_begin(struct specdec_adaptive *all, int64_t rows) { return adaptive_begin(all->of_worker, rows, 0.0); }
 API int64_t probe_adaptive_size(struct specdec_adaptive *all, int64_t rows) { return adaptive_size(all->of_worker, rows); }
 API void probe_adaptive_count(struct specdec_adaptive *all, int64_t passed) { adaptive_count(all->of_worker, passed); }
 API void probe_adaptive_finish(struct specdec_adaptive *all, int64_t size) { adaptive_finish(all->of_worker, size); }

@@ -8,6 +8,7 @@ from typing import Any
 from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, FixedPoint, Margin, Sampled, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.native.library import HEADER
 from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 
 RULES = ("min_length", "no_repeat_ngram_size", "source_ngram_size", "repetition_penalty", "most_copies", "forced_end", "forced", "forms")
@@ -95,3 +96,12 @@ def decode(
 ) -> Generator[Hypothesis]:
     """Decode sources (ids ending with EOS) as `request` says; hypotheses have the numbers of their sources."""
     return model.decode(request.sentences(sources), request.resolved(), request.resources(sources), meanwhile, onlooker)
+
+
+def measured_trial(sentences: int, gain: float) -> Any:
+    """A trial of so many sentences of each kind, in which drafts gave `gain` times as many tokens in a millisecond."""
+    trial = HEADER.structs["trial"](rounds=3 * sentences)
+    trial.sentences[:] = [sentences, sentences]
+    trial.tokens[:] = [9 * sentences, 9 * sentences]
+    trial.milliseconds[:] = [4.0 * sentences, 4.0 * sentences / gain]
+    return trial

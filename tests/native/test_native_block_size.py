@@ -29,7 +29,8 @@ class Native:
 
     def __init__(self, probe: Any, costs: Costs, longest: int, rows: int, may_skip: bool) -> None:
         self._probe, self._made = probe, ctypes.c_void_p()
-        assert probe.specdec_adaptive_create(ctypes.byref(costs_struct(costs)), longest, rows, 1, may_skip, ctypes.byref(self._made)) == 0
+        numbers = (longest, rows, 1, may_skip)
+        assert not probe.specdec_adaptive_create(ctypes.byref(costs_struct(costs)), None, *numbers, ctypes.byref(self._made))
 
     def begin(self, rows: int) -> bool:
         return bool(self._probe.probe_adaptive_begin(self._made, ctypes.c_int64(rows)))

@@ -8,10 +8,12 @@ import pytest
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.measurements import DraftOutcomes
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
+from specdec_cli.engines.native_costs import DraftTrial
+from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.models import SHIPPED
+from tests.native.requests import measured_trial
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
 DEAR = Costs((3, 10), (1.0, 5.0), ((1.5, 3.5), (9.0, 20.0)), ((2.2, 5.0), (9.0, 30.0)))
@@ -20,6 +22,15 @@ SENTENCES = [f"Tom {verb} {count} books." for verb in ("has", "sees", "reads", "
 
 def fail(_: object) -> Costs:
     raise AssertionError("measured")
+
+
+@pytest.fixture(autouse=True)
+def trial(monkeypatch: pytest.MonkeyPatch) -> DraftTrial:
+    """A trial, in which drafts have paid."""
+    made = DraftTrial(CachedMeasurement("drafts", ("test",)))
+    made.measured = measured_trial(30, 1.6)
+    monkeypatch.setattr(NativeEngine, "_trial", made)
+    return made
 
 
 @pytest.fixture
@@ -108,15 +119,42 @@ def test_batches_in_which_drafts_cost_too_much_are_decoded_without_the_drafter(
     assert {each.decoding for each in found} == {"greedy", "specdec"}
 
 
-def test_drafts_that_did_not_pay_in_earlier_runs_are_not_tried(
-    decode: Callable[..., list[Hypothesis]], monkeypatch: pytest.MonkeyPatch
+def test_drafts_that_did_not_pay_in_a_trial_are_not_tried(
+    decode: Callable[..., list[Hypothesis]], trial: DraftTrial, loaded: list[bool]
 ) -> None:
-    judged: list[tuple[int, bool]] = []
-    monkeypatch.setattr(DraftOutcomes, "judge", lambda _, rounds, pays: judged.append((rounds, pays)))
     assert {each.decoding for each in decode("auto", 40, CHEAP)} == {"specdec"}
-    assert judged and judged[-1][0] > 40 and judged[-1][1]
-    monkeypatch.setattr(DraftOutcomes, "ended", True)
+    loaded.clear()
+    trial.measured = measured_trial(24, 0.9)
     assert {each.decoding for each in decode("auto", 40, CHEAP)} == {"greedy"}
+    assert loaded == [False]
+
+
+@pytest.mark.parametrize("window", [1, 10, 40])
+def test_sentences_of_a_trial_are_drafted_by_turns(decode: Callable[..., list[Hypothesis]], trial: DraftTrial, window: int) -> None:
+    trial.measured = measured_trial(0, 1.0)
+    expected = decode("greedy", 8, None)
+    found = decode("auto", window, CHEAP)
+    assert [each.ids for each in found] == [each.ids for each in expected]
+    seen = trial.measured
+    count = sum(seen.sentences)
+    assert 16 <= count <= len(found)
+    assert [each.decoding for each in found[:count]] == ["greedy", "specdec"] * (count // 2) + ["greedy"] * (count % 2)
+    for kind, decoding in enumerate(("greedy", "specdec")):
+        own = [each for each in found[:count] if each.decoding == decoding]
+        assert (seen.sentences[kind], seen.tokens[kind]) == (len(own), sum(len(each.ids) for each in own))
+        assert seen.milliseconds[kind] > 0
+    assert seen.rounds == sum(each.rounds for each in found[:count] if each.decoding == "specdec")
+    # After a trial that ended, all sentences are decoded as it says.
+    assert {each.decoding for each in found[count:]} <= {"greedy"} or trial.pays is not False
+
+
+def test_drafts_stop_while_fewer_tokens_are_accepted_than_a_round_costs(decode: Callable[..., list[Hypothesis]], trial: DraftTrial) -> None:
+    # A drafted sentence took nearly as long as one of three times as many rounds: so few tokens in a round do not pay here.
+    trial.measured = measured_trial(96, 1.06)
+    trial.measured.rounds = 96
+    found = decode("auto", 1, CHEAP)
+    assert trial.pays
+    assert [each.decoding for each in found].count("specdec") == 1  # the one after a pause, which may find better drafts
 
 
 @pytest.mark.parametrize(("stored", "drafts"), [(CHEAP, {True}), (DEAR, {False}), (None, {False, True})])
