@@ -59,13 +59,13 @@ class GraphPlayer:
         self.running = 0
         self._round, self._graphs, self._rows, self._counts = round_, graphs, rows, counts
         self._form: tuple[Hashable, int, int] = (None, 0, 0)
-        self._buffers: Buffers | None = None
+        self._buffers: Buffers[Batch] | None = None
         # The sentence in each slot, and the slot of each sentence that has not been reported.
         self._numbers, self._slots = np.empty(0, dtype=np.int64), dict[int, int]()
         self._bursts: list[_Burst] = []
         self._launched = self._entered = 0
         # Larger buffers, whose boards are still to be read.
-        self._left: list[tuple[Hashable, Buffers]] = []
+        self._left: list[tuple[Hashable, Buffers[Batch]]] = []
 
     def admit(self, entering: Sequence[Sentence]) -> None:
         new = self._round.entries(entering)
@@ -173,7 +173,7 @@ class GraphPlayer:
         """Whether reports are a burst late."""
         return len(self._numbers) > ALONE
 
-    def _open(self, entering: Sequence[Sentence], width: int) -> Buffers:
+    def _open(self, entering: Sequence[Sentence], width: int) -> Buffers[Batch]:
         """Take buffers with as many slots as sentences enter at first, all of them empty; `width` is that of their entries."""
         slots = power_of_two(len(entering))
         self._form = self._round.identity, slots, width
@@ -188,7 +188,7 @@ class GraphPlayer:
         self._numbers = np.full(slots, NO_SENTENCE)
         return self._buffers
 
-    def _shrunk(self, buffers: Buffers) -> Buffers:
+    def _shrunk(self, buffers: Buffers[Batch]) -> Buffers[Batch]:
         """`buffers`, or smaller ones with the running rows, if only a few are left."""
         here, slots = np.flatnonzero(self._numbers != NO_SENTENCE), len(self._numbers)
         fewer = max(power_of_two(len(here)), 2 * ALONE)

@@ -6,13 +6,15 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.state import Batch, State
+from specdec_cli.decoding.state import State
 from specdec_cli.model.rows import map_tensors, tensors
+
+R = TypeVar("R")
 
 MOST_FORMS = 24
 """Largest number of Buffers that are kept while no decoding uses them."""
@@ -141,10 +143,10 @@ class Replays:
         self._counts.replays += 1
 
 
-class Buffers(Replays):
-    """A batch at fixed addresses, and the computations on it."""
+class Buffers(Replays, Generic[R]):
+    """A batch at fixed addresses, a record of tensors, and the computations on it."""
 
-    def __init__(self, batch: Batch, capture: Capture, counts: Counts) -> None:
+    def __init__(self, batch: R, capture: Capture, counts: Counts) -> None:
         super().__init__(capture, counts)
         self.batch, self._extra, self._boards = batch, dict[Hashable, Tensor](), dict[Hashable, Tensor]()
         self.kept: dict[Hashable, State] = {}
@@ -153,7 +155,7 @@ class Buffers(Replays):
     def extra(self, name: Hashable, shape: Sequence[int]) -> Tensor:
         """A further tensor of integers at a fixed address, which computations read or write beside the batch."""
         if name not in self._extra:
-            self._extra[name] = self.batch.state.tokens.new_zeros(shape)
+            self._extra[name] = next(tensors(self.batch)).new_zeros(tuple(shape), dtype=torch.long)
         return self._extra[name]
 
     def board(self, name: Hashable, capture: Capture, shape: Sequence[int], dtype: torch.dtype = torch.long) -> Tensor:
@@ -167,7 +169,7 @@ class Buffers(Replays):
         """The size of the tensors in bytes."""
         return sum(tensor.nbytes for tensor in (*tensors(self.batch), *self._extra.values()))
 
-    def records(self) -> Batch:
+    def records(self) -> R:
         """The batch in new records: a mask caches what it computes from its tensors."""
         return map_tensors(lambda tensor: tensor, self.batch)
 
@@ -181,10 +183,10 @@ class Graphs:
 
     capture: Capture
     counts: Counts = field(default_factory=Counts)
-    _free: OrderedDict[Hashable, Buffers] = field(default_factory=OrderedDict)
+    _free: OrderedDict[Hashable, Buffers[Any]] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
-    def take(self, form: Hashable, make: Callable[[], Batch]) -> Buffers:
+    def take(self, form: Hashable, make: Callable[[], R]) -> Buffers[R]:
         """Return Buffers for batches of `form`, kept ones if there are any; otherwise `make` allocates the batch of new ones."""
         with self._lock:
             found = self._free.pop(form, None)
@@ -193,7 +195,7 @@ class Graphs:
             found = Buffers(make(), self.capture, self.counts)
         return found
 
-    def give_back(self, form: Hashable, buffers: Buffers) -> None:
+    def give_back(self, form: Hashable, buffers: Buffers[Any]) -> None:
         """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or MOST_BYTES."""
         with self._lock:
             self._free[form] = buffers

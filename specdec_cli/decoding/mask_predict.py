@@ -8,13 +8,16 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from specdec_cli.decoding import graphs
 from specdec_cli.decoding.constraints import EXCLUDED
+from specdec_cli.decoding.graph_player import power_of_two
+from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up
+from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.cache import steps
 from specdec_cli.model.network import Network
-from specdec_cli.model.rows import select_rows
+from specdec_cli.model.rows import select_rows, tensors
 from specdec_cli.model.transformer import ROW_MULTIPLE, Memory
 
 _PROJECTED = 1024
@@ -36,11 +39,6 @@ class _Candidate:
         """The mean log probability of the tokens, each from the pass that predicted it."""
         return sum(self.log_probabilities) / self.words
 
-    @property
-    def width(self) -> int:
-        """The padded number of positions: a function of the candidate's length alone, so that results are batch-invariant."""
-        return round_up(self.words + 1, MULTIPLE)
-
 
 @torch.inference_mode()
 def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], decoding: Decoding) -> Iterator[Hypothesis]:
@@ -50,53 +48,163 @@ def mask_predict(verifier: Verifier, sentences: Iterable[Sentence], decoding: De
     mean log probability is the result; if two are equal, the one of the more probable length. A round is one decoder pass over
     all outputs. The score of a hypothesis is the sum of the log probabilities of its tokens, each from the pass that predicted
     it. Padding, EOS, the decoder start and the mask are never predicted; EOS is appended to each output.
+
+    Where there are CUDA graphs, the encoder is one graph, and all passes over the outputs of a width are another.
     """
     waiting = iter(sentences)
     while batch := list(islice(waiting, decoding.batch_size)):
-        memory = _encode(verifier, [sentence.source for sentence in batch])
-        filled = _filled(verifier.network, memory, _candidates(verifier, memory, decoding), decoding.iterations)
+        filled = _decode(verifier, [sentence.source for sentence in batch], decoding)
         best = {row: max(of_row, key=lambda one: one.score) for row, of_row in groupby(filled, key=lambda one: one.row)}
-        longest = _longest(verifier, memory, decoding.max_length)
+        longest = _longest(verifier, verifier.source_width(max(len(sentence.source) for sentence in batch)), decoding.max_length)
         for row, sentence in enumerate(batch):
             ids = [*best[row].ids, verifier.config.eos][:longest]
             scores = (*best[row].log_probabilities, 0.0)[:longest]
             yield Hypothesis(sentence.number, ids, decoding.iterations, sum(scores), log_probabilities=scores)
 
 
-def _encode(verifier: Verifier, sources: Sequence[Sequence[int]]) -> Memory:
-    width, padding = verifier.source_width(max(map(len, sources))), verifier.config.padding
-    return verifier.network.encode(torch.tensor([[*ids, *[padding] * (width - len(ids))] for ids in sources], device=verifier.device))
-
-
-def _longest(verifier: Verifier, memory: Memory, max_length: int | None) -> int:
-    """The largest number of tokens of an output of each row, EOS included: the same limits as those of other decodings."""
-    fitting = verifier.capacity(memory.states.shape[1]) - 2
+def _longest(verifier: Verifier, width: int, max_length: int | None) -> int:
+    """The largest number of tokens of an output for a source of padded `width`, EOS included: the limits of other decodings."""
+    fitting = verifier.capacity(width) - 2
     return min(fitting, max_length or fitting)
 
 
-def _candidates(verifier: Verifier, memory: Memory, decoding: Decoding) -> list[_Candidate]:
-    """Empty candidates of the most probable lengths of each row, in order; lengths out of range become the nearest valid length."""
-    head = verifier.network.length_head
+def _decode(verifier: Verifier, sources: Sequence[Sequence[int]], decoding: Decoding) -> list[_Candidate]:
+    """The candidates of each of `sources`, in order, with their tokens."""
+    width, padding = verifier.source_width(max(map(len, sources))), verifier.config.padding
+    source = torch.tensor([[*ids, *[padding] * (width - len(ids))] for ids in sources])
+    if verifier.graphs is None:
+        batch: _Eager | _Captured = _Eager(verifier, source, decoding)
+    else:
+        batch = _Captured(verifier, verifier.graphs, source, decoding)
+    # Lengths out of range became the nearest valid length, and some of them the same one.
+    lengths = (dict.fromkeys(each) for each in batch.lengths())
+    candidates = [_Candidate(row, rank, words) for row, of_row in enumerate(lengths) for rank, words in enumerate(of_row)]
+
+    def padded(one: _Candidate) -> int:
+        """A function of the candidate's length alone, so that results are batch-invariant."""
+        return verifier.source_width(one.words + 1)
+
+    groups = [(width, list(group)) for width, group in groupby(sorted(candidates, key=padded), key=padded)]
+    filled: list[_Candidate] = []
+    for (_, group), (ids, scores) in zip(groups, batch.fill(groups), strict=True):
+        for one, own, sure in zip(group, ids, scores, strict=True):
+            filled.append(replace(one, ids=tuple(own[: one.words]), log_probabilities=tuple(sure[: one.words])))
+    return sorted(filled, key=lambda one: (one.row, one.rank))
+
+
+_Groups = Sequence[tuple[int, Sequence[_Candidate]]]
+"""Candidates of one padded width, with it."""
+_Values = tuple[Sequence[Sequence[int]], Sequence[Sequence[float]]]
+"""The ids of the outputs of a group, and their log probabilities."""
+
+
+@dataclass
+class _Encoded:
+    """B encoded sources, and the numbers of words (B, K) of their K most probable outputs, the most probable first."""
+
+    memory: Memory
+    words: Tensor
+
+
+def _encode(verifier: Verifier, source: Tensor, decoding: Decoding) -> _Encoded:
+    """Encode `source` ids (B, M), and predict lengths. No value is read."""
+    memory, head = verifier.network.encode(source), verifier.network.length_head
     assert head is not None
     logits = _project(head.output, head.mean(memory.states, memory.mask.ends))
     classes = logits.float().argsort(dim=1, descending=True, stable=True)[:, : decoding.length_beam]
     words = memory.mask.ends + head.differences(classes) - 1
-    most = max(_longest(verifier, memory, decoding.max_length) - 1, 1)
-    found = (dict.fromkeys(each) for each in words.clamp(1, most).tolist())
-    return [_Candidate(row, rank, number) for row, of_row in enumerate(found) for rank, number in enumerate(of_row)]
+    return _Encoded(memory, words.clamp(1, max(_longest(verifier, source.shape[1], decoding.max_length) - 1, 1)))
 
 
-def _filled(network: Network, memory: Memory, candidates: Sequence[_Candidate], iterations: int) -> list[_Candidate]:
-    """The same candidates in the same order with their tokens. Candidates of equal width are decoded in one batch."""
-    filled: list[_Candidate] = []
-    for _, group in groupby(sorted(candidates, key=lambda one: one.width), key=lambda one: one.width):
-        together = list(group)
-        rows = torch.tensor([one.row for one in together], device=memory.states.device)
-        words = rows.new_tensor([one.words for one in together])
-        *_, (ids, scores, _) = passes(network, select_rows(memory, rows), words, together[0].width, iterations)
-        for one, own, sure in zip(together, ids.tolist(), scores.tolist(), strict=True):
-            filled.append(replace(one, ids=tuple(own[: one.words]), log_probabilities=tuple(sure[: one.words])))
-    return sorted(filled, key=lambda one: (one.row, one.rank))
+class _Eager:
+    """A batch of `source` ids (B, M), which are on the CPU, whose operators are launched one by one."""
+
+    def __init__(self, verifier: Verifier, source: Tensor, decoding: Decoding) -> None:
+        self._network, self._iterations = verifier.network, decoding.iterations
+        self._encoded = _encode(verifier, source.to(verifier.device), decoding)
+
+    def lengths(self) -> list[list[int]]:
+        """The numbers of words of each row."""
+        found: list[list[int]] = self._encoded.words.tolist()
+        return found
+
+    def fill(self, groups: _Groups) -> Iterator[_Values]:
+        """The outputs of each group."""
+        for width, group in groups:
+            rows = self._encoded.words.new_tensor([one.row for one in group])
+            words = rows.new_tensor([one.words for one in group])
+            *_, (ids, scores, _) = passes(self._network, select_rows(self._encoded.memory, rows), words, width, self._iterations)
+            yield ids.tolist(), scores.tolist()
+
+
+class _Captured:
+    """As _Eager, by CUDA graphs: the host waits for the lengths, and once for all outputs.
+
+    The numbers of rows and of outputs are powers of two: the last one is computed several times.
+    """
+
+    def __init__(self, verifier: Verifier, graphs: Graphs, source: Tensor, decoding: Decoding) -> None:
+        self._verifier, self._graphs, self._decoding, self._rows = verifier, graphs, decoding, len(source)
+        source = _filled_up(source)
+        self._form = mask_predict, tuple(source.shape), decoding.length_beam, decoding.iterations, decoding.max_length
+        self._buffers = graphs.take(self._form, lambda: _encode(verifier, source.to(verifier.device), decoding))
+        here = self._buffers.extra("source", source.shape)
+        graphs.capture.send(source, here)
+        self._board = self._buffers.board("lengths", graphs.capture, self._buffers.batch.words.shape)
+
+        def encode() -> None:
+            found = _encode(verifier, here, decoding)
+            for kept, new in zip(tensors(self._buffers.batch), tensors(found), strict=True):
+                kept.copy_(new)
+            self._board.copy_(found.words, non_blocking=True)
+
+        self._buffers.run("encode", encode)
+
+    def lengths(self) -> list[list[int]]:
+        """The numbers of words of each row."""
+        self._wait()
+        found: list[list[int]] = self._board[: self._rows].tolist()
+        return found
+
+    def fill(self, groups: _Groups) -> Iterator[_Values]:
+        """The outputs of each group."""
+        boards = [self._launch(width, group) for width, group in groups]
+        self._wait()
+        values = [(ids.tolist(), scores.tolist()) for ids, scores in boards]
+        self._graphs.give_back(self._form, self._buffers)
+        return ((ids[: len(group)], scores[: len(group)]) for (ids, scores), (_, group) in zip(values, groups, strict=True))
+
+    def _launch(self, width: int, group: Sequence[_Candidate]) -> tuple[Tensor, Tensor]:
+        """Start all passes over the outputs of a group; return what will have their ids and log probabilities."""
+        entries = _filled_up(torch.tensor([[one.row, one.words] for one in group]))
+        name = ("passes", len(entries), width)
+        buffers, capture = self._buffers, self._graphs.capture
+        here = buffers.extra(name, entries.shape)
+        capture.send(entries, here)
+        boards = (
+            buffers.board((*name, "ids"), capture, (len(entries), width)),
+            buffers.board((*name, "scores"), capture, (len(entries), width), torch.float32),
+        )
+
+        def fill() -> None:
+            rows, words = here[:, 0].contiguous(), here[:, 1].contiguous()
+            memory = select_rows(buffers.records().memory, rows)
+            *_, (ids, scores, _) = passes(self._verifier.network, memory, words, width, self._decoding.iterations)
+            for board, values in zip(boards, (ids, scores), strict=True):
+                board.copy_(values, non_blocking=True)
+
+        buffers.run(name, fill)
+        self._graphs.counts.bursts += 1
+        return boards
+
+    def _wait(self) -> None:
+        self._graphs.capture.event().synchronize()
+        self._graphs.counts.waits += 1
+
+
+def _filled_up(rows: Tensor) -> Tensor:
+    """`rows` (N, ...), whose number becomes a power of two by more copies of the last one."""
+    return torch.cat([rows, rows[-1:].expand(power_of_two(len(rows)) - len(rows), *rows.shape[1:])])
 
 
 def passes(network: Network, memory: Memory, words: Tensor, width: int, iterations: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
@@ -114,7 +222,13 @@ def passes(network: Network, memory: Memory, words: Tensor, width: int, iteratio
     for iteration in range(iterations):
         masked = own if iteration == 0 else least_sure(scores, words, iteration, iterations)
         ids.masked_fill_(masked, config.mask)
-        ids[masked], scores[masked] = _predict(network, network.teach(memory, ids)[masked])
+        states = network.teach(memory, ids)
+        if graphs.can_branch(states.device):
+            ids[masked], scores[masked] = _predict(network, states[masked])
+        else:  # which tokens are masked is not known here: all are predicted
+            found, sure = _predict(network, states.flatten(0, 1))
+            ids.copy_(torch.where(masked, found.view_as(ids), ids))
+            scores.copy_(torch.where(masked, sure.view_as(scores), scores))
         yield ids, scores, masked
 
 
@@ -139,7 +253,8 @@ def _predict(network: Network, states: Tensor) -> tuple[Tensor, Tensor]:
     found = []
     for part in torch.split(states, _PROJECTED):
         logits = _project(network.project, part)
-        logits[:, never] = EXCLUDED
+        for token in never:
+            logits[:, token] = EXCLUDED
         ids = network.choices.first(logits)
         found.append((ids, network.choices.log_probabilities(logits, ids)))
     return torch.cat([ids for ids, _ in found]), torch.cat([scores for _, scores in found])

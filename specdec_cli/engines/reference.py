@@ -189,9 +189,11 @@ class Engine:
     @property
     def captured(self) -> str:
         """How rounds were replayed as CUDA graphs, in words; empty where none were."""
-        counts = self.verifier.graphs and self.verifier.graphs.counts
-        if not counts:
+        if self.verifier.graphs is None:
             return ""
+        counts = self.verifier.graphs.counts
+        if not counts.bursts:
+            return "none; operators were launched one by one"
         return f"{counts.bursts:,} bursts of rounds, {counts.graphs:,} graphs of {counts.forms:,} forms, {counts.waits:,} waits"
 
     @property

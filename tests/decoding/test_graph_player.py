@@ -146,8 +146,11 @@ def test_an_engine_gives_the_same_output(decoding: str, rows: int, bundle: Bundl
     trained = decoding in ("specdec", "blockwise")  # with a fixed block size nothing depends on timing
     chosen = resolve(DecodingOptions(decoding=decoding, batch_size=rows, max_length=12, block_size=4 if trained else None), made)
     imitation = imitated(model)
-    outputs = [{h.number: h.ids for h in Engine(made, chosen, verifier=each).decode(sentences)} for each in (imitation.verifier, None)]
+    engine = Engine(made, chosen, verifier=imitation.verifier)
+    assert decoding != "greedy" or engine.captured == "none; operators were launched one by one"
+    outputs = [{h.number: h.ids for h in each.decode(sentences)} for each in (engine, Engine(made, chosen))]
     assert outputs[0] == outputs[1]
+    assert f"{imitation.graphs.counts.bursts:,} bursts" in engine.captured
     assert imitation.graphs.counts.bursts
 
 

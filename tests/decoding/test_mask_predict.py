@@ -14,6 +14,7 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING
+from tests.decoding.imitation import imitated
 from tests.fakes import in_precision, make_sentences, tiny_transformer
 
 
@@ -72,6 +73,23 @@ def test_batches_equal_the_reference_decoder(iterations: int, length_beam: int) 
     assert [h.score for h in found] == pytest.approx([score for _, score in expected], abs=1e-4)
     assert {h.rounds for h in found} == {iterations}
     assert len({len(h.ids) - len(s.source) for h, s in zip(found, sentences, strict=True)}) > 1
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("length_beam", [1, 3])
+@pytest.mark.parametrize("rows", [1, 3, 8])
+def test_replayed_passes_equal_computed_ones(rows: int, length_beam: int) -> None:
+    model, sentences = masked_transformer(), make_sentences(14)
+    imitation, options = imitated(model), Decoding(iterations=3, length_beam=length_beam, batch_size=rows)
+    expected = decoded(model, sentences, iterations=3, length_beam=length_beam, batch_size=rows)
+    for _ in range(2):
+        assert list(mask_predict(imitation.verifier, sentences, options)) == expected
+    counts = imitation.graphs.counts
+    assert counts.graphs == imitation.capture.count > 1
+    assert counts.waits == 2 * 2 * -(-len(sentences) // rows)  # of each batch the lengths and the outputs, in two decodings
+    captured = imitation.capture.count
+    list(mask_predict(imitation.verifier, sentences, options))
+    assert imitation.capture.count == captured
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
