@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
 from specdec_cli.commands.inputs import check_lines, check_stdin, inputs_of
 from specdec_cli.commands.options import (
     DecodingFlags,
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
     from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.memories.pairs import Entry
     from specdec_cli.pipeline.drafts import Drafts
+    from specdec_cli.pipeline.decoded_text import Candidate
     from specdec_cli.pipeline.translator import Translation
+    from specdec_cli.pipeline.variants import Variant
     from specdec_cli.text.glossary import Term
 
 AllOption = Annotated[bool, output_option("--all", help="In PO and XLIFF files, translate again what is translated already.")]
@@ -75,7 +79,14 @@ class Translating:
 
         text, warner = self.text, Warner(self.text.quiet)
         options, held = with_held(decoding or self.request(machine))
-        make = partial(LineTranslator.of_bundle, split=not text.no_split, terms=self.terms or (), labels=self.uses_labels, warn=warner.warn)
+        make = partial(
+            LineTranslator.of_bundle,
+            split=not text.no_split,
+            terms=self.terms or (),
+            labels=self.uses_labels,
+            warn=warner.warn,
+            on_tried=_show_tried if text.trace else None,
+        )
         model = Translator.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
         if self.earlier.given:
             model.decoding.check_given()
@@ -112,6 +123,16 @@ class Translating:
             return iter([("", each.ending) for each in unwrapped_lines(line)])
         values = record(line, Translation("", warnings=("failed",)), "")
         return iter([(json_text(values), "\n")])
+
+
+def _show_tried(tried: "Sequence[Candidate]", chosen: "Variant") -> None:
+    """Print the variants of a text that were decoded, each with its output and problems."""
+    for each in tried:
+        sources, outputs = (" | ".join(texts) for texts in (each.variant.segments.texts, each.outputs))
+        problems = ["protected text lost"] if each.restored is None else [str(problem) for problem in each.restored.problems]
+        sign, number = "+" if each.variant is chosen else "x", each.parts[0].number + 1 if each.parts else 1
+        found = f": {', '.join(problems)}" if problems else ""
+        typer.echo(f"{number:>4}   {sign} {each.variant.name}: {sources!r} -> {outputs!r}{found}", err=True)
 
 
 @with_groups

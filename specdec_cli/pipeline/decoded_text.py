@@ -1,11 +1,12 @@
-"""A part of a line that is decoded: its attempts, its draft and its output."""
+"""A part of a line that is decoded: its variants, its draft and its output."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
-from specdec_cli.pipeline.variants import Attempt
+from specdec_cli.pipeline.variants import Restored, Variant
 from specdec_cli.text.locale.matching import realise
 from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.shape import (
@@ -19,25 +20,41 @@ from specdec_cli.text.shape import (
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
 
-class DecodedText:
-    """The state of a part of a line, `text`, while it is decoded in one or more attempts.
+@dataclass(frozen=True)
+class Candidate:
+    """A variant that was decoded to the hypotheses `parts`, whose texts are `outputs`, and the output for the text; None if it cannot be
+    taken.
+    """
 
-    `tokens` is its number of tokens without special ones, None if they were not counted. `ways` are the attempts in the order in which they
-    are tried; the last one never fails. `attempt` is the present one, and `parts` are its hypotheses. `output` is None until an attempt has
-    succeeded. With `is_fragment`, as for a heading or a table cell, a final punctuation mark is removed from the output if `text` ends with
-    a letter or digit (see `without_added_stop`). With `is_continued`, the sentence goes on after `text` (see `without_own_stop`). With
-    `begins`, a capital at its beginning stays one (see `with_first_capital`). `draft` is the draft that was found for `text`; with
-    `copied`, it is the output, or the translation of a label is. While it `is_waiting`, terms may change the output, or tags are to be
-    placed; `replaced` are the hypotheses that did not have the terms. `is_doubtful` is whether the output has terms, but may be a poor
-    translation. `tags` are the inline tags that were inside `text`; `tagged` is the output with them, None until they are placed. If the
-    `languages` of source and output differ, the output has numbers, prices and times in the form of its language, and fits the protected
-    spans (see `fit_neighbours`).
+    variant: Variant
+    parts: list[Hypothesis]
+    outputs: tuple[str, ...]
+    restored: Restored | None
+
+
+Trying = Callable[[Sequence[Candidate], Variant], None]
+"""Takes the candidates for a text, in the order in which they were decoded, and the variant that was chosen."""
+
+
+class DecodedText:
+    """The state of a part of a line, `text`, while it is decoded in one or more variants.
+
+    `tokens` is its number of tokens without special ones, None if they were not counted. `ways` are the variants in the order in which they
+    are tried until an output has no problem; one of them always has an output. `variant` is the present one, and `parts` are its
+    hypotheses. `tried` are those before it, and at last all. `output` is None until one is chosen. With `is_fragment`, as for a heading or
+    a table cell, a final punctuation mark is removed from the output if `text` ends with a letter or digit (see `without_added_stop`). With
+    `is_continued`, the sentence goes on after `text` (see `without_own_stop`). With `begins`, a capital at its beginning stays one (see
+    `with_first_capital`). `draft` is the draft that was found for `text`; with `copied`, it is the output, or the translation of a label
+    is. While it `is_waiting`, terms may change the output, or tags are to be placed; `replaced` are the hypotheses that did not have the
+    terms. `is_doubtful` is whether the output has terms, but may be a poor translation. `tags` are the inline tags that were inside `text`;
+    `tagged` is the output with them, None until they are placed. If the `languages` of source and output differ, the output has numbers,
+    prices and times in the form of its language, and fits the protected spans (see `fit_neighbours`).
     """
 
     def __init__(
         self,
         text: str,
-        ways: Iterator[Attempt],
+        ways: Iterator[Variant],
         *,
         tokens: int | None = None,
         is_fragment: bool = False,
@@ -56,15 +73,17 @@ class DecodedText:
         self.is_waiting = False
         self.is_doubtful = False
         self.replaced: list[Hypothesis] = []
-        self._position, self._attempts = position, 0
-        self._next()
+        self._position = position
+        self.tried: list[Candidate] = []
+        self._cost = 0
+        self.variant, self.parts = next(ways), list[Hypothesis]()
 
     @property
     def finished(self) -> bool:
-        """Whether all texts of the current attempt are decoded; `settle` may not have been called, so `output` may
+        """Whether all texts of the present variant are decoded; `settle` may not have been called, so `output` may
         still be None.
         """
-        return len(self.parts) == len(self.attempt.segments.texts)
+        return len(self.parts) == len(self.variant.segments.texts)
 
     def take_draft(self, found: FoundDraft | None, *, copied: bool) -> None:
         """Keep the draft that was found for `text`; if it is `copied`, it becomes the output, with its own tags if the tags of
@@ -83,26 +102,33 @@ class DecodedText:
 
     @property
     def target_draft(self) -> str | None:
-        """The draft for the text of the current attempt; None if there is no draft, or if the attempt has several texts."""
-        is_one = self.draft is not None and len(self.attempt.segments.texts) == 1
-        return self.attempt.draft(self.draft.text) if is_one and self.draft is not None else None
+        """The draft for the text of the present variant; None if there is no draft, or if the variant has several texts."""
+        is_one = self.draft is not None and len(self.variant.segments.texts) == 1
+        return self.variant.draft(self.draft.text) if is_one and self.draft is not None else None
 
     def settle(self, decode: Callable[[Sequence[int]], str]) -> bool:
-        """Compute `output` from the decoded ids of the current attempt and return True.
+        """Compute `output` from the decoded ids, which `decode` converts to text, and return True.
 
-        If the attempt fails, for instance because a protected span was lost, start the next attempt and return
-        False. `decode` converts ids to text.
+        If the output of the present variant has a problem, start the next variant and return False; if there is none, take the best output.
         """
         self.parts.sort(key=lambda part: part.number)
-        self.output = self._placed([decode(part.ids) for part in self.parts])
-        if self.output is None:
-            self._next()
-        return self.output is not None
+        outputs = tuple(decode(part.ids) for part in self.parts)
+        restored = self._restored(outputs)
+        self.tried.append(Candidate(self.variant, self.parts, outputs, restored))
+        if restored is None or restored.problems:
+            following = next(self._ways, None)
+            if following is not None:
+                self.variant, self.parts = following, []
+                return False
+        candidates = [(each, each.restored) for each in self.tried if each.restored is not None]
+        chosen, found = min(candidates, key=lambda each: each[1].cost)
+        self.variant, self.parts, self.output, self._cost = chosen.variant, chosen.parts, found.text, found.cost
+        return True
 
     def ranked(self, limit: int, decode: Callable[[Sequence[int]], str]) -> list[Scored]:
         """Up to `limit` different outputs that have all protected spans, with their log probabilities, best first.
 
-        They combine the n best outputs of the texts of the attempt, which `decode` converts to text; without any, there is `output` alone.
+        They combine the n best outputs of the texts of the variant, which `decode` converts to text; without any, there is `output` alone.
         """
         outputs: dict[str, float] = {}
         options = [_texts(part, decode) for part in self.parts]
@@ -112,18 +138,29 @@ class DecodedText:
         return list(outputs.items()) or [(self.output or "", 0.0)]
 
     def with_part(self, place: int, part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> str | None:
-        """The output with `part` as hypothesis for the text `place` of the attempt; None if the attempt fails with it."""
+        """The output with `part` as hypothesis for the text `place` of the variant; None if it cannot be taken, or has other
+        problems that cost more.
+        """
         return self._placed([decode((part if number == place else own).ids) for number, own in enumerate(self.parts)])
 
     def replace_part(self, place: int, part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> None:
-        """Make `part` the hypothesis for the text `place` of the attempt, which must succeed with it."""
+        """Make `part` the hypothesis for the text `place` of the variant, with which the output must be one that can be taken."""
         self.output = self.with_part(place, part, decode)
         self.replaced.append(self.parts[place])
         self.parts[place] = part
 
     def _placed(self, outputs: Sequence[str]) -> str | None:
-        sources = self.attempt.segments.texts
-        output = self.attempt.restore([realise(*pair, self._languages) for pair in zip(sources, outputs, strict=True)])
+        restored = self._restored(outputs)
+        return None if restored is None or restored.cost > self._cost else restored.text
+
+    def _restored(self, outputs: Sequence[str]) -> Restored | None:
+        """The output for the text, given outputs for the texts of the variant, and its problems; None if it cannot be taken."""
+        sources = self.variant.segments.texts
+        restored = self.variant.restore([realise(*pair, self._languages) for pair in zip(sources, outputs, strict=True)])
+        return restored and restored._replace(text=self._shaped(restored.text))
+
+    def _shaped(self, output: str) -> str:
+        """An output with the shape of the text: its final marks, first letter and quotation marks."""
         if not output:
             return output
         translates = self._languages[0] != self._languages[1]
@@ -138,16 +175,11 @@ class DecodedText:
         return without_added_stop(output, self.text) if self._is_fragment or translates else output
 
     def random_stream(self, part: int) -> tuple[int, int]:
-        """The random stream of a text of the present attempt: two words of 32 bits that no other text of the file has, as far as they
+        """The random stream of a text of the present variant: two words of 32 bits that no other text of the file has, as far as they
         have room.
         """
         line, place = self._position
-        return line % 2**32, (place % 2**16) << 16 | (self._attempts % 2**8) << 8 | part % 2**8
-
-    def _next(self) -> None:
-        self.attempt = next(self._ways)
-        self._attempts += 1
-        self.parts: list[Hypothesis] = []
+        return line % 2**32, (place % 2**16) << 16 | ((len(self.tried) + 1) % 2**8) << 8 | part % 2**8
 
 
 def _texts(part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> list[Scored]:

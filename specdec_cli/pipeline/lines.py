@@ -8,12 +8,12 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.decoded_line import DecodedLine
-from specdec_cli.pipeline.decoded_text import DecodedText
+from specdec_cli.pipeline.decoded_text import DecodedText, Trying
 from specdec_cli.pipeline.draft_gate import PROBE
 from specdec_cli.pipeline.drafts import Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
-from specdec_cli.pipeline.variants import Attempt, attempts_with
+from specdec_cli.pipeline.variants import Variant, as_it_is, variants_with
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.segment.code import code_lines
@@ -36,10 +36,10 @@ class LineDecoder:
     decoded in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
     target language. With `place`, sentences are decoded without their pairs of inline tags, which are then placed in the
     outputs (see tag_placing.py), and the output has every other protected span (a URL, say) as often as the source, and
-    every sign that the tokenizer lacks (see `attempts_with`): a sentence whose output does not is decoded again, with a
+    every sign that the tokenizer lacks (see `variants_with`): a sentence whose output does not is decoded again, with a
     placeholder for the span or without it. The attribute `drafts` finds drafts for sentences, and `terms` brings the
-    terms of a glossary into outputs; `labels` are translations of labels, which are not decoded. They may be set before a
-    call of `decode`.
+    terms of a glossary into outputs; `labels` are translations of labels, which are not decoded; `on_tried` is called for each text
+    of which several variants were decoded. They may be set before a call of `decode`.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class LineDecoder:
         self.drafts: Drafts | None = None
         self.terms: TermPlacer | None = None
         self.labels: Labels | None = None
+        self.on_tried: Trying | None = None
         self._passthrough = None if languages is None else Passthrough(*languages)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
         self._languages = languages if place and languages is not None else ("", "")
@@ -100,7 +101,10 @@ class LineDecoder:
                 for text in self._decoded(portion, encoded):
                     if not text.settle(self._tokenizer.decode):
                         again.append(text)
-                    elif text.tags or self._lacks_terms(text.text, text.output):
+                        continue
+                    if self.on_tried is not None and len(text.tried) > 1:
+                        self.on_tried(text.tried, text.variant)
+                    if text.tags or self._lacks_terms(text.text, text.output):
                         text.is_waiting = True
                         incomplete.append(text)
                     while pending and pending[0].finished:
@@ -146,8 +150,7 @@ class LineDecoder:
         segments = self.segments(plain.text, count)
         if segments.continued and longest > self._fitting and self._warn:
             self._warn(index, f"a sentence of more than {self._fitting} tokens; cut into pieces")
-        whole = (iter([Attempt(Segments((text,), ("", "")))]) for text in segments.texts)
-        ways = (self._attempts(text) for text in segments.texts) if self._place else whole
+        ways = (self._variants(text) if self._place else iter([as_it_is(text)]) for text in segments.texts)
         marked = separate or (segments.has_marks and self._passthrough is not None)
         tags = distributed(plain, segments)
         parts = zip(segments.texts, ways, tags.inner, strict=True)
@@ -171,9 +174,9 @@ class LineDecoder:
         give_drafts(sentences, segments, texts)
         return DecodedLine(plain.text, segments, tags.tagged, texts)
 
-    def _attempts(self, text: str) -> Iterator[Attempt]:
+    def _variants(self, text: str) -> Iterator[Variant]:
         own = self._passthrough or Passthrough()
-        return attempts_with(self._tokenizer.lacks, text, latin=own.latin, languages=(own.source, own.target))
+        return variants_with(self._tokenizer.lacks, text, latin=own.latin, languages=(own.source, own.target))
 
     def _with_drafts(self, drafts: Drafts, lines: Sequence[Untagged | None]) -> list[list[WholeSentence]]:
         """The sentences of each line, before they are cut, with the drafts that are found for them; none for a line that is copied."""
@@ -225,7 +228,7 @@ class LineDecoder:
         return [texts[: places[PROBE]], texts[places[PROBE] :]]
 
     def _sentences(self, texts: Sequence[DecodedText], ids: Sequence[Sequence[int]]) -> Iterator[Sentence]:
-        """The sentences of the present attempts of `texts`, with the drafts of those that are decoded as they are."""
+        """The sentences of the present variants of `texts`, with the drafts of those that are decoded as they are."""
         for text in texts:
             if self.drafts is not None and text.draft is not None and not self.drafts.gate.admits(text.draft):
                 text.draft = None
@@ -233,7 +236,7 @@ class LineDecoder:
         drafts = dict(zip(targets, self._tokenizer.encode_targets(list(targets.values())), strict=True))
         sources = iter(enumerate(ids))
         for text in texts:
-            for part, (own, (number, each)) in enumerate(zip(text.attempt.segments.texts, sources, strict=False)):
+            for part, (own, (number, each)) in enumerate(zip(text.variant.segments.texts, sources, strict=False)):
                 source, stream = self._tokenizer.add_special_tokens(each), text.random_stream(part)
                 if id(text) not in drafts or text.draft is None:
                     yield Sentence(number, source, copy=self._copy(own), stream=stream)
@@ -248,13 +251,13 @@ class LineDecoder:
         return self._tokenizer.add_target_tokens(self._tokenizer.encode(copied), self._engine.eos)
 
     def _decoded(self, texts: Sequence[DecodedText], encoded: dict[str, list[int]]) -> Iterator[DecodedText]:
-        """Decode the attempts of `texts`, and yield each text whose attempt is complete.
+        """Decode the present variants of `texts`, and yield each text whose variant is complete.
 
         `encoded` has the ids of most sentences, from when their tokens were counted.
         """
         yield from (text for text in texts if text.finished)  # nothing but spans remains to be placed
-        owners = [text for text in texts for _ in text.attempt.segments.texts]
-        sources = [source for text in texts for source in text.attempt.segments.texts]
+        owners = [text for text in texts for _ in text.variant.segments.texts]
+        sources = [source for text in texts for source in text.variant.segments.texts]
         ids = [encoded[source] if source in encoded else self._tokenizer.encode(source) for source in sources]
         for hypothesis in self._engine.decode(list(self._sentences(texts, ids))):
             owner = owners[hypothesis.number]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 
-from specdec_cli.pipeline.variants import Attempt, SplitAttempt, split_at_spans
+from specdec_cli.pipeline.variants import Variant, in_parts, split_at_spans
 from specdec_cli.text.glossary import Match, capitalised
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.segment.sentences import Count, split_to_limit
@@ -18,7 +18,7 @@ _MOST_LOWERED = 5
 _END = re.compile(r"[.,;:!?\u2026]*$")
 
 
-def cuts(source: str, matches: Sequence[Match], count: Count) -> Iterator[Attempt]:
+def cuts(source: str, matches: Sequence[Match], count: Count) -> Iterator[Variant]:
     """Yield `source` cut into shorter and shorter parts: between clauses or words, into parts of at most a half of its tokens, a
     quarter and an eighth; at last around its terms, which become their targets.
 
@@ -27,7 +27,7 @@ def cuts(source: str, matches: Sequence[Match], count: Count) -> Iterator[Attemp
     tokens = count(source)
     for limit in (tokens // share for share in _SHARES):
         if limit >= _SHORTEST:
-            yield SplitAttempt(split_to_limit(source, limit, count), source, ())
+            yield in_parts(split_to_limit(source, limit, count), source)
     yield _at_terms(source, matches)
 
 
@@ -45,7 +45,7 @@ def lowered(parts: Sequence[str], outputs: Sequence[str]) -> Iterator[list[str]]
         yield [output[:1].lower() + output[1:] if place in chosen else output for place, output in enumerate(outputs)]
 
 
-def _at_terms(source: str, matches: Sequence[Match]) -> Attempt:
+def _at_terms(source: str, matches: Sequence[Match]) -> Variant:
     replaced, spans, position = "", [], 0
     for match in matches:
         replaced += source[position : match.start]

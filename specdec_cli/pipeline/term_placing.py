@@ -31,9 +31,8 @@ from specdec_cli.pipeline.term_judging import (
 )
 from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
-from specdec_cli.pipeline.variants import Attempt
+from specdec_cli.pipeline.variants import as_it_is
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
-from specdec_cli.text.segment.sentences import whole_line
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _KEPT = 3
@@ -77,7 +76,7 @@ class _Sentence:
     @property
     def source(self) -> str:
         """The text of the sentence."""
-        return self.text.attempt.segments.texts[self.place]
+        return self.text.variant.segments.texts[self.place]
 
     @property
     def terms(self) -> list[Term]:
@@ -158,7 +157,7 @@ class TermPlacer:
                 sentence.text.parts[sentence.place] = replace(part, rounds=sentence.rounds)
 
     def _lacking(self, text: DecodedText) -> Iterator[_Sentence]:
-        for place, (part, source) in enumerate(zip(text.parts, text.attempt.segments.texts, strict=True)):
+        for place, (part, source) in enumerate(zip(text.parts, text.variant.segments.texts, strict=True)):
             matches = self.glossary.find(source)
             found = come_out([match.term for match in matches], self._tokenizer.decode(part.ids))
             if not all(found):
@@ -194,11 +193,11 @@ class TermPlacer:
 
     def _in_parts(self, sentence: _Sentence) -> _Output | None:
         """Translate the sentence in parts, in shorter and shorter ones until an output has all terms and no new fault."""
-        for attempt in cuts(sentence.source, sentence.matches, lambda text: len(self._tokenizer.encode(text))):
-            texts = attempt.segments.texts
+        for variant in cuts(sentence.source, sentence.matches, lambda text: len(self._tokenizer.encode(text))):
+            texts = variant.segments.texts
             outputs = [with_end_of(text, output) for text, output in zip(texts, self._translated(sentence, texts), strict=True)]
-            ways = [attempt.restore(way) or "" for way in (outputs, *lowered(texts, outputs))]
-            encoded = self._tokenizer.encode_targets(ways)
+            restored = (variant.restore(way) for way in (outputs, *lowered(texts, outputs)))
+            encoded = self._tokenizer.encode_targets([each.text for each in restored if each is not None])
             self._force([(sentence, ids, len(ids) + 1) for ids in encoded], continues=False)
             best = self._best_of(sentence)
             if best is not None:
@@ -207,7 +206,7 @@ class TermPlacer:
 
     def _translated(self, sentence: _Sentence, texts: Sequence[str]) -> list[str]:
         """The translations of parts of a sentence, with their terms where this succeeds."""
-        parts = [DecodedText(text, iter([Attempt(whole_line(text))]), is_fragment=True) for text in texts]
+        parts = [DecodedText(text, iter([as_it_is(text)]), is_fragment=True) for text in texts]
         sources = [self._tokenizer.add_special_tokens(self._tokenizer.encode(text)) for text in texts]
         for hypothesis in self._engine.decode([Sentence(number, ids) for number, ids in enumerate(sources)]):
             parts[hypothesis.number].parts.append(hypothesis)

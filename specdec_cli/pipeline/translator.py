@@ -8,6 +8,7 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.decoded_line import DecodedLine
+from specdec_cli.pipeline.decoded_text import Trying
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
@@ -46,7 +47,7 @@ class LineTranslator:
 
     `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
     decoded in pieces. With the `languages` of the model, text that is not prose is copied, inline tags are placed (see
-    LineDecoder) and outputs are checked for errors.
+    LineDecoder) and outputs are checked for errors. `on_tried` is called for each text of which several variants were decoded.
     """
 
     def __init__(
@@ -57,10 +58,12 @@ class LineTranslator:
         split: bool = True,
         warn: Warn | None = None,
         languages: Languages | None = None,
+        on_tried: Trying | None = None,
     ) -> None:
         self.engine, self.tokenizer, self.splits = engine, tokenizer, split
         self._checks, self._languages = languages is not None, languages or ("", "")
         self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
+        self._lines.on_tried = on_tried
 
     @classmethod
     def of_bundle(
@@ -72,6 +75,7 @@ class LineTranslator:
         terms: Sequence[Term] = (),
         labels: bool = True,
         warn: Warn | None = None,
+        on_tried: Trying | None = None,
     ) -> Self:
         """The translator of a bundle: with its languages, with a glossary of `terms`, and with its `labels`.
 
@@ -81,7 +85,7 @@ class LineTranslator:
         info = bundle.info
         summarises = info.task == "summarise"
         languages = None if summarises else (info.source_language, info.target_language)
-        translator = cls(engine, bundle.tokenizer, split=split and not summarises, warn=warn, languages=languages)
+        translator = cls(engine, bundle.tokenizer, split=split and not summarises, warn=warn, languages=languages, on_tried=on_tried)
         if terms:
             translator.use_glossary(open_glossary(terms, bundle.shape.order))
         translator.use_labels(bundle.labels if labels else None)

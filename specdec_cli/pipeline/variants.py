@@ -1,11 +1,16 @@
-"""Ways to decode a text: as it is, with placeholders in the place of protected spans, with other characters, in small letters, in parts."""
+"""Variants of a text that are decoded: as it is, with placeholders for protected spans, with other characters, in small letters, in parts.
+
+Each output has problems, with costs. The first variant whose output has none is taken, else the one whose problems cost least.
+"""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from specdec_cli.text.checks import holds, repeats_itself, shortened_names
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.locale.matching import lost_long_numbers, without_double_marks
 from specdec_cli.text.locale.quantities import Languages, with_written, written_in
@@ -32,172 +37,117 @@ _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _END = ".!?:;,\u2026"
+AS_IT_IS, IN_PARTS = "as it is", "in parts"
+COSTS: Mapping[str, int] = {
+    "copied": 60,
+    "repetition": 40,
+    "quotation marks lost": 25,
+    "number lost": 20,
+    "text lost": 8,
+    "no text between tags": 7,
+    "word lost": 7,
+    IN_PARTS: 6,
+    "name shortened": 5,
+}
+"""The problems of outputs and their costs."""
+
+
+class Problem(NamedTuple):
+    """What is wrong with an output: its kind, one of COSTS, and the part of the text that it is about."""
+
+    kind: str
+    detail: str = ""
+
+    @property
+    def cost(self) -> int:
+        """How bad it is: an output with a smaller sum of costs is better."""
+        return COSTS[self.kind]
+
+    def __str__(self) -> str:
+        return " ".join([self.kind, *filter(None, [self.detail]), str(self.cost)])
+
+
+class Restored(NamedTuple):
+    """The output for a text, and its problems."""
+
+    text: str
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def cost(self) -> int:
+        """The sum of the costs of the problems."""
+        return sum(problem.cost for problem in self.problems)
 
 
 @dataclass(frozen=True)
-class Attempt:
-    """The texts that are decoded for one text (one or several), and the computation of its output from their
-    outputs.
+class Variant:
+    """One way to decode a text: the `segments` are decoded instead of it. `name` says what is special about it.
+
+    `restore` returns the output for the text, given an output for each of the segments; None if it cannot be taken, since a protected span
+    is lost, duplicated or out of order. `draft` returns an earlier translation of the text as a draft for the only segment; None if it can
+    be no draft.
     """
 
+    name: str
     segments: Segments
+    restore: Callable[[Sequence[str]], Restored | None]
+    draft: Callable[[str], str | None] = str
 
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output for the text of this attempt, given an output for each of its segments; None if the
-        attempt has failed.
-
-        Here the outputs are joined, and an attempt never fails. Subclasses fail if a protected span is lost or
-        duplicated.
+    def changed(self, name: str, change: Callable[[Restored], Restored | None], draft: Callable[[str], str | None] = str) -> "Variant":
+        """The same variant of a changed text: `change` makes the output for the text before the change of one for it, and `draft` changes
+        a draft.
         """
-        return self.segments.join(outputs)
 
-    def draft(self, text: str) -> str | None:
-        """Return an earlier translation `text` as a draft for the only text of this attempt; None if it can be no draft."""
-        return text
+        def restore(outputs: Sequence[str]) -> Restored | None:
+            restored = self.restore(outputs)
+            return None if restored is None else change(restored)
+
+        def changed_draft(text: str) -> str | None:
+            own = draft(text)
+            return None if own is None else self.draft(own)
+
+        return Variant(f"{name}, {self.name}" if name else self.name, self.segments, restore, changed_draft)
 
 
-@dataclass(frozen=True)
-class CheckedAttempt(Attempt):
-    """Decodes the text unchanged, and accepts the output if it has the protected `spans` of the text `source`, in
-    order of their positions (see `accepts`), and each of the `words` as often, in small or capital letters.
+def as_it_is(text: str) -> Variant:
+    """The variant that decodes `text` as it is, without a check."""
+    segments = _one(text)
+    return Variant(AS_IT_IS, segments, lambda outputs: Restored(segments.join(outputs)))
+
+
+def _one(text: str) -> Segments:
+    return Segments((text,), ("", ""))
+
+
+def _checked(segments: Segments, source: str, spans: tuple[str, ...], words: tuple[str, ...]) -> Variant:
+    """The `source` as it is; each of the `words` must be in the output as often, in small or capital letters."""
+
+    def restore(outputs: Sequence[str]) -> Restored | None:
+        return _judged(segments.join(outputs), source, spans, words)
+
+    return Variant(AS_IT_IS, segments, restore)
+
+
+def _judged(output: str, source: str, spans: tuple[str, ...], words: tuple[str, ...] = ()) -> Restored | None:
+    """An `output` with its problems; None if it has a protected span of the source more or less often, or tags and format arguments
+    without a number or name in another order.
     """
-
-    source: str
-    spans: tuple[str, ...]
-    words: tuple[str, ...] = field(default=(), kw_only=True)
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output; None if `accepts` rejects it."""
-        output = self.segments.join(outputs)
-        return output if self.accepts(output) else None
-
-    def accepts(self, output: str) -> bool:
-        """Whether `output` has each protected span as often as the source, tags and format arguments without a
-        number or name in the same order, no repetition that the source does not have (see `repeats_itself`), and text
-        between the tags of a pair, and words besides function words outside of the spans, where the source has some.
-        """
-        lost = len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(self.source))
-        kept, there = self.source.casefold(), output.casefold()
-        lost = lost or any(there.count(word.casefold()) < kept.count(word.casefold()) for word in self.words)
-        lost = lost or (_has_content(self.source, self.spans) and not _has_content(output, self.spans))
-        return not lost and holds(output, self.source, self.spans) and not repeats_itself(output, self.source)
-
-
-@dataclass(frozen=True)
-class PlaceholderAttempt(CheckedAttempt):
-    """Decodes the text with a placeholder, one of `names`, in the place of each protected span.
-
-    `joined` has a pair of booleans for each span: whether another span, or a character that must not stand before a placeholder, is
-    directly before it, and whether a character that must not stand after one is directly after it. There a space is inserted before
-    decoding, and removed afterwards.
-    """
-
-    names: tuple[str, ...]
-    joined: tuple[tuple[bool, bool], ...]
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output with each placeholder replaced by its span; None if a placeholder does not occur exactly
-        once, or if `accepts` rejects the result.
-        """
-        output = self.segments.join(outputs)
-        positions = []
-        for name, (before, after) in zip(self.names, self.joined, strict=True):
-            found = [m.span() for m in re.finditer(f"{' ?' * before}{name_pattern(name)}{' ?' * after}", output)]
-            if len(found) != 1 or output.count(name) != 1:
-                return None
-            positions.append(found[0])
-        ordered = sorted(zip(positions, self.spans, strict=True))
-        pieces, position = [], 0
-        for (start, end), span in ordered:
-            pieces += [output[position:start], span]
-            position = end
-        restored = "".join([*pieces, output[position:]])
-        return restored if self.accepts(restored) else None
-
-    def draft(self, text: str) -> str | None:
-        """Return `text` with the placeholders in the place of its protected spans: those for equal spans of the source, and the
-        others in order. None if it has fewer or more spans.
-        """
-        return with_names(text, self.spans, self.names)
-
-
-@dataclass(frozen=True)
-class SplitAttempt(Attempt):
-    """Decodes the texts between the protected `spans` separately. If an output also contains a span, which is then
-    there more often than in the text `source`, `source` is the output.
-    """
-
-    source: str
-    spans: tuple[str, ...]
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the outputs with the protected spans between them; it is never None.
-
-        Marks at the end of an output (. ! ? : ; , …) are removed if the text between the spans that it belongs to
-        does not end with one, and a function word at its beginning gets a small letter if that text has one. If the
-        result does not have each span as often as the source, the source is returned.
-        """
-        pairs = zip(self.segments.texts, outputs, strict=True)
-        kept = [with_small_function_word(output if text[-1] in _END else output.rstrip(_END) or output, text) for text, output in pairs]
-        output = self.segments.join(kept)
-        return output if holds(output, self.source, self.spans) else self.source
-
-    def draft(self, text: str) -> str | None:  # noqa: ARG002
-        """Return None: the parts of a translation are not known."""
+    if not holds(output, source, spans):
         return None
+    found = []
+    if len(_EMPTY_PAIR.findall(output)) > len(_EMPTY_PAIR.findall(source)):
+        found.append(Problem("no text between tags"))
+    kept, there = source.casefold(), output.casefold()
+    found += [Problem("word lost", word) for word in words if there.count(word.casefold()) < kept.count(word.casefold())]
+    if _has_content(source, spans) and not _has_content(output, spans):
+        found.append(Problem("text lost"))
+    if repeats_itself(output, source):
+        found.append(Problem("repetition"))
+    return Restored(output, tuple(found))
 
 
-def attempts(
-    text: str,
-    *,
-    latin: bool = False,
-    also: Sequence[tuple[int, int]] = (),
-    unchanged: bool = True,
-    placeholders: Sequence[tuple[str, int]] = FOR_SPANS,
-) -> Iterator[Attempt]:
-    """Yield ways to decode `text`, to be tried until one has an output; the last one always has.
-
-    Without protected spans, the text is decoded unchanged. With spans, it is tried `unchanged`, unless one is code, a tag or a format
-    argument, then with each kind of `placeholders`, first with numbers for format arguments that are numbers, so that their nouns are
-    translated as after numbers, and last as separate texts between the spans. `latin`: see
-    `protected_spans`; spans of `also` are protected too, overlapping ones as one span, but unchanged text is only checked for
-    their signs and words: numbers may be written differently.
-    """
-    positions = protected_spans(text, latin=latin)
-    checked = [text[start:end] for start, end in positions]
-    positions = united([*positions, *also])
-    whole = Segments((text,), ("", ""))
-    if not positions:
-        yield Attempt(whole)
-        return
-    spans = tuple(text[start:end] for start, end in positions)
-    if unchanged and not any(map(_CODE.match, checked)):
-        added = [text[start:end] for start, end in also]
-        signs = [each for span in added for each in span if not _is_written_differently(each)]
-        words = tuple(span for span in added if any(each.isalpha() and not each.isascii() for each in span))
-        yield CheckedAttempt(whole, text, (*checked, *signs), words=words)
-    if len(spans) <= _MAX_SPANS:
-        kinds = ((stem, first) for stem, first in placeholders if stem + str(first) not in text)
-        yield from (_with_names(text, positions, spans, names) for kind in kinds for names in names_for(text, spans, kind))
-    yield split_at_spans(text, positions, spans)
-
-
-def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], names: tuple[str, ...]) -> Attempt:
-    ends = [0, *(end for _, end in positions)]
-    joined = tuple(
-        (0 < start == last or NAME_BEFORE.fullmatch(text[:start][-1:]) is not None, NAME_AFTER.fullmatch(text[end : end + 1]) is not None)
-        for last, (start, end) in zip(ends, positions, strict=False)
-    )
-    pieces, position = [], 0
-    for (start, end), name, (before, after) in zip(positions, names, joined, strict=True):
-        pieces += [text[position:start], " " * before, name, " " * after]
-        position = end
-    rendered = "".join([*pieces, text[position:]])
-    return PlaceholderAttempt(Segments((rendered,), ("", "")), text, spans, names, joined)
-
-
-def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Attempt:
-    """Decode the texts between the `spans`, which are at the `positions` (start, end) of `text`, separately."""
+def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Variant:
+    """The texts between the `spans`, which are at the `positions` (start, end) of `text`, as `in_parts`."""
     texts: list[str] = []
     gaps, position = [""], 0
     for start, end in [*positions, (len(text), len(text))]:
@@ -214,7 +164,84 @@ def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple
             gaps[-1] += piece
         gaps[-1] += text[start:end]
         position = end
-    return SplitAttempt(Segments(tuple(texts), tuple(gaps)), text, spans)
+    return in_parts(Segments(tuple(texts), tuple(gaps)), text, spans)
+
+
+def in_parts(segments: Segments, source: str, spans: tuple[str, ...] = ()) -> Variant:
+    """The parts of a text, which are decoded separately.
+
+    Marks at the end of an output (. ! ? : ; , …) are removed if its part does not end with one, and a function word at its beginning
+    gets a small letter if the part has one. If the result does not have each of the `spans` as often as the source, the source is the
+    output.
+    """
+
+    def restore(outputs: Sequence[str]) -> Restored:
+        pairs = zip(segments.texts, outputs, strict=True)
+        kept = [with_small_function_word(output if text[-1] in _END else output.rstrip(_END) or output, text) for text, output in pairs]
+        output = segments.join(kept)
+        return Restored(output, (Problem(IN_PARTS),)) if holds(output, source, spans) else Restored(source, (Problem("copied"),))
+
+    return Variant(IN_PARTS, segments, restore, lambda _: None)
+
+
+def variants(
+    text: str,
+    *,
+    latin: bool = False,
+    also: Sequence[tuple[int, int]] = (),
+    unchanged: bool = True,
+    placeholders: Sequence[tuple[str, int]] = FOR_SPANS,
+) -> Iterator[Variant]:
+    """Yield the variants of `text` that concern its protected spans.
+
+    Without spans, there is only the text itself. With spans, it is tried `unchanged`, unless one is code, a tag or a format argument, then
+    with each kind of `placeholders`, first with numbers for format arguments that are numbers, so that their nouns are translated as
+    after numbers, and last as separate texts between the spans. `latin`: see `protected_spans`; spans of `also` are protected too,
+    overlapping ones as one span, but unchanged text is only checked for their signs and words: numbers may be written differently.
+    """
+    positions = protected_spans(text, latin=latin)
+    checked = [text[start:end] for start, end in positions]
+    positions = united([*positions, *also])
+    if not positions:
+        yield as_it_is(text)
+        return
+    spans = tuple(text[start:end] for start, end in positions)
+    if unchanged and not any(map(_CODE.match, checked)):
+        added = [text[start:end] for start, end in also]
+        signs = [each for span in added for each in span if not _is_written_differently(each)]
+        words = tuple(span for span in added if any(each.isalpha() and not each.isascii() for each in span))
+        yield _checked(_one(text), text, (*checked, *signs), words)
+    if len(spans) <= _MAX_SPANS:
+        kinds = ((stem, first) for stem, first in placeholders if stem + str(first) not in text)
+        yield from (_with_names(text, positions, spans, names) for kind in kinds for names in names_for(text, spans, kind))
+    yield split_at_spans(text, positions, spans)
+
+
+def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], names: tuple[str, ...]) -> Variant:
+    """The text with a placeholder, one of `names`, in the place of each protected span.
+
+    A space is inserted beside a placeholder where another span, or a character that must not stand there, is directly beside its span; it
+    is removed from the output.
+    """
+    ends = [0, *(end for _, end in positions)]
+    joined = tuple(
+        (0 < start == last or NAME_BEFORE.fullmatch(text[:start][-1:]) is not None, NAME_AFTER.fullmatch(text[end : end + 1]) is not None)
+        for last, (start, end) in zip(ends, positions, strict=False)
+    )
+    beside = [f"{' ' * before}{name}{' ' * after}" for name, (before, after) in zip(names, joined, strict=True)]
+    segments = _one(apply_edits(text, [Edit(*place, span, shown) for place, span, shown in zip(positions, spans, beside, strict=True)]))
+
+    def restore(outputs: Sequence[str]) -> Restored | None:
+        output = segments.join(outputs)
+        edits = []
+        for name, span, (before, after) in zip(names, spans, joined, strict=True):
+            found = list(re.finditer(f"{' ?' * before}{name_pattern(name)}{' ?' * after}", output))
+            if len(found) != 1 or output.count(name) != 1:
+                return None
+            edits.append(Edit(*found[0].span(), found[0].group(), span))
+        return _judged(apply_edits(output, sorted(edits)), text, spans)
+
+    return Variant(names[0], segments, restore, lambda draft: with_names(draft, spans, names))
 
 
 def _has_content(text: str, spans: Sequence[str]) -> bool:
@@ -228,175 +255,93 @@ def _is_written_differently(character: str) -> bool:
     return character.isalpha() or character.isdecimal() or character.isspace() or character in ".,"
 
 
-@dataclass(frozen=True)
-class PlainAttempt(Attempt):
-    """Makes the `attempt` for the `source` in plain characters; `plain` writes a text in them."""
-
-    attempt: Attempt
-    source: str
-    plain: Callable[[str], str]
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output of the attempt, with a no-break space after each number that has one in the source, and with the source's
-        kind of ellipsis.
-        """
-        output = self.attempt.restore(outputs)
-        if output is None:
-            return None
-        if ELLIPSIS in self.source and DOTS not in self.source:
-            output = output.replace(DOTS, ELLIPSIS)
-        return with_fixed_spaces(self.source, output)
-
-    def draft(self, text: str) -> str | None:
-        """Return `text` in plain characters, as a draft for the attempt."""
-        return self.attempt.draft(self.plain(text))
-
-
-@dataclass(frozen=True)
-class WatchedAttempt(Attempt):
-    """Makes the `attempt` for the text `source`. It fails if its output lacks long numbers, prices, times or letters of names; these are
-    added to `lost`. `languages` are those of source and output.
-    """
-
-    attempt: Attempt
-    source: str
-    languages: Languages
-    lost: set[str]
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output of the attempt; None if it fails."""
-        output = self.attempt.restore(outputs)
-        if output is None:
-            return None
-        output = without_double_marks(output)
-        found = {*lost_long_numbers(self.source, output, self.languages), *shortened_names(self.source, output, self.languages[1])}
-        self.lost.update(found)
-        return None if found else output
-
-    def draft(self, text: str) -> str | None:
-        """Return what the attempt does."""
-        return self.attempt.draft(text)
-
-
-@dataclass(frozen=True)
-class CapitalsAttempt(Attempt):
-    """Makes the `attempt` for a text in capitals, which the model reads in small letters. `spans` are the protected spans of the text."""
-
-    attempt: Attempt
-    spans: tuple[str, ...]
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output of the attempt, with capitals outside the spans; None if the attempt fails."""
-        output = self.attempt.restore(outputs)
-        if output is None:
-            return None
-        spans = "|".join(map(re.escape, sorted(self.spans, key=len, reverse=True)))
-        parts = re.split(f"({spans})", output) if spans else [output]
-        return "".join(part if place % 2 else part.upper() for place, part in enumerate(parts))
-
-    def draft(self, text: str) -> str | None:  # noqa: ARG002
-        """Return None. An earlier translation is in capitals too, and the model writes small letters here."""
-        return None
-
-
-@dataclass(frozen=True)
-class QuotesAttempt(Attempt):
-    """Makes the `attempt` for a text that has other quotation marks than the `source`. It fails if the output, in `language`,
-    lacks some, or words beside them.
-    """
-
-    attempt: Attempt
-    source: str
-    language: str
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output of the attempt; None if it fails."""
-        output = self.attempt.restore(outputs)
-        return None if output is None else with_own_quotes(output, self.source, self.language)
-
-    def draft(self, text: str) -> str | None:
-        """Return what the attempt does."""
-        return self.attempt.draft(text)
-
-
-@dataclass(frozen=True)
-class StandInAttempt(Attempt):
-    """Makes the `attempt` for a text in which known characters stand for others.
-
-    `originals` maps each known character to those in the `source` that are written as it, in order, itself included. `spans` are the
-    protected ones of the source.
-    """
-
-    attempt: Attempt
-    originals: dict[str, str]
-    source: str
-    spans: tuple[str, ...]
-
-    def restore(self, outputs: Sequence[str]) -> str | None:
-        """Return the output with the original characters, in order; None if it has more or fewer of the known ones, or if a
-        protected span is changed.
-        """
-        output = self.attempt.restore(outputs)
-        if output is None or any(output.count(known) != len(found) for known, found in self.originals.items()):
-            return None
-        found = {known: iter(characters) for known, characters in self.originals.items()}
-        restored = "".join(next(found[character]) if character in found else character for character in output)
-        return restored if holds(restored, self.source, self.spans) else None
-
-    def draft(self, text: str) -> str | None:
-        """Return `text` with the known characters, as a draft for the `attempt`."""
-        known = {each: sign for sign, originals in self.originals.items() for each in originals}
-        return self.attempt.draft("".join(known.get(character, character) for character in text))
-
-
-def attempts_with(lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", "")) -> Iterator[Attempt]:
-    """Yield ways to decode `text`, to be tried until one has an output, with a model whose vocabulary `lacks` some characters.
+def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", "")) -> Iterator[Variant]:
+    """Yield the variants of `text`, for a model whose vocabulary `lacks` some characters.
 
     Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
     marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs,
-    and Latin letters, that are lacking are protected spans with their words (see `attempts`), and so are the former if the output does
+    and Latin letters, that are lacking are protected spans with their words (see `variants`), and so are the former if the output does
     not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
-    protected spans, numbers written as in the second of the `languages`; if that fails too, the output may lack them. A text in capitals
-    is decoded in small letters. One with quotations is decoded with other quotation marks if the output does not have all of them.
+    protected spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters. One with
+    quotations is decoded with other quotation marks if the output does not have all of them.
     """
     if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
-        ways = _ways(lacks, in_small_letters(text), latin=latin, languages=languages)
-        yield from (CapitalsAttempt(each.segments, each, spans) for each in ways)
+        ways = _watched(lacks, in_small_letters(text), latin=latin, languages=languages)
+        # An earlier translation is in capitals too, and the model writes small letters here.
+        yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in ways)
         return
     forms = quoted_forms(text, languages[1])
-    if len(forms) > 1 and not protected_spans(text, latin=latin):
-        for form in forms:
-            ways = _ways(lacks, form, latin=latin, languages=languages)
-            yield from (QuotesAttempt(each.segments, each, text, languages[1]) for each in ways)
-    yield from _ways(lacks, text, latin=latin, languages=languages)
+    quotes = len(forms) > 1 and not protected_spans(text, latin=latin)
+    for form in forms if quotes else ():
+        ways = _watched(lacks, form, latin=latin, languages=languages)
+        yield from (each.changed("quotation marks", partial(_quoted, source=text, language=languages[1])) for each in ways)
+    for each in _watched(lacks, text, latin=latin, languages=languages):
+        yield each.changed("", partial(_unquoted, source=text, language=languages[1])) if quotes else each
 
 
-def _ways(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Attempt]:
+def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:
+    """An output in capitals outside of the `spans`."""
+    pattern = "|".join(map(re.escape, sorted(spans, key=len, reverse=True)))
+    parts = re.split(f"({pattern})", restored.text) if pattern else [restored.text]
+    return restored._replace(text="".join(part if place % 2 else part.upper() for place, part in enumerate(parts)))
+
+
+def _quoted(restored: Restored, source: str, language: str) -> Restored | None:
+    """An output with the quotation marks of its language; None if it lacks some, or words beside them."""
+    output = with_own_quotes(restored.text, source, language)
+    return None if output is None else restored._replace(text=output)
+
+
+def _unquoted(restored: Restored, source: str, language: str) -> Restored:
+    """An output that has its own quotation marks, and the problem that it lacks some."""
+    lacks = with_own_quotes(restored.text, source, language) is None
+    return restored._replace(problems=(*restored.problems, Problem("quotation marks lost"))) if lacks else restored
+
+
+def _watched(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
+    """The variants of a text, and if outputs of them lack long numbers, prices, times or letters of names, those with placeholders for
+    these.
+    """
     lost = set[str]()
-    yield from (
-        WatchedAttempt(each.segments, each, text, languages, lost)
-        for each in _in_plain_characters(lacks, text, latin=latin, languages=languages)
-    )
+    watch = partial(_with_lost, source=text, languages=languages, lost=lost)
+    yield from (each.changed("", watch) for each in _in_plain_characters(lacks, text, latin=latin, languages=languages))
     if not lost:
         return
     written, spans = with_written(plain_characters(text, lacks), lost, *languages)
     also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if lacks(character)])])
-    ways = attempts(written, latin=latin, also=also, unchanged=False, placeholders=FOR_LOST)
-    yield from (WatchedAttempt(each.segments, each, text, languages, lost) for each in ways if not isinstance(each, SplitAttempt))
-    yield from _in_plain_characters(lacks, text, latin=latin, languages=languages)
+    ways = variants(written, latin=latin, also=also, unchanged=False, placeholders=FOR_LOST)
+    yield from (each.changed("", watch) for each in ways if each.name != IN_PARTS)
 
 
-def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Attempt]:
+def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[str]) -> Restored:
+    """An output with the problems that long numbers, prices, times or letters of names are missing; these are added to `lost`."""
+    output = without_double_marks(restored.text)
+    numbers, names = lost_long_numbers(source, output, languages), shortened_names(source, output, languages[1])
+    lost.update(numbers, names)
+    found = [*(Problem("number lost", each) for each in numbers), *(Problem("name shortened", each) for each in names)]
+    return Restored(output, (*restored.problems, *found))
+
+
+def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
     plain = plain_characters(text, lacks)
-    if plain != text:
-        ways = _attempts(lacks, plain, latin=latin, languages=languages)
-        yield from (PlainAttempt(each.segments, each, text, partial(plain_characters, lacks=lacks)) for each in ways)
+    ways = _with_known_signs(lacks, plain, latin=latin, languages=languages)
+    if plain == text:
+        yield from ways
     else:
-        yield from _attempts(lacks, text, latin=latin, languages=languages)
+        change, draft = partial(_with_own_characters, source=text), partial(plain_characters, lacks=lacks)
+        yield from (each.changed("plain characters", change, draft) for each in ways)
 
 
-def _attempts(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Attempt]:
+def _with_own_characters(restored: Restored, source: str) -> Restored:
+    """An output with a no-break space after each number that has one in the source, and with the source's kind of ellipsis."""
+    output = restored.text
+    if ELLIPSIS in source and DOTS not in source:
+        output = output.replace(DOTS, ELLIPSIS)
+    return restored._replace(text=with_fixed_spaces(source, output))
+
+
+def _with_known_signs(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
     protected = protected_spans(text, latin=latin)
     parts = split_at(text, protected)
     lacking = "".join(sorted(character for character in set("".join(parts[::2])) if lacks(character)))
@@ -409,9 +354,30 @@ def _attempts(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> 
         written_back = {sign for character, sign in known.items() if character not in DOUBLE_QUOTES}
         written_back |= set("()") if written_back & set("()") else set()  # none is added in the output either
         originals = {sign: "".join(old for old, new in pairs if new == sign) for sign in written_back}
+        signs = {each: sign for sign, own in originals.items() for each in own}
         rest = lacking_spans(shown, [character for character in lacking if character not in known])
         kept = tuple(text[start:end] for start, end in protected)
-        yield from (StandInAttempt(each.segments, each, originals, text, kept) for each in attempts(shown, latin=latin, also=rest))
+        change = partial(_with_originals, originals=originals, source=text, spans=kept)
+        draft = partial(_with_signs, signs=signs)
+        yield from (each.changed("known signs", change, draft) for each in variants(shown, latin=latin, also=rest))
     # Amounts with signs that are lacking, too, are written as in the target language.
     written, moved = written_in(text, spans, languages)
-    yield from attempts(written, latin=latin, also=moved, unchanged=not known)
+    yield from variants(written, latin=latin, also=moved, unchanged=not known)
+
+
+def _with_originals(restored: Restored, originals: Mapping[str, str], source: str, spans: Sequence[str]) -> Restored | None:
+    """An output with the original characters, in order, for the known ones that stood for them in the text.
+
+    `originals` maps each known character to those in the `source` that were written as it, itself included. None if the output has more or
+    fewer of the known ones, or if one of the protected `spans` is changed.
+    """
+    output = restored.text
+    if any(output.count(known) != len(found) for known, found in originals.items()):
+        return None
+    found = {known: iter(characters) for known, characters in originals.items()}
+    output = "".join(next(found[character]) if character in found else character for character in output)
+    return restored._replace(text=output) if holds(output, source, spans) else None
+
+
+def _with_signs(text: str, signs: Mapping[str, str]) -> str:
+    return "".join(signs.get(character, character) for character in text)

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from specdec_cli.pipeline.variants import attempts_with
+from specdec_cli.pipeline.variants import variants_with
 from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_first_capital
+from tests.variants import chosen
 
 
 def placed(text: str, model: Callable[[str], str]) -> str:
-    """The output of the first attempt that succeeds."""
-    outputs = (each.restore([model(source) for source in each.segments.texts]) for each in attempts_with("\u20ac".__contains__, text))
-    return next(output for output in outputs if output is not None)
+    """The output that is chosen."""
+    return chosen(variants_with("\u20ac".__contains__, text), model).text
 
 
 @pytest.mark.parametrize(

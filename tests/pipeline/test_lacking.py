@@ -6,22 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.variants import attempts_with
+from specdec_cli.pipeline.variants import variants_with
 from specdec_cli.text.protect.characters import lacking_spans
 from specdec_cli.text.protect.spans import protected_spans
+from tests.variants import chosen
 
 LACKING = "#&*+<=>[]^_|~\u20ac\u00a3\u00b0\u00a7\u00bd\u201d"
 Model = Callable[[str], str]
 
 
 def placed(text: str, model: Model) -> tuple[str, list[str]]:
-    """The output, and the texts that were decoded for it."""
-    for attempt in attempts_with(LACKING.__contains__, text):
-        texts = list(attempt.segments.texts)
-        output = attempt.restore([model(source) for source in texts])
-        if output is not None:
-            return output, texts
-    raise AssertionError("the last attempt has no output")
+    """The output that is chosen, and the texts that were decoded for it."""
+    return chosen(variants_with(LACKING.__contains__, text), model)[:2]
 
 
 def damaged(source: str) -> str:
@@ -131,7 +127,7 @@ def test_stand_ins_of_protected_spans_are_not_exchanged() -> None:
 
 
 def test_a_low_quotation_mark_is_not_read_as_a_bracket() -> None:
-    assert [each.segments.texts for each in attempts_with("\u201a".__contains__, "\u201ayes\u2018")] == [("\u201ayes\u2018",)]
+    assert [each.segments.texts for each in variants_with("\u201a".__contains__, "\u201ayes\u2018")] == [("\u201ayes\u2018",)]
 
 
 def test_punctuation_is_not_protected() -> None:

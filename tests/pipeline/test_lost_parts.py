@@ -4,21 +4,17 @@ from collections.abc import Callable
 
 import pytest
 
-from specdec_cli.pipeline.variants import attempts_with
+from specdec_cli.pipeline.variants import variants_with
 from specdec_cli.text.checks import shortened_names
 from specdec_cli.text.locale.matching import lost_long_numbers
 from specdec_cli.text.locale.quantities import with_written
+from tests.variants import chosen
 
 
 def placed(text: str, model: Callable[[str], str], lacking: str = "") -> tuple[str, list[str]]:
-    """The output of the first attempt that succeeds, and the texts that were decoded until then."""
-    shown: list[str] = []
-    for attempt in attempts_with(lacking.__contains__, text, languages=("en", "de")):
-        shown += attempt.segments.texts
-        output = attempt.restore([model(source) for source in attempt.segments.texts])
-        if output is not None:
-            return output, shown
-    raise AssertionError("the last attempt has no output")
+    """The output that is chosen, and the texts that were decoded until then."""
+    found = chosen(variants_with(lacking.__contains__, text, languages=("en", "de")), model)
+    return found.text, found.shown
 
 
 def test_numbers_of_three_digits_are_long() -> None:

@@ -6,18 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.variants import attempts
+from specdec_cli.pipeline.variants import variants
+from tests.variants import chosen
 
 Model = Callable[[str], str]
 
 
 def placed(text: str, model: Model, *, latin: bool = False) -> tuple[str, int]:
-    """The output, and the number of attempts."""
-    for number, attempt in enumerate(attempts(text, latin=latin), 1):
-        output = attempt.restore([model(source) for source in attempt.segments.texts])
-        if output is not None:
-            return output, number
-    raise AssertionError("the last attempt has no output")
+    """The output that is chosen, and the number of variants that were decoded."""
+    found = chosen(variants(text, latin=latin), model)
+    return found.text, found.number
 
 
 def without(text: str) -> Model:
@@ -41,13 +39,13 @@ def test_code_is_a_placeholder_at_once() -> None:
 
 @pytest.mark.parametrize("argument", ["%d", "%Ln", "%(left)5.1f", "{0:.2f}", "{item_count}", "%(n)s", "$total", "{{ num }}"])
 def test_numbers_take_the_place_of_numeric_arguments(argument: str) -> None:
-    shown = next(attempts(f"see {argument} and %s now")).segments.texts
+    shown = next(variants(f"see {argument} and %s now")).segments.texts
     assert shown == ("see 37 and K8 now",)
     assert placed(f"see {argument} and %s now", without("37"))[0] == f"see {argument} and %s now"
 
 
 def test_no_number_takes_the_place_of_an_argument_beside_the_same_number() -> None:
-    assert next(attempts("see %d of 158 now")).segments.texts == ("see K7 of 158 now",)
+    assert next(variants("see %d of 158 now")).segments.texts == ("see K7 of 158 now",)
 
 
 def test_a_placeholder_replaces_a_lost_span() -> None:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.variants import attempts_with
+from specdec_cli.pipeline.variants import variants_with
 from specdec_cli.text.protect.characters import plain_characters
+from tests.variants import chosen
 
 
 def lacks(character: str) -> bool:
@@ -15,12 +16,8 @@ def lacks(character: str) -> bool:
 
 
 def placed(text: str, model: Callable[[str], str]) -> tuple[str, list[str]]:
-    """The output of the first attempt that succeeds, and the texts that its model read."""
-    for attempt in attempts_with(lacks, text):
-        output = attempt.restore([model(source) for source in attempt.segments.texts])
-        if output is not None:
-            return output, list(attempt.segments.texts)
-    raise AssertionError("the last attempt has no output")
+    """The output that is chosen, and the texts that its model read."""
+    return chosen(variants_with(lacks, text), model)[:2]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.variants import attempts, attempts_with
+from specdec_cli.pipeline.variants import variants, variants_with
 from specdec_cli.text.protect.stand_ins import fit_neighbours, with_names
 
 
@@ -25,12 +25,12 @@ def test_names_are_in_the_place_of_equal_spans_and_of_others_in_order(text: str,
     assert with_names(text, ("%s", "%d"), ("K7", "K8")) == expected
 
 
-def test_drafts_are_written_as_each_attempt_needs_them() -> None:
-    first, *_, last = attempts("ask {name} now")
+def test_drafts_are_written_as_each_variant_needs_them() -> None:
+    first, *_, last = variants("ask {name} now")
     assert (first.draft("frag jetzt {name}"), last.draft("frag jetzt {name}")) == ("frag jetzt K7", None)
-    assert next(attempts("see a@b.org now")).draft("siehe a@b.org") == "siehe a@b.org"
+    assert next(variants("see a@b.org now")).draft("siehe a@b.org") == "siehe a@b.org"
     lacks: Callable[[str], bool] = "\u20ac".__contains__
-    assert next(attempts_with(lacks, "it is \u20ac5")).draft("es ist \u20ac5") == "es ist $5"
+    assert next(variants_with(lacks, "it is \u20ac5")).draft("es ist \u20ac5") == "es ist $5"
 
 
 SPANS = st.lists(st.sampled_from(["%s", "{name}", "`a b`", "see", "http://a.org", "\u20ac"]), max_size=6)
