@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from specdec_cli.commands.lines import Stream
     from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.memories.pairs import Entry
-    from specdec_cli.pipeline.drafts import Drafts
     from specdec_cli.pipeline.decoded_text import Candidate
+    from specdec_cli.pipeline.drafts import Drafts
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.pipeline.variants import Variant
     from specdec_cli.text.glossary import Term
