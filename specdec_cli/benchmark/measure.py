@@ -170,10 +170,8 @@ def _inspect(plan: Plan, name: str, folder: Path) -> Conditions:
 
             check_transformers(row, model)
     find_bundle(model)
-    folders, asked = (
-        {kind: folder / kind for kind in needed_formats(rows)},
-        Conditions(model, plan.machine, split=plan.split, geometry=plan.geometry),
-    )
+    folders = {kind: folder / kind for row in rows for kind in _formats(row)}
+    asked = Conditions(model, plan.machine, split=plan.split, geometry=plan.geometry)
     with Process(WORKER, model.name) as process:
         found: Conditions = process.call("inspect", asked, rows[0].options.max_length, folders)
     languages = plan.examples.languages
@@ -218,16 +216,15 @@ def missing_drafter(row: Row, kind: str | None) -> str | None:
     return {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}.get(kind or "", "the bundle has no drafter")
 
 
-def needed_formats(rows: Sequence[Row]) -> list[str]:
-    """The number formats of CTranslate2 that rows need; all formats if a row asks for the fastest."""
-    needed = {row.compute_type for row in rows if row.compute_type}
-    return sorted((needed - {BEST}) | set(FORMATS)) if BEST in needed else sorted(needed)
+def _formats(row: Row) -> Sequence[str]:
+    """The number formats of CTranslate2 in which `row` can be decoded: all formats for the fastest, none for other toolkits."""
+    return FORMATS if row.compute_type == BEST else [row.compute_type] if row.compute_type else []
 
 
 def _refusal(row: Row, refused: Mapping[str, str]) -> str | None:
     """The reason why CTranslate2 cannot decode `row`, from those by number format; None if it can."""
-    reasons = [refused.get(kind or "") for kind in (FORMATS if row.compute_type == BEST else (row.compute_type,))]
-    return reasons[0] if all(reasons) else None
+    reasons = [refused.get(kind) for kind in _formats(row)]
+    return reasons[0] if reasons and all(reasons) else None
 
 
 @contextmanager

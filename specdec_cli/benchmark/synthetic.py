@@ -1,6 +1,6 @@
 """`specdec bench --synthetic`: what a round costs on this machine, with models of random weights and recorded acceptance."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,42 +21,29 @@ Outcomes = Mapping[Geometry, Outcome]
 """The outcome of each geometry: greedy decoding and decoding with drafts by specdec, then CTranslate2 at its fastest settings."""
 
 
-def default_geometries(block_size: int | Literal["auto"] | None) -> tuple[Geometry, ...]:
-    """The geometries GEOMETRIES, with the block size `block_size` if that is a number.
-
-    Raises UsageError if it is too small for the rounds of a geometry (see `Geometry.with_block_size`).
-    """
-    return tuple(geometry.with_block_size(block_size) if isinstance(block_size, int) else geometry for geometry in GEOMETRIES)
-
-
 def measure_geometries(
-    geometries: Sequence[Geometry], machine: MachineOptions, repetitions: int, beam_size: int, profile: bool, progress: Progress
+    block_size: int | Literal["auto"] | None, beam_size: int, machine: MachineOptions, repetitions: int, profile: bool, progress: Progress
 ) -> Outcomes:
-    """Measure one geometry after the other; the rows of a geometry take turns. Raises SpecdecError if a process fails.
+    """Measure one of GEOMETRIES after the other, with the block size `block_size` if that is a number.
 
-    The time of the modules is measured too, with `profile`; CTranslate2 has a beam of `beam_size` hypotheses.
+    The rows of a geometry take turns; CTranslate2 has a beam of `beam_size` hypotheses. With `profile`, the time of the modules is measured
+    too. Raises UsageError for a block size that is too small for the rounds of a geometry, and SpecdecError if a process fails.
     """
-    return {each: _measure(each, machine, repetitions, beam_size, profile, progress) for each in geometries}
+    geometries = [each.with_block_size(block_size) if isinstance(block_size, int) else each for each in GEOMETRIES]
+    template = Plan({}, Examples("random tokens", (), None), (), machine, repetitions=repetitions, split=False, profile=profile)
+    return {each: _measure(each, beam_size, template, progress) for each in geometries}
 
 
-def _measure(geometry: Geometry, machine: MachineOptions, repetitions: int, beam_size: int, profile: bool, progress: Progress) -> Outcome:
+def _measure(geometry: Geometry, beam_size: int, template: Plan, progress: Progress) -> Outcome:
     greedy = Row("greedy").changed(beam_size=beam_size, max_length=geometry.length)
     drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
     opponents = (replace(greedy, decoding=name, variant=BEST) for name in geometry.opponents)
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
         with Process(WORKER, f"--synthetic, {geometry.name}") as process:
             process.call("make_synthetic", geometry, Path(temporary))
-        plan = Plan(
-            {"": ModelChoice(temporary)},
-            Examples("random tokens", tuple(make_sources(geometry)), None),
-            (greedy, drafting, *opponents),
-            machine,
-            repetitions=repetitions,
-            split=False,
-            profile=profile,
-            geometry=geometry,
-        )
-        outcome = run(plan, progress)
+        examples = replace(template.examples, sources=tuple(make_sources(geometry)))
+        models, rows = {"": ModelChoice(temporary)}, (greedy, drafting, *opponents)
+        outcome = run(replace(template, models=models, examples=examples, rows=rows, geometry=geometry), progress)
     precision = outcome.environment["precision"]
     results = []
     for result in outcome.results:

@@ -64,16 +64,23 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
     empty. Values are compared as printed, with two decimals; of equal settings, the first one is chosen. If block sizes were
     tried, both settings have the block size of the fastest one of these, because a larger block always gives more tokens per round.
     """
+
+    def bleu(result: Result) -> float:
+        return round(result.quality["bleu"], 2)
+
+    def tokens(result: Result) -> float:
+        return round(result.number("tokens_per_round"), 2)
+
     greedy = next(result for result in results if result.row.decoding == "greedy")
-    close = [r for r in results if r.row.options.top_beta is not None and round(_bleu(greedy) - _bleu(r), 2) <= MOST_LOST]
+    close = [one for one in results if one.row.options.top_beta is not None and round(bleu(greedy) - bleu(one), 2) <= MOST_LOST]
     if not close:
         return {}
-    if len({r.row.options.block_size for r in close}) > 1:
-        fastest = max(close, key=lambda r: r.number("tokens_per_second"))
-        close = [r for r in close if r.row.options.block_size == fastest.row.options.block_size]
+    if len({one.row.options.block_size for one in close}) > 1:
+        fastest = max(close, key=lambda one: one.number("tokens_per_second"))
+        close = [one for one in close if one.row.options.block_size == fastest.row.options.block_size]
     return {
-        "high-quality": max(close, key=lambda r: (_bleu(r), _tokens(r))),
-        "high-efficiency": max(close, key=lambda r: (_tokens(r), _bleu(r))),
+        "high-quality": max(close, key=lambda one: (bleu(one), tokens(one))),
+        "high-efficiency": max(close, key=lambda one: (tokens(one), bleu(one))),
     }
 
 
@@ -84,7 +91,7 @@ def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool)
     """
     view = View(markdown)
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
-    view.table(tuning_table(outcome.results, chosen, block_sizes=len({r.row.options.block_size for r in outcome.results}) > 1))
+    view.table(tuning_table(outcome.results, chosen, block_sizes=len({one.row.options.block_size for one in outcome.results}) > 1))
     view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
 
 
@@ -119,14 +126,6 @@ def store(model: ModelChoice, chosen: Mapping[str, Result], plan: Plan, markdown
     told = [f"--preset {name}: {_words(preset)} ({_compared(before.get(name), preset)})" for name, preset in presets.items()]
     told += [f"--block-size {size} (before: {values.get('block_size') or 'not set'})" for size in sizes.values()]
     View(markdown).paragraph(f"Written to {path}:", *told)
-
-
-def _bleu(result: Result) -> float:
-    return round(result.quality["bleu"], 2)
-
-
-def _tokens(result: Result) -> float:
-    return round(result.number("tokens_per_round"), 2)
 
 
 def _words(preset: Sequence[float]) -> str:

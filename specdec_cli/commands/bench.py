@@ -43,7 +43,6 @@ from specdec_cli.opening.models import (
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.measure import Outcome, Plan
-    from specdec_cli.benchmark.results import Result
 
 _SYNTHETIC = (
     *("synthetic", "repetitions", "profile", "block_size", "beam_size"),
@@ -254,7 +253,7 @@ def _bench(file: Path | None, asked: BenchOptions) -> None:
     for model in models:
         find_bundle(model, teller(asked.quiet))  # converts another toolkit's model
     plan = _make_plan(models, file, asked)
-    outcome = run(plan, lambda runs: _progress(runs, asked.quiet))
+    outcome = run(plan, partial(_progress, quiet=asked.quiet))
     if asked.tune:
         from specdec_cli.benchmark.tune import choose, presets_of, print_tuning, store
 
@@ -272,21 +271,21 @@ def _bench(file: Path | None, asked: BenchOptions) -> None:
 
             title = f"{', '.join(model.name for model in models)}; {outcome.examples['name']}"
             draw(asked.plot, title, outcome.results, plan.sweep, outcome.examples["sentences"], outcome.views)
-    _check_promises(outcome.results, outcome.environment)
+    _check_promises(outcome)
 
 
 def _synthetic(context: typer.Context, asked: BenchOptions) -> None:
     """Measure random weights on this machine, and print and store the results."""
-    from specdec_cli.benchmark.synthetic import default_geometries, measure_geometries, print_synthetic, to_record
+    from specdec_cli.benchmark.synthetic import measure_geometries, print_synthetic, to_record
 
     _check_alone(context, _SYNTHETIC, "--synthetic uses random text and a random model")
-    geometries, beam_size = default_geometries(number_or_auto(asked.block_size)), asked.beam_size or BEAM_SIZE
     _check_targets(asked.json_file, None)
-    machine = replace(asked.machine, batch_size=1, engine="auto")
-    found = measure_geometries(geometries, machine, asked.runs, beam_size, asked.profile, lambda runs: _progress(runs, asked.quiet))
+    block_size, beam_size = number_or_auto(asked.block_size), asked.beam_size or BEAM_SIZE
+    machine, progress = replace(asked.machine, batch_size=1, engine="auto"), partial(_progress, quiet=asked.quiet)
+    found = measure_geometries(block_size, beam_size, machine, asked.runs, asked.profile, progress)
     print_synthetic(found, asked.markdown)
     _write(asked.json_file, to_record(found))
-    _check_promises([result for each in found.values() for result in each.results], next(iter(found.values())).environment)
+    _check_promises(*found.values())
 
 
 def _check_device(context: typer.Context, text: Path | None, asked: BenchOptions) -> None:
@@ -331,14 +330,11 @@ def _check_targets(json_file: Path | None, plot: Path | None) -> None:
             check_target(path)
 
 
-def _check_promises(results: "Sequence[Result]", environment: Mapping[str, Any]) -> None:
+def _check_promises(*outcomes: "Outcome") -> None:
     """Raise SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
     from specdec_cli.benchmark.results import exactness_violations
 
-    # On other devices and in other precisions, products may depend on the number of rows, and no decoding is exact.
-    if environment["device"] != "cpu" or environment["precision"] not in ("float32", "int8"):
-        return
-    broken = exactness_violations(results)
+    broken = [problem for each in outcomes for problem in exactness_violations(each.results, each.environment)]
     if broken:
         raise SpecdecError("; ".join(broken))
 

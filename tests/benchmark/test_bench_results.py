@@ -18,6 +18,7 @@ from specdec_cli.benchmark.views import histogram_table, speedup_histogram
 from specdec_cli.metrics.scoring import Score
 
 ONE, TWO = (5, 6, 3), (7, 3)
+ON_A_CPU = {"device": "cpu", "precision": "int8"}
 
 
 def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> Measured:
@@ -72,19 +73,19 @@ def test_a_row_is_compared_with_the_greedy_row_of_its_mode() -> None:
 @pytest.mark.parametrize(("chosen", "count"), [("specdec", 1), ("lookup,gs-jacobi", 1), ("beam", 0)])
 def test_the_decoding_that_auto_chose_must_be_exact_if_it_says_so(chosen: str, count: int) -> None:
     auto = replace(measured("auto", [1], (ONE, (7, 8, 3))), settings={"chosen": chosen})
-    assert len(exactness_violations(summarise([measured("greedy", [1]), auto], lambda _: None))) == count
+    assert len(exactness_violations(summarise([measured("greedy", [1]), auto], lambda _: None), ON_A_CPU)) == count
 
 
 def test_a_row_with_a_margin_need_not_be_exact() -> None:
     own = replace(measured("input-guided", [1], (ONE, (7, 8, 3))), settings={"margin": 1.0})
-    assert exactness_violations(summarise([measured("greedy", [1]), own], lambda _: None)) == []
+    assert exactness_violations(summarise([measured("greedy", [1]), own], lambda _: None), ON_A_CPU) == []
 
 
 def test_lines_are_identical_if_their_tokens_are_equal() -> None:
     rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
     greedy, specdec, beam = summarise(rows, no_score)
     assert tuple(r.numbers["identical"] for r in (greedy, specdec, beam)) == ((3, 3), (2, 3), (1, 3))
-    assert exactness_violations([greedy, specdec, beam]) == ["row specdec: 2 of 3 lines equal those of greedy; line 2 does not"]
+    assert exactness_violations([greedy, specdec, beam], ON_A_CPU) == ["row specdec: 2 of 3 lines equal those of greedy; line 2 does not"]
 
 
 def test_numbers_that_were_not_measured_are_none() -> None:
