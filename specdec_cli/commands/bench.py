@@ -104,10 +104,7 @@ _FLAGS: dict[str, Any] = {
         "--repetitions", metavar="N", min=1, help="Runs of every row; the medians are reported.", show_default="3; 1 with --tune"
     ),
     "profile": _compared_option("--profile", help="Print the time by module and that of a round, for rows that draft or search."),
-    "histogram": _compared_option(
-        "--histogram",
-        help="Print the distribution of the speedups of lines, for rows that draft.",
-    ),
+    "histogram": _compared_option("--histogram", help="Print the distribution of the speedups of lines, for rows that draft."),
     "plot": _compared_option(
         "--plot",
         metavar="FILE",

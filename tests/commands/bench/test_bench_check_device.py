@@ -47,8 +47,7 @@ def test_without_triton_it_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
-    [(["--row", "greedy"], "chooses its rows; --row cannot"), (["-m", "en-de", "-m", "de-en"], "give --model once")],
+    ("arguments", "words"), [(["--row", "greedy"], "chooses its rows; --row cannot"), (["-m", "en-de", "-m", "de-en"], "give --model once")]
 )
 def test_other_options_are_refused(arguments: list[str], words: str) -> None:
     error = run(*arguments).exception
