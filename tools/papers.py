@@ -2,11 +2,9 @@
 
 import argparse
 import csv
-import json
 import shlex
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -15,7 +13,8 @@ from typing import Any
 from tools import paper_tables
 from tools.docs import write_pages
 from tools.paper_tables import BUNDLES, Run, stored
-from tools.results import placed, store
+from tools.results import run as run_command
+from tools.results import store
 
 
 def measure(wanted: Iterable[str], data: Path, bundles: Path | None, again: bool = False) -> Iterator[str]:
@@ -54,15 +53,10 @@ def _is_current(run: Run, bundles: Path | None) -> bool:
 
 
 def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:
-    """Run the command, and return the record that it writes, without paths of this machine."""
-    with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
-        path, places = Path(folder) / "result.json", {"DATA": data, BUNDLES[:-1]: bundles, "OUT": Path(folder)}
-        command = [sys.executable, "-m", "specdec_cli", *(placed(part, places) for part in run.command), "--json", str(path), "--quiet"]
-        start = perf_counter()
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        seconds = perf_counter() - start
-        text = path.read_text(encoding="utf-8")
-    record: dict[str, Any] = json.loads(text.replace(f"{bundles}/", "").replace(f"{data}/", ""))
+    """The record that the command of a run writes, with its seconds and the updates of its bundles."""
+    start = perf_counter()
+    record = run_command(run.command, {BUNDLES[:-1]: bundles, "DATA": data})
+    seconds = perf_counter() - start
     record["environment"]["seconds"] = round(seconds, 1)
     if bundles is not None and (updates := _updates(run, bundles)):
         record["environment"]["updates"] = updates

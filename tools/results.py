@@ -91,26 +91,29 @@ def measure_again(data: Path, wanted: list[str]) -> Iterator[str]:
         if not stored.repeatable:
             yield f"{name}: not measured; it needs {stored.record['needs']}"
             continue
-        store(name, {key: stored.record[key] for key in _KEPT if key in stored.record} | _measure(stored, data))
+        record = run(stored.record["command"], {"DATA": data})
+        described = {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}
+        store(name, {key: stored.record[key] for key in _KEPT if key in stored.record} | record | described)
         yield f"{name}: {stored.command}"
 
 
-def placed(part: str, places: Mapping[str, Path | None]) -> str:
-    """`part`, an argument of a command, with the path of its first folder if that is one of `places`, by name."""
-    name, slash, rest = part.partition("/")
-    return f"{places[name]}/{rest}" if slash and name in places else part
+def run(command: Sequence[str], places: Mapping[str, Path | None]) -> dict[str, Any]:
+    """Run `command`, arguments of specdec, and return the record that it writes, without paths of this machine.
 
-
-def _measure(stored: Stored, data: Path) -> dict[str, Any]:
-    """Run the command of a result and return the record that it writes."""
+    Paths that begin with a name in `places` are in its folder; OUT stands for a temporary folder. Raises subprocess.CalledProcessError if
+    the command fails.
+    """
     with tempfile.TemporaryDirectory(prefix="specdec-") as folder:
-        path, places = Path(folder) / "result.json", {"DATA": data, "OUT": Path(folder)}
-        arguments = [placed(part, places) for part in stored.record["command"]]
+        path, known = Path(folder) / "result.json", {**places, "OUT": Path(folder)}
+        parts = (part.partition("/") for part in command)
+        arguments = [f"{known[name]}/{rest}" if slash and name in known else f"{name}{slash}{rest}" for name, slash, rest in parts]
         program = [sys.executable, "-m", "specdec_cli", *arguments, "--quiet", "--json", str(path)]
         subprocess.run(program, check=True, stdout=subprocess.DEVNULL)
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    # The path of the data folder differs between machines.
-    return record | {"input": record["input"] | {"name": Path(record["input"]["name"]).name}}
+        text = path.read_text(encoding="utf-8")
+    for place in filter(None, places.values()):
+        text = text.replace(f"{place}/", "")
+    record: dict[str, Any] = json.loads(text)
+    return record
 
 
 # Tables

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +64,17 @@ def test_a_profile_counts_the_steps_of_a_search_as_the_verifiers(order: str, mak
     assert hypothesis.decoding == decoding
     assert stopwatch.seconds["encoder"] > 0 and stopwatch.seconds["verifier"] > 0
     assert stopwatch.seconds["drafter"] == stopwatch.seconds["drafter's encoder"] == 0
+
+
+def test_a_verification_is_counted_once(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = count()
+    monkeypatch.setattr("specdec_cli.benchmark.instruments.perf_counter", lambda: next(clock))
+    drafting = replace(bundle, drafter=BlockDrafter(DrafterConfig(feed_forward=64, max_block=3), bundle.verifier))
+    engine = Engine(drafting, resolve(DecodingOptions(decoding="specdec", block_size=3, max_length=6), drafting))
+    (stopwatch := Stopwatch(on_gpu=False)).watch(engine)
+    (hypothesis,) = engine.decode([Sentence(0, [7, 9, 3])])
+    # The clock ticks when it is read: a method that another timed method calls reads no clock.
+    assert (stopwatch.seconds["encoder"], stopwatch.seconds["verifier"]) == (1, hypothesis.rounds)
 
 
 def test_the_drafters_encoder_is_timed_apart(bundle: Bundle) -> None:
