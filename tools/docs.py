@@ -20,6 +20,7 @@ from specdec_cli.model.config import PRESETS, TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
 from tools import paper_tables, results
+from tools.gpu_checks import gpu_checks
 from tools.pages import ROOT, Generator, pages, regenerate
 from tools.results import markdown
 
@@ -47,6 +48,7 @@ def generators() -> dict[str, Generator]:
         "comparison": results.comparison,
         "without-vnni": results.without_vnni,
         "table": results.table,
+        "gpu-checks": gpu_checks,
         "paper": paper_tables.paper,
         "paper-minutes": paper_tables.minutes,
         "paper-analysis": paper_tables.paper_analysis,

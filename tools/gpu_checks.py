@@ -1,0 +1,78 @@
+"""Stored checks of GPUs: docs/results/gpu/NAME.json is the output of `specdec bench --check-device --json`, with a part on each line.
+
+`python -m tools.gpu_checks NAME FILE` stores one; `make docs` shows all of them in docs/gpu.md.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from specdec_cli.benchmark.results import NOTHING
+from specdec_cli.files import write_atomically
+from tools.results import FOLDER, markdown
+
+_Parts = Mapping[str, Mapping[str, Any]]
+BATCHES = (1, 7, 32, 128, 512)
+COLUMNS: Mapping[str, str] = {
+    "greedy, kernels": "kernels, batch {}, block size 0",
+    "`specdec`, kernels": "kernels, batch {}, block size 4",
+    "greedy, captured operators": "operators, batch {}, block size 0",
+    "`specdec`, captured operators": "operators, batch {}, block size 4",
+    "CTranslate2, greedy": "CTranslate2, batch {}",
+}
+"""The columns of a table, and the parts of the check whose speeds they show, by batch size."""
+
+
+def store(name: str, file: Path, folder: Path = FOLDER / "gpu") -> None:
+    """Store the results of a check in `file` as `name`. Raises ValueError for a file of something else."""
+    parts = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(parts, dict) or "card" not in parts.get("card", {}):
+        raise ValueError(f"{file}: not the results of a check of a GPU")
+    lines = ",\n".join(f"{json.dumps(part)}: {json.dumps(found)}" for part, found in parts.items())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / f"{name}.json", lambda partial: partial.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8"))
+
+
+def gpu_checks(folder: Path = FOLDER / "gpu") -> str:
+    """Speeds and agreement of each stored check in `folder`, in Markdown."""
+    stored = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    return "".join(map(_check, stored)) or "No check is stored yet.\n"
+
+
+def _check(parts: _Parts) -> str:
+    card = parts["card"]
+    compared = {name: part for name, part in parts.items() if "same" in part or "different" in part or "error" in part}
+    wrong = [name for name, part in compared.items() if part.get("different") or part.get("error")]
+    agreement = f"Greedy decoding's tokens in {len(compared) - len(wrong)} of {len(compared)} parts"
+    versions, text = f"PyTorch {card['torch']}, Triton {card['triton']}", f"{card['bundle']}, {card['lines']:,} lines of {card['input']}"
+    missing = f"; not as they should be: {'; '.join(wrong)}" if wrong else ""
+    table = markdown(("ms a line in batches of 1, else tokens/s", *COLUMNS), list(_rows(parts)), 1)
+    return f"**{card['card']}**, {versions}; {text}. {agreement}{missing}.\n\n{table}\n"
+
+
+def _rows(parts: _Parts) -> Iterator[tuple[str, ...]]:
+    for batch in BATCHES:
+        cells = [_speed(parts.get(name.format(batch), {}), batch) for name in COLUMNS.values()]
+        if set(cells) != {NOTHING}:
+            yield str(batch), *cells
+
+
+def _speed(part: Mapping[str, Any], batch: int) -> str:
+    if "tokens_per_s" not in part:
+        return NOTHING
+    return f"{part['ms_a_line']:.1f}" if batch == 1 else f"{part['tokens_per_s']:,}"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Store the results of a check."""
+    parser = argparse.ArgumentParser(description="Store the results of a check of a GPU for the pages.")
+    parser.add_argument("name", help="name of the stored results, such as h200")
+    parser.add_argument("file", type=Path, help="what `specdec bench --check-device --json` wrote")
+    given = parser.parse_args(arguments)
+    store(given.name, given.file)
+
+
+if __name__ == "__main__":
+    main()
