@@ -1,6 +1,5 @@
 """`--ray` of the commands that process lines: the run, its progress, its output, and what the workers do for each command."""
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import Progress, Run, Store
 from specdec_cli.cluster.session import LOCAL, Session, ray_session, require_ray
 from specdec_cli.commands.lines import LineCommand, Stream
-from specdec_cli.commands.messages import teller
+from specdec_cli.commands.messages import print_table, teller
 from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
 from specdec_cli.commands.statistics import duration
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column
@@ -104,20 +103,17 @@ def progress_table(rows: list[tuple[str, str]]) -> Table:
 
 def print_summary(progress: Progress) -> None:
     """Print the totals of a finished run to stderr."""
-    table = Table(show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_row("shards", f"{progress.shards:,}")
-    if progress.skipped:
-        table.add_row("of earlier runs", f"{progress.skipped:,}")
-    table.add_row("lines of this run", f"{progress.counts['lines']:,}")
-    table.add_row("lines/s", f"{progress.lines_per_second:,.1f}")
-    if progress.counts["tokens"]:
-        table.add_row("tokens/s", f"{progress.tokens_per_second:,.0f}")
-    table.add_row("failed tries", f"{progress.retries:,}")
-    table.add_row("failed lines", f"{progress.failed:,}")
-    table.add_row("time of this run", duration(progress.seconds))
-    Console(file=sys.stderr).print(table)
+    rows = [
+        ("shards", f"{progress.shards:,}"),
+        *([("of earlier runs", f"{progress.skipped:,}")] if progress.skipped else []),
+        ("lines of this run", f"{progress.counts['lines']:,}"),
+        ("lines/s", f"{progress.lines_per_second:,.1f}"),
+        *([("tokens/s", f"{progress.tokens_per_second:,.0f}")] if progress.counts["tokens"] else []),
+        ("failed tries", f"{progress.retries:,}"),
+        ("failed lines", f"{progress.failed:,}"),
+        ("time of this run", duration(progress.seconds)),
+    ]
+    print_table(rows)
 
 
 @dataclass(frozen=True)

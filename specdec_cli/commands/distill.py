@@ -9,7 +9,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from specdec_cli.commands.messages import say, teller
+from specdec_cli.commands.messages import print_table, say, teller
 from specdec_cli.commands.options import (
     ClusterOptions,
     DeviceOption,
@@ -301,16 +301,11 @@ def distill(
 
 
 def _print_summary(summary: Summary) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(show_header=False)
-    table.add_column()
-    table.add_column(justify="right")
-    table.add_row("lines read", f"{summary.kept + summary.dropped.total():,}")
-    for reason, count in summary.dropped.most_common():
-        table.add_row(f"dropped: {reason}", f"{count:,}")
-    table.add_row(f"kept, in {DISTILLED}", f"{summary.kept:,}")
-    table.add_row("teacher's tokens", f"{summary.tokens:,}")
-    table.add_row("time of this run", duration(summary.seconds))
-    Console(stderr=True).print(table)
+    rows = [
+        ("lines read", f"{summary.kept + summary.dropped.total():,}"),
+        *((f"dropped: {reason}", f"{count:,}") for reason, count in summary.dropped.most_common()),
+        (f"kept, in {DISTILLED}", f"{summary.kept:,}"),
+        ("teacher's tokens", f"{summary.tokens:,}"),
+        ("time of this run", duration(summary.seconds)),
+    ]
+    print_table(rows)

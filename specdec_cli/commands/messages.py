@@ -1,7 +1,7 @@
 """Messages and warnings to the user on stderr."""
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import typer
@@ -19,6 +19,17 @@ def say(message: str) -> None:
 def teller(quiet: bool) -> Tell:
     """The function that prints a message on stderr; with `quiet`, it prints nothing."""
     return silent if quiet else say
+
+
+def print_table(rows: Iterable[tuple[str, str]]) -> None:
+    """Print names and their values as a table on stderr."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(Column(), Column(justify="right"), show_header=False)
+    for row in rows:
+        table.add_row(*row)
+    Console(stderr=True).print(table)
 
 
 class Warner:

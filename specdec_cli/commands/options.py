@@ -25,7 +25,7 @@ from specdec_cli.devices import by_device
 from specdec_cli.documents.formats import FORMATS, LINES, TEXT, Format, format_of
 from specdec_cli.errors import UsageError
 from specdec_cli.memories.found import SIMILARITY
-from specdec_cli.opening.machine import MOST_THREADS, Device, EngineName, MachineOptions, Precision
+from specdec_cli.opening.machine import MOST_THREADS, Device, MachineOptions
 from specdec_cli.opening.models import TRANSLATOR
 from specdec_cli.text.io.lines import STDIO, Line, read_lines
 from specdec_cli.text.segment.code import marked
@@ -307,13 +307,9 @@ FLAGS: dict[str, Any] = {
 FilesArgument = Annotated[
     list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")
 ]
-BatchSizeOption = Annotated[str, FLAGS["batch_size"]]
 DeviceOption = Annotated[Device, FLAGS["device"]]
-EngineOption = Annotated[EngineName, FLAGS["engine"]]
-NoSplitOption = Annotated[bool, FLAGS["no_split"]]
 OfflineOption = Annotated[bool, FLAGS["offline"]]
 OutputOption = Annotated[Path | None, FLAGS["output"]]
-PrecisionOption = Annotated[Precision, FLAGS["precision"]]
 QuietOption = Annotated[bool, FLAGS["quiet"]]
 SeedOption = Annotated[int, FLAGS["seed"]]
 ThreadsOption = Annotated[int | None, FLAGS["threads"]]

@@ -8,8 +8,17 @@ import typer
 
 from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
-from specdec_cli.commands.train_verifier import DevicesOption, OutputArgument, RecipeOption, SetOption
-from specdec_cli.commands.training import check_output, check_text, require_training, train, writing_alone
+from specdec_cli.commands.training import (
+    DevicesOption,
+    OutputArgument,
+    RecipeOption,
+    SetOption,
+    check_output,
+    check_text,
+    require_training,
+    train,
+    writing_alone,
+)
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.processors import usable_processors
 
@@ -262,8 +271,8 @@ def dev_names(files: Sequence[Path]) -> list[str]:
     return names
 
 
-def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit: int = DEV_LINES) -> list[list[int]]:
-    """The ids of the first `limit` non-blank sources of a file (TSV, or plain text), without those too long for the verifier.
+def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None]) -> list[list[int]]:
+    """The ids of the first DEV_LINES non-blank sources of a file (TSV, or plain text), without those too long for the verifier.
 
     `tell` is called with a message if some are too long. Raises InputError if all are too long.
     """
@@ -274,7 +283,7 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None], limit
     from specdec_cli.training.data import check_left, longer_than
 
     longest = bundle_verifier(bundle).longest_source
-    texts = islice(filter(str.strip, read_sources([path])), limit)
+    texts = islice(filter(str.strip, read_sources([path])), DEV_LINES)
     sources = [bundle.tokenizer.add_special_tokens(ids) for ids in bundle.tokenizer.encode_batch(list(texts))]
     fitting = [source for source in sources if len(source) <= longest]
     check_left(path, "lines", len(fitting), len(sources), longer_than(longest), tell)

@@ -8,7 +8,17 @@ import typer
 
 from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
-from specdec_cli.commands.training import check_output, check_text, require_training, train, writing_alone
+from specdec_cli.commands.training import (
+    DevicesOption,
+    OutputArgument,
+    RecipeOption,
+    SetOption,
+    check_output,
+    check_text,
+    require_training,
+    train,
+    writing_alone,
+)
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.text.folding import Order
@@ -17,15 +27,11 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
-OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a stopped run is resumed.")]
 DataOption = Annotated[
     list[str],
     typer.Option("--data", metavar="FILE[*N]", help="TSV, or an output folder of prepare; with *N, N times in each epoch. Repeatable."),
 ]
 DevOption = Annotated[list[Path], typer.Option("--dev", metavar="TSV", help="Held-out text that selects the best state. Repeatable.")]
-RecipeOption = Annotated[str | None, typer.Option("--recipe", metavar="NAME|TOML", help="A shipped recipe, or a file.")]
-SetOption = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe, as in run.seed=2. Repeatable.")]
-DevicesOption = Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Number of processes; or start with torchrun.")]
 
 
 TokenizerOption = Annotated[

@@ -1,4 +1,4 @@
-"""What the training commands share: checks of the input, what a run begins with, a run that can be stopped and resumed, and its view."""
+"""What the training commands share: options, checks of the input, what a run begins with, a run that can be resumed, and its view."""
 
 import csv
 import time
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from specdec_cli.training.data import DataSource, SentencePair
     from specdec_cli.training.recipe import DrafterRecipe, RunSettings, VerifierRecipe
     from specdec_cli.training.trainer import Progress, Report, TrainingTask
+
+OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a stopped run is resumed.")]
+RecipeOption = Annotated[str | None, typer.Option("--recipe", metavar="NAME|TOML", help="A shipped recipe, or a file.")]
+SetOption = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the recipe, as in run.seed=2. Repeatable.")]
+DevicesOption = Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Number of processes; or start with torchrun.")]
 
 
 def require_training() -> None:

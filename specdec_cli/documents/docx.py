@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import accumulate, pairwise
 
-from specdec_cli.documents.document import Document, Source
+from specdec_cli.documents.document import Source
 from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
 from specdec_cli.errors import InputError
@@ -23,7 +23,10 @@ _TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnot
 
 
 class WordDocument:
-    """A Word document, with a segment for each paragraph, or for each line of one."""
+    """A Word document, with a segment for each paragraph, or for each line of one.
+
+    Raises InputError for a file that is none, is damaged, or is too large after decompression.
+    """
 
     languages: Sequence[tuple[str, str]] = ()
     direction = ("", "")
@@ -71,11 +74,6 @@ class WordDocument:
         for name, each in changes.items():
             content, encoding = self._parts[name]
             yield name, apply_edits(content, sorted(each)).encode(encoding, "xmlcharrefreplace")
-
-
-def read_docx(source: Source) -> Document:
-    """Parse a Word document. Raises InputError for a file that is none, is damaged, or is too large after decompression."""
-    return WordDocument(source)
 
 
 _HYPHEN = "noBreakHyphen"

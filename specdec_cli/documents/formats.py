@@ -42,17 +42,27 @@ def read_document(source: "Source", format: str) -> "Document":
     """
     match format:
         case "md":
-            from specdec_cli.documents.markdown import read_markdown as read
+            from specdec_cli.documents.markdown import read_markdown
+
+            return read_markdown(source)
         case "srt" | "vtt":
-            from specdec_cli.documents.subtitles import read_subtitles as read
+            from specdec_cli.documents.subtitles import read_subtitles
+
+            return read_subtitles(source)
         case "po":
-            from specdec_cli.documents.po import read_po as read
+            from specdec_cli.documents.po import Catalogue
+
+            return Catalogue(source)
         case "xliff":
-            from specdec_cli.documents.xliff import read_xliff as read
+            from specdec_cli.documents.xliff import Xliff
+
+            return Xliff(source)
         case "html":
-            from specdec_cli.documents.html import read_html as read
+            from specdec_cli.documents.html import read_html
+
+            return read_html(source)
         case "docx":
-            from specdec_cli.documents.docx import read_docx as read
-        case _:
-            raise ValueError(f"{format}: not a format of documents")
-    return read(source)
+            from specdec_cli.documents.docx import WordDocument
+
+            return WordDocument(source)
+    raise ValueError(f"{format}: not a format of documents")

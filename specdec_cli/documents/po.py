@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.messages import (
     FormReader,
     accelerator_at,
@@ -268,7 +268,8 @@ class Message:
 class Catalogue(TextDocument):
     """A catalogue; `units` are the entries to translate, with the message of their msgid and, for plurals, of msgid_plural.
 
-    `accelerator_sign` is the sign of its accelerators, "" for none; messages to correct keep them.
+    `accelerator_sign` is the sign of its accelerators, "" for none; messages to correct keep them. For correction, the segments are those
+    of the translations. Raises what `read_po_file` raises.
     """
 
     def __init__(self, source: Source) -> None:
@@ -334,11 +335,6 @@ class Catalogue(TextDocument):
             yield Change(place, place, f"#, fuzzy{ending}")
         else:
             yield Change(entry.flags_at, entry.flags_at, " fuzzy,")
-
-
-def read_po(source: Source) -> Document:
-    """Parse a PO or POT file (see `read_po_file`). For correction, the segments are those of the translations."""
-    return Catalogue(source)
 
 
 def message(content: str, string: PoString, escape: Callable[[str], str] = str) -> Message:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.messages import FormReader
 from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import with_lines
@@ -32,7 +32,10 @@ class Unit:
 
 
 class Xliff(TextDocument):
-    """An XLIFF file; `events` are its tags and texts, and `units` those that are decoded, in order."""
+    """An XLIFF file; `events` are its tags and texts, and `units` those that are decoded, in order.
+
+    Raises InputError, naming the line, for a file that is not well-formed or no XLIFF 1 or 2.
+    """
 
     def __init__(self, source: Source) -> None:
         content, encoding, self.events = read_xml(source.data, source.name)
@@ -146,11 +149,6 @@ class Xliff(TextDocument):
 
 def _is_empty(element: Range) -> bool:
     return element[1] - element[0] == 1
-
-
-def read_xliff(source: Source) -> Document:
-    """Parse an XLIFF file. Raises InputError, naming the line, for a file that is not well-formed or no XLIFF 1 or 2."""
-    return Xliff(source)
 
 
 def with_attributes(tag: str, values: dict[str, str]) -> str:

@@ -61,14 +61,14 @@ class Tokenised:
         return groups
 
 
-def detokenise(tokens: Sequence[str], language: str = "en") -> Tokenised:
-    """Join tokens with the Moses detokeniser for `language`, and join clitics such as n't to the word before them.
+def detokenise(tokens: Sequence[str]) -> Tokenised:
+    """Join tokens with the Moses detokeniser for English, and join clitics such as n't to the word before them.
 
     If any token has the form @...@ (such as @-@), all tokens are joined with spaces instead.
     """
     if any(token.startswith("@") and token.endswith("@") and len(token) > 2 for token in tokens):
         return join_with_spaces(tokens)  # tokens like @-@ have a meaning for Moses
-    raw = _CLITICS.sub(r"\1", str(_moses(language).detokenize(list(tokens), unescape=False)))
+    raw = _CLITICS.sub(r"\1", str(_moses().detokenize(list(tokens), unescape=False)))
     spans: list[Span] = []
     position = 0
     for token in tokens:
@@ -98,7 +98,7 @@ def tokenise(text: str) -> list[str]:
 
 
 @cache
-def _moses(language: str) -> Any:
+def _moses() -> Any:
     from sacremoses import MosesDetokenizer
 
-    return MosesDetokenizer(lang=language)  # type: ignore[no-untyped-call]
+    return MosesDetokenizer(lang="en")  # type: ignore[no-untyped-call]
