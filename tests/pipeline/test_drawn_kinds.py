@@ -180,15 +180,15 @@ def sides_of_signs(draw: random.Random) -> Drawn:
 
 
 def halves_of_days(draw: random.Random) -> Drawn:
-    """Times of the 24-hour clock, which have one form in English."""
+    """Times of the 24-hour clock, which English writes as p.m., pm or PM, not as P.M."""
     hour, minute = draw.randrange(1, 24), draw.choice((0, 0, 15, 20, 30, 45))
     shown = f"{hour}" if minute == 0 and draw.random() < 0.7 else f"{hour}{draw.choice('.:')}{minute:02}"
     clock = rf"(?<![\d:])(?:0?{hour}|0?{(hour - 1) % 12 + 1})"
     in_digits = rf"{clock}(?::{minute:02})?(?![\d:])" if minute == 0 else f"{clock}:{minute:02}"
     return Drawn(
         draw.choice(TIMES_OF_24_HOURS).format(shown),
-        (in_digits + ("|noon" if (hour, minute) == (12, 0) else ""), *([r" PM\b|(?:1[3-9]|2[0-3]):"] if hour > 12 else [])),
-        (r"[ap]\.? ?m\b", r"[AP]\. ?M", r"\dM"),
+        (in_digits + ("|noon" if (hour, minute) == (12, 0) else ""), *([r"(?i:\d ?p\.?m\b)|(?:1[3-9]|2[0-3]):"] if hour > 12 else [])),
+        (r"[AP]\.\s?M", r"[ap]\.?m\.\."),
     )
 
 

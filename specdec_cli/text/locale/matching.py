@@ -39,8 +39,11 @@ _MULTIPLIER = re.compile(r"\s?(?:(?:mil|bil|tril)\w+|(?:[mbk]|bn|mio|mrd|mld|bio
 """What is between an amount and a sign that follows it: 3 Millionen $."""
 _GOES_ON = re.compile(rf"-|\w|{_MULTIPLIER.pattern}", re.IGNORECASE)
 """What is after an amount that goes on, as in $5-Schein, so that its sign stays before it."""
-_HALF = re.compile(r"(?P<clock>.*?)\s?(?P<half>[ap])(?P<stop>\.?)\s?m\.?", re.IGNORECASE)
+_HALF = re.compile(r"(?P<clock>.*?)(?P<space>\s?)(?P<half>[ap])(?P<stop>\.?)\s?m\.?", re.IGNORECASE)
 """A time with a.m. or p.m."""
+HalfForm = tuple[str, str, bool]
+"""How a.m. and p.m. are written: the space before them, the full stop after the first letter, and whether they are capitals."""
+_USUAL_FORM: HalfForm = (" ", "", True)
 _STOP_IN_SENTENCE = re.compile(r"\.\s+[A-Z]")
 _BREAK = re.compile(r"[.!?\u2026]\W*\s\W*\w")
 _MARK_OF_TIME = re.compile(r" Uhr\b")
@@ -81,7 +84,7 @@ def realise(source: str, output: str, languages: Languages) -> str:
     """Return `output`, the translation of `source`, with the quantities of the source as the target language writes them.
 
     A number of the output with the digits of one of the source, but another value, is written anew; so is a time that is twelve hours
-    off. English has AM and PM in one form. If the amounts of all prices are there, each gets its sign, on the side where the language
+    off. English has a.m. and p.m. in one form. If the amounts of all prices are there, each gets its sign, on the side where the language
     has it, and signs that belong to no price are left out.
     """
     wanted = find_quantities(source, languages[0])
@@ -142,6 +145,7 @@ class _Matching:
         times = list(find_times(shown, own))
         for time in times:
             self._by_minutes[time.minutes if time.exact else -1 - time.minutes].append(time)
+        self._form = _form_of([time.text for time in times])
         for number in _NUMBER.finditer(hidden(shown, [(time.start, time.end) for time in times])):
             self._by_text[number.group()].append(number)
             self._by_value[value_of(number.group(), own)].append(number)
@@ -273,26 +277,44 @@ class _Matching:
         return True
 
     def _as_usual(self, time: Quantity) -> str:
-        """A time of the output without a.m. or p.m. if the clock has 24 hours, else with AM or PM if it has one of them."""
+        """A time of the output without a.m. or p.m. if the clock has 24 hours, else with those in the form of the others."""
         found = _HALF.fullmatch(time.text)
         if found is None:
             return time.text
         if self._own.clock == 24:
             return written_time(time.minutes, self._own, self._language)
-        return f"{found['clock']} {found['half'].upper()}M"
+        return self._with_half(found, time, ends_sentence=time.text.endswith(".") and not found["stop"])
+
+    def _with_half(self, found: re.Match[str], time: Quantity, *, ends_sentence: bool = False) -> str:
+        """The clock and the half of the day that were `found` for a time of the output, in the form of the others."""
+        space, stop, is_capital = self._form
+        half = f"{found['half']}{stop}m"
+        has_stop = not self._output.startswith(".", time.end) if stop else ends_sentence
+        return f"{found['clock']}{space}{half.upper() if is_capital else half.lower()}{'.' * has_stop}"
 
     def _end(self, time: Quantity) -> int:
-        """The end of a time of the output, with the full stop of "p.m." if no sentence ends there."""
-        found = _HALF.fullmatch(time.text) if self._is_sentence and _STOP_IN_SENTENCE.match(self._output, time.end) else None
+        """The end of a time of the output, with the full stop of "p.m." if no sentence ends there, and the form has none."""
+        if self._form[1] or not self._is_sentence or not _STOP_IN_SENTENCE.match(self._output, time.end):
+            return time.end
+        found = _HALF.fullmatch(time.text)
         return time.end + 1 if found and found["stop"] else time.end
 
     def _at(self, time: Quantity, minutes: int) -> str:
         """A time of the output, written in the same way, at other `minutes`."""
-        if self._own.clock == 12:
-            return written_time(minutes, self._own, self._language)
+        found = _HALF.fullmatch(written_time(minutes, self._own, self._language)) if self._own.clock == 12 else None
+        if found is not None:
+            return self._with_half(found, time)
         text = self._as_usual(time)
         hour = f"{minutes // 60:02}" if text.startswith("0") else f"{minutes // 60}"
         return re.sub(r"^\d+", hour, text)
+
+
+def _form_of(times: Sequence[str]) -> HalfForm:
+    """The form of a.m. and p.m. that most of the `times` of an output have, or the last of several; capitals have no full stops."""
+    found = [_HALF.fullmatch(time) for time in reversed(times)]
+    forms = [(each["space"], each["stop"], each["half"].isupper()) for each in found if each is not None]
+    forms = [_USUAL_FORM if is_capital and stop else (space, stop, is_capital) for space, stop, is_capital in forms]
+    return max(forms, key=forms.count, default=_USUAL_FORM)
 
 
 class _Digits:
