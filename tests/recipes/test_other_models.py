@@ -2,10 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("transformers", reason="transformers is not installed: pip install -e '.[test]'")
+pytest.importorskip("ctranslate2", reason="ctranslate2 is not installed: pip install -e '.[test]'")
 from tests.conftest import make_lines
 from tests.converters.huggingface import marian
 from tests.recipes.test_recipes_run import BLOCK, RUN, run
@@ -26,9 +28,23 @@ def test_a_drafter_is_trained_for_a_model_of_the_hub(tmp_path: Path) -> None:
     changes = [part for change in (*RUN, *BLOCK) for part in ("--set", change)]
     machine = ["--threads", 1, "--device", "cpu"]
     run("train-drafter", folders["model"], "-m", folders["bundle"], "--data", data, "--dev", dev, *machine, *changes)
-    result = tmp_path / "result.json"
-    rows = ["--row", "greedy", "--row", "specdec", "--block-size", 3, "--row", "lookup"]
-    run("bench", dev, "-m", folders["model"], *rows, "--repetitions", 1, "--max-length", 12, *machine, "--json", result)
-    found = json.loads(result.read_text(encoding="utf-8"))["rows"]
-    assert [row["decoding"] for row in found] == ["greedy", "specdec", "lookup"]
-    assert all(same == total == 6 for same, total in (row["identical"] for row in found))
+
+    def measured(model: str, *rows: str) -> dict[str, dict[str, Any]]:
+        """The rows of a bench, by their labels."""
+        asked, result = [part for row in rows for part in ("--row", row)], tmp_path / f"{model}.json"
+        options = ["--block-size", 3, "--repetitions", 1, "--max-length", 12, "--precision", "float32", *machine]
+        run("bench", dev, "-m", folders[model], *asked, *options, "--json", result)
+        found = json.loads(result.read_text(encoding="utf-8"))["rows"]
+        return dict(zip(rows, found, strict=True))
+
+    ours = measured("model", "greedy", "specdec", "lookup", "ctranslate2-greedy:float32")
+    theirs = measured(
+        "theirs", "greedy", "lookup", "transformers-greedy", "transformers-beam", "transformers-lookup", "ctranslate2-greedy:float32"
+    )
+    for rows in (ours, theirs):
+        assert all(row["tokens_per_second"] > 0 for row in rows.values())
+        exact = [row["identical"] for name, row in rows.items() if "beam" not in name]
+        assert exact == [[6, 6]] * len(exact)  # other toolkits, too, have the tokens of greedy decoding
+    assert {name: row["bleu"] for name, row in ours.items() if name in theirs} == {
+        name: row["bleu"] for name, row in theirs.items() if name in ours
+    }
