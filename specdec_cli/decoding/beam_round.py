@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding.beam import sentence_of
-from specdec_cli.decoding.beam_candidates import best_pairs, best_tokens
+from specdec_cli.decoding.beam import best_pairs, best_tokens, sentence_of
 from specdec_cli.decoding.constraints import Prefixes
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import Onlooker

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding.graphs import Buffers, Event, Graphs
-from specdec_cli.decoding.pace import Tallies
-from specdec_cli.decoding.report import Report
+from specdec_cli.decoding.pace import Report, Tallies
 from specdec_cli.decoding.rounds import CapturableRound
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import NO_SENTENCE, Batch

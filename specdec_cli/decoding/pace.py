@@ -1,10 +1,11 @@
-"""Paces choose for each burst of a decoding the number of rounds, and the largest number of tokens in a draft."""
+"""Paces choose for each burst of a decoding the number of rounds, and the largest number of tokens in a draft; reports say what it gave."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from specdec_cli.decoding.costs import PRIOR, Costs
+from specdec_cli.decoding.sentence import Hypothesis
 
 WEIGHT = 8.0
 """Weight of the prior in the estimates, in rounds. The prior of the first slot is PRIOR; that of a later slot is the
@@ -57,6 +58,19 @@ class Tallies:
         asked = [min(number + 1, size) for number in passed]
         offered = [min(number, drafted) for number, (drafted, _) in zip(asked, rows, strict=True)]
         return cls(rounds, size, len(rows), *(_reaching(numbers, size) for numbers in (asked, offered, passed)))
+
+
+@dataclass(frozen=True)
+class Report:
+    """Result of a burst of `rounds` rounds: hypotheses, and the number of sentences that may enter in their places (`free`).
+
+    `tallies` is None if none were requested.
+    """
+
+    rounds: int
+    hypotheses: list[Hypothesis]
+    free: int
+    tallies: Tallies | None
 
 
 class Pace(Protocol):

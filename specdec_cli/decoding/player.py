@@ -6,8 +6,7 @@ from typing import Protocol
 
 from specdec_cli.decoding.graph_player import GraphPlayer
 from specdec_cli.decoding.graphs import Graphs
-from specdec_cli.decoding.pace import Tallies
-from specdec_cli.decoding.report import Report
+from specdec_cli.decoding.pace import Report, Tallies
 from specdec_cli.decoding.rounds import CapturableRound, Onlooker, Round
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Batch

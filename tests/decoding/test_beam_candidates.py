@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.decoding.beam import beam_search
-from specdec_cli.decoding.beam_candidates import best_pairs
+from specdec_cli.decoding.beam import beam_search, best_pairs
 from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.state import Draft

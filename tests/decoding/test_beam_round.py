@@ -8,8 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.beam import beam_search
-from specdec_cli.decoding.beam_candidates import largest_by_keys
+from specdec_cli.decoding.beam import beam_search, largest_by_keys
 from specdec_cli.decoding.beam_round import BeamRound
 from specdec_cli.decoding.loop import decode_by_search
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding
