@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from specdec_cli.text.view import PICTURES
+
 TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
 """A pattern for what is between the name and the end of a tag; a ">" in the quoted value of an attribute does not end the tag."""
 EMOJI = (
-    r"(?:(?:[\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff]|[0-9#*](?=\ufe0f?\u20e3)"
+    rf"(?:(?:[{PICTURES}]|[0-9#*](?=\ufe0f?\u20e3)"
     r"|[\u00a9\u00ae\u203c\u2049\u2122\u2139\u24c2\u3030\u303d\u3297\u3299](?=\ufe0f))[\ufe0f\u200d\u20e3\U000e0020-\U000e007f]*)+"
 )
 """A pattern for emoji, pictographs and arrows, with what joins and modifies them: keycaps, signs such as "TM" that are shown as emoji, and

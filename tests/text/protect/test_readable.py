@@ -85,3 +85,8 @@ def test_edits_keep_emoji_and_name_the_text_that_they_replace(source: str, outpu
     changed = apply_edits(source, edits)
     assert [each for each in changed if ord(each) > 0xFFFF] == [each for each in source if ord(each) > 0xFFFF]
     assert apply_edits(source, view.restored(find_edits(view.text, view.text))) == source
+
+
+@pytest.mark.parametrize("sign", ["\u2192", "\u231a", "\u2b50", "\u2b06", "\u25a0", "\U0001f389"])
+def test_a_model_reads_no_emoji_pictographs_and_arrows(sign: str) -> None:
+    assert readable(f"this book {sign} It are good", lambda _: True).text == "this book It are good"
