@@ -95,9 +95,17 @@ def without_added_stop(output: str, source: str) -> str:
     """Return `output` without its last character if that is one of . , ; : ? ! and `source` ends with a letter or
     digit.
 
-    Otherwise, and if a full stop is before this character (as in an ellipsis), `output` is returned as it is.
+    Otherwise, if a full stop is before this character (as in an ellipsis), and if a protected span ends with it (as a short code of an
+    emoji does), `output` is returned as it is.
     """
-    return _ADDED.sub("", output) if source[-1:].isalnum() else output
+    if not source[-1:].isalnum() or not _ADDED.search(output) or _ends_with_span(output):
+        return output
+    return output[:-1]
+
+
+def _ends_with_span(text: str) -> bool:
+    """Whether the last character of a text is part of a protected span."""
+    return any(end == len(text) for _, end in protected_spans(text))
 
 
 def with_single_stops(output: str, source: str) -> str:
@@ -170,9 +178,9 @@ def _quoted(opening: str, closing: str, found: re.Match[str]) -> str:
 
 def without_own_stop(output: str, source: str) -> str:
     """Return `output`, of a piece of a sentence that goes on after it, with the last mark of `source` in place of a final . ! or ?
-    that `source` does not have; without it if `source` ends with none of , ; : and dashes.
+    that `source` does not have; without it if `source` ends with none of , ; : and dashes. A mark of a protected span stays.
     """
-    if not _STOP.search(output) or source[-1:] in tuple(_STOPS):
+    if not _STOP.search(output) or source[-1:] in tuple(_STOPS) or _ends_with_span(output):
         return output
     return output[:-1] + (source[-1:] if source[-1:] in tuple(_PAUSES) else "")
 

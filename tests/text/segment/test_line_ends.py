@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.edits import apply_edits, find_edits
+from specdec_cli.text.protect.spans import RECOGNISERS
 from specdec_cli.text.segment.paragraphs import find_continued, find_wrapped
 from specdec_cli.text.shape import with_own_beginning, with_own_marks, without_added_stop, without_own_stop
 
@@ -123,6 +124,12 @@ def test_a_fragment_gets_no_full_stop() -> None:
     assert without_added_stop("Das rote Auto.", "The red car") == "Das rote Auto"
     assert without_added_stop("Das rote Auto.", "The red car.") == "Das rote Auto."
     assert without_added_stop("Das Auto...", "The car") == "Das Auto..."
+
+
+@pytest.mark.parametrize("span", [span for each in RECOGNISERS for span in each.spans if span.endswith(tuple(".,;:?!"))] + [":books:"])
+def test_marks_of_protected_spans_stay_at_the_end(span: str) -> None:
+    assert without_added_stop(f"Lies es {span}", "Read it") == f"Lies es {span}"
+    assert without_own_stop(f"Lies es {span}", "Read it") == f"Lies es {span}"
 
 
 def test_a_piece_of_a_sentence_ends_as_in_the_source() -> None:
