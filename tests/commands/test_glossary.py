@@ -155,8 +155,8 @@ def test_a_sentence_of_terms_alone_has_their_targets(bundle_folder: Path, tmp_pa
 
 
 def test_a_sentence_that_cannot_have_its_terms_is_translated_as_usual(tmp_path: Path) -> None:
-    text = "The w0 " * 250 + ".\n"
-    result, plain = (run(tmp_path, "--json", text=text, terms=terms) for terms in ("w0\tzq0xx\n", None))
+    too_long = "fridge\t" + "zq0xx " * 20 + "\n"
+    result, plain = (run(tmp_path, "--json", "--max-length", "12", text="The fridge is old.\n", terms=terms) for terms in (too_long, None))
     translated, usual = (json.loads(each.stdout) for each in (result, plain))
     assert (translated["text"], translated["rounds"]) == (usual["text"], usual["rounds"])
     assert not any(term["found"] for term in translated["terms"]) and result.stderr.count("the translation lacks") == 1
