@@ -25,7 +25,6 @@ VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "l
 _LONG_NUMBER = re.compile(r"&#\d{4000,}")
 """A character reference with so many digits that int() may raise ValueError."""
 
-
 _TAG_START = re.compile(r"</?[A-Za-z]")
 
 

@@ -179,10 +179,11 @@ class NativeEngine:
 
     @cached_property
     def _trial(self) -> DraftTrial:
-        """The trial of the drafts of this bundle on this processor."""
+        """The trial of the drafts of this bundle on this processor; another one for sampling, which accepts fewer."""
         files = [(self._folder / part / "model.safetensors").stat() for part in ("verifier", "drafter")]
         weights = [(each.st_size, each.st_mtime_ns) for each in files]
-        return DraftTrial(self._measured().drafts_of(weights))
+        rule = self._asked.acceptance
+        return DraftTrial(self._measured().drafts_of(weights, replace(rule, seed=0) if isinstance(rule, Sampled) else rule))
 
     @cached_property
     def _stored(self) -> Costs | None:

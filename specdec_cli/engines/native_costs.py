@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
-from specdec_cli.decoding.options import Decoding
+from specdec_cli.decoding.options import Decoding, Rule
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.measurements import cached_costs, final_costs
 from specdec_cli.measurement_cache import CachedMeasurement
@@ -55,9 +55,9 @@ class MeasuredModel:
         """The file of the cache for the costs of this model on this processor; it need not exist yet."""
         return CachedMeasurement("costs", self._key)
 
-    def drafts_of(self, weights: object) -> CachedMeasurement:
-        """The file of the cache of the trial of drafts of a model with these `weights`."""
-        return CachedMeasurement("drafts", (*self._key, weights))
+    def drafts_of(self, weights: object, rule: Rule) -> CachedMeasurement:
+        """The file of the cache of the trial of drafts of a model with these `weights`, accepted by the `rule`."""
+        return CachedMeasurement("drafts", (*self._key, weights, rule))
 
     @property
     def _key(self) -> tuple[object, ...]:
