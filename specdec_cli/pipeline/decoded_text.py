@@ -1,12 +1,13 @@
 """A part of a line that is decoded: its variants, its draft and its output."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
-from specdec_cli.pipeline.variants import Restored, Variant
+from specdec_cli.pipeline.variants import BROKEN, Restored, Variant
 from specdec_cli.text.locale.matching import realise
 from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.shape import (
@@ -18,6 +19,8 @@ from specdec_cli.text.shape import (
     without_own_stop,
 )
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
+
+_BROKEN = re.compile(rf"[^\S\n]*{BROKEN}+")
 
 
 @dataclass(frozen=True)
@@ -163,6 +166,8 @@ class DecodedText:
         """An output with the shape of the text: its final marks, first letter and quotation marks."""
         if not output:
             return output
+        if BROKEN not in self.text:
+            output = _BROKEN.sub("", output)
         translates = self._languages[0] != self._languages[1]
         if translates:
             output = with_closing_quote(with_single_stops(fit_neighbours(self.text, output), self.text), self.text)

@@ -37,10 +37,13 @@ _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _END = ".!?:;,\u2026"
+BROKEN = "\ufffd"
+"""What stands in an output for bytes that are no character."""
 AS_IT_IS, IN_PARTS = "as it is", "in parts"
 COSTS: Mapping[str, int] = {
     "copied": 60,
     "repetition": 40,
+    "broken character": 30,
     "quotation marks lost": 25,
     "number lost": 20,
     "text lost": 8,
@@ -143,6 +146,8 @@ def _judged(output: str, source: str, spans: tuple[str, ...], words: tuple[str, 
         found.append(Problem("text lost"))
     if repeats_itself(output, source):
         found.append(Problem("repetition"))
+    if output.count(BROKEN) > source.count(BROKEN):
+        found.append(Problem("broken character"))
     return Restored(output, tuple(found))
 
 

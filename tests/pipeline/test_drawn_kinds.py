@@ -119,6 +119,14 @@ SPEAKERS = ("he", "she", "Tom", "the old man", "the girl", "my mother", "the tea
 SAID = ("said", "asked", "shouted", "whispered", "answered", "replied")
 BEFORE_SPEECH = ("He said,", "She asked:", "Tom told me:", "My father always said,", "The teacher answered:")
 SENTENCES = ("I am tired.", "Where is the key?", "We are late!", "The train has left.", "I have no time.")
+TWO_PRICES = (
+    "{} is about {}.",
+    "It costs {} here and {} in the shop.",
+    "I paid {} for the book and {} for the pen.",
+    "Tickets are {} for guests and {} for members.",
+    "We changed {} into {}.",
+    "She has {}, and he has {}.",
+)
 TIMES_OF_24_HOURS = (
     "Das Konzert beginnt um {} Uhr.",
     "Der Laden schließt um {} Uhr.",
@@ -177,6 +185,14 @@ def sides_of_signs(draw: random.Random) -> Drawn:
     german = english.translate(str.maketrans(",.", ".,"))
     has = rf"{_number(german)}\s{re.escape(sign)}(?!\w)"
     return Drawn(draw.choice(PRICES).format(sign + english), (has,), (rf"{re.escape(sign)}\s?\d",))
+
+
+def two_currencies(draw: random.Random) -> Drawn:
+    """Prices in two of five currencies: each amount has its own sign, and no other sign is there."""
+    signs, amounts = draw.sample("$€£¥₹", 2), draw.sample((5, 6, 20, 35, 70, 150, 300, 450, 999), 2)
+    source = draw.choice(TWO_PRICES).format(*(f"{sign}{amount}" for sign, amount in zip(signs, amounts, strict=True)))
+    has = tuple(rf"(?<!\d){amount}\s{re.escape(sign)}(?!\w)" for sign, amount in zip(signs, amounts, strict=True))
+    return Drawn(source, has, (r"  |\ufffd", rf"[{''.join(set('$€£¥₹').difference(signs))}]", rf"[{''.join(signs)}][^$€£¥₹]*" * 3))
 
 
 def halves_of_days(draw: random.Random) -> Drawn:
@@ -691,6 +707,7 @@ KINDS = (
     Kind(prices, 97),
     Kind(price_pairs, 97),
     Kind(sides_of_signs, 97),
+    Kind(two_currencies, 97),
     Kind(times, 97),
     Kind(halves_of_days, 97, bundle="de-en"),
     Kind(speech, 97),

@@ -9,9 +9,11 @@ from typing import NamedTuple
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.quantities import (
+    CURRENCIES,
     HALF_DAY,
     SIGN_AFTER,
     SIGN_BEFORE,
+    THIN_SPACES,
     UNIT,
     Languages,
     Quantity,
@@ -29,11 +31,16 @@ from specdec_cli.text.locale.quantities import (
 _LEAST_DIGITS = 3
 """Numbers with fewer digits are not long: translations may write them as words or leave them out."""
 _CURRENCY_NAMES = {
-    "$": r"[Dd]ollars?|d\u00f3lares|dollari",
-    "\u20ac": "[Ee]uros?",
-    "\u00a3": r"[Pp]ounds?|Pfund|livres|libras",
-    "\u00a5": "[Yy]en",
+    sign: re.compile(rf"\s?-?(?:{names})")
+    for sign, names in {
+        "$": "[Dd]ollars?|d\u00f3lares|dollari",
+        "\u20ac": "[Ee]uros?",
+        "\u00a3": "[Pp]ounds?|Pfund|livres|libras",
+        "\u00a5": "[Yy]en",
+        "\u20b9": "[Rr]upees?|Rupien?|roupies?|rupias?|rupie",
+    }.items()
 }
+"""The names of currencies after an amount."""
 _DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
 _MULTIPLIER = re.compile(r"\s?(?:(?:mil|bil|tril)\w+|(?:[mbk]|bn|mio|mrd|mld|bio|tausend|thousand|hundert|hundred)\b\.?)", re.IGNORECASE)
 """What is between an amount and a sign that follows it: 3 Millionen $."""
@@ -48,11 +55,10 @@ _STOP_IN_SENTENCE = re.compile(r"\.\s+[A-Z]")
 _BREAK = re.compile(r"[.!?\u2026]\W*\s\W*\w")
 _MARK_OF_TIME = re.compile(r" Uhr\b")
 _DAY = 24 * 60
-_THIN = "\u2009\u00a0\u202f"
-_NUMBER = re.compile(rf"(?<!\w)(?<!\d:)[0-9]+(?:[.,'{_THIN}][0-9]+)*(?!:?\d)")
+_NUMBER = re.compile(rf"(?<!\w)(?<!\d:)[0-9]+(?:[.,'{THIN_SPACES}][0-9]+)*(?!:?\d)")
 """A number that is no part of a word, in any form."""
-_GROUPED = re.compile(rf"\d{{1,3}}(?:[.,' {_THIN}]\d{{3}})+(?!\d)")
-_DIGITS = re.compile(rf"(?<!\d){_GROUPED.pattern}(?![.,:]?\d)|\d+(?:[.,:'{_THIN}]\d+)*")
+_GROUPED = re.compile(rf"\d{{1,3}}(?:[.,' {THIN_SPACES}]\d{{3}})+(?!\d)")
+_DIGITS = re.compile(rf"(?<!\d){_GROUPED.pattern}(?![.,:]?\d)|\d+(?:[.,:'{THIN_SPACES}]\d+)*")
 """Digits with what may be between those of a number, also in dates, protected spans and words, whatever the language is."""
 _AT, _OCLOCK = re.compile(r"\bat $"), re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
 """What is before or after a number that is a time, after noon or not."""
@@ -93,7 +99,7 @@ def realise(source: str, output: str, languages: Languages) -> str:
     matching = _Matching(output, languages[1], is_sentence=_BREAK.search(source) is None)
     matching.match(wanted)
     matching.take_words(_word_values(output))
-    return matching.text(wanted)
+    return matching.text(wanted, source)
 
 
 def repaired(source: str, target: str, languages: Languages) -> str:
@@ -174,22 +180,22 @@ class _Matching:
             if not is_there:
                 self.lost.append(quantity)
 
-    def text(self, wanted: Sequence[Quantity]) -> str:
-        """The output with the quantities that were found as the language writes them."""
+    def text(self, wanted: Sequence[Quantity], source: str) -> str:
+        """The output with the quantities of the `source` that were found as the language writes them."""
         signs = {quantity.sign for quantity in wanted if quantity.sign}
         if signs and not any(quantity.sign for quantity in self.lost):
-            changes = self._with_signs(signs)
+            changes = self._with_signs(signs.union(CURRENCIES).difference(set(source) - signs))
         else:
             changes = [(start, end, text) for start, end, _, text in self.taken]
         return apply_edits(self._output, [Edit(start, end, self._output[start:end], text) for start, end, text in sorted(changes)])
 
     def _with_signs(self, signs: set[str]) -> list[tuple[int, int, str]]:
-        """The changes of the output, with the sign of each price beside its amount, and without other signs of the same currencies."""
+        """The changes of the output, with the sign of each price beside its amount, and without others of the `signs`."""
         used, made = set[int](), list[tuple[int, int, str]]()
         for start, end, quantity, text in sorted(self.taken, key=lambda each: each[0]):
             before, after = SIGN_BEFORE.search(self._output, max(start - 2, 0), start), SIGN_AFTER.match(self._output, end)
             places = [found.start(1) for found in (before, after) if found and found[1] == quantity.sign and found.start(1) not in used]
-            named = quantity.sign and re.compile(rf"\s?-?(?:{_CURRENCY_NAMES.get(quantity.sign, '(?!)')})").match(self._output, end)
+            named = quantity.sign and _CURRENCY_NAMES[quantity.sign].match(self._output, end)
             mark = _MARK_OF_TIME.match(self._output, end) if quantity.sign else None
             end = mark.end() if mark else end
             if quantity.sign and not named and (not places or self._is_on_other_side(places[0], start, end)):

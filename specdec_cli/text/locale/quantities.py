@@ -19,7 +19,7 @@ CURRENCIES = "$\u20ac\u00a3\u00a5\u20b9"
 """Signs of currencies that stand before or after amounts."""
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
 _NO_TEXT = "\uffff"
-_THIN = "\u2009\u00a0\u202f"
+THIN_SPACES = "\u2009\u00a0\u202f"
 _DIGIT = "[0-9]"
 _LABEL = re.compile(
     r"\b(?:versions?|ver|v|releases?|chapters?|chap|ch|sections?|sect?|figures?|figs?|tables?|tab|steps?|parts?|appendix|exercises?|examples?"
@@ -162,7 +162,7 @@ def value_of(number: str, own: Convention) -> tuple[str, str] | None:
 
 @cache
 def _number_pattern(own: Convention) -> re.Pattern[str]:
-    group = f"[{re.escape(own.group)}{_THIN}{' ' * own.group.isspace()}]"
+    group = f"[{re.escape(own.group)}{THIN_SPACES}{' ' * own.group.isspace()}]"
     decimal = re.escape(own.decimal)
     return re.compile(
         rf"(?<!\w)(?<!\d[.,:/'])(?<![a-z],)(?:(?P<groups>(?!0){_DIGIT}{{1,3}}(?:{group}{_DIGIT}{{3}})+)|(?P<digits>{_DIGIT}+))(?:{decimal}(?P<fraction>{_DIGIT}+))?"
