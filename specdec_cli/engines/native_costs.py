@@ -132,7 +132,9 @@ class DraftTrial:
         return verdict > 0 if verdict else None
 
     def go_on(self, measured: Any) -> None:
-        """Replace what was measured by what a decoding added to it. It is written every 16 sentences (OFTEN), and at the end."""
+        """Replace what was measured by what a decoding added to it. It is written every 16 sentences (OFTEN), and at the end of the trial;
+        fewer sentences at the end of a run are not kept.
+        """
         if sum(measured.sentences) <= self._sentences:
             return  # another decoding at the same time has more
         self.measured = measured
@@ -161,6 +163,9 @@ def _checked_trial(values: dict[str, Any]) -> Any:
             setattr(trial, name, values[name])
     if any(not 0 <= number < _LARGEST for number in (*trial.sentences, *trial.tokens, *trial.milliseconds, trial.rounds)):
         raise ValueError("a number out of range")
+    divisors = [(trial.sentences[1], trial.rounds), *zip([*trial.sentences] * 2, (*trial.tokens, *trial.milliseconds), strict=True)]
+    if any(sentences and not measured for sentences, measured in divisors):
+        raise ValueError("sentences without tokens, rounds or time")
     return trial
 
 
