@@ -172,8 +172,8 @@ FLAGS: dict[str, Any] = {
     ),
     "engine": machine_option(
         "--engine",
-        help="What computes: native (int8 on a CPU; without PyTorch for greedy, specdec, specdec++, lookup, ngram-memory, input-guided, "
-        "beam) or reference (PyTorch). auto is native where model and machine allow it.",
+        help="What computes: native (int8 on a CPU; without PyTorch for most decodings) or reference (PyTorch). auto is native where model "
+        "and machine allow it.",
     ),
     "threads": machine_option("--threads", metavar="N", min=1, max=MOST_THREADS, help="Threads to compute with.", show_default="all cores"),
     "seed": machine_option("--seed", metavar="N", min=0, max=2**32 - 1, help="Seed of all random numbers."),
