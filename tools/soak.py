@@ -139,7 +139,8 @@ class Client:
         return response.status, answer
 
     def _send(self, method: str, path: str, body: str | bytes, kind: str) -> http.client.HTTPResponse:
-        self._connection.request(method, path, body, {"Content-Type": kind})
+        with suppress(BrokenPipeError):  # a busy server may answer before it has read the body
+            self._connection.request(method, path, body, {"Content-Type": kind})
         return self._connection.getresponse()
 
     def _expect(self, name: str, path: str, body: str | bytes, kind: str = _FORM, method: str = "POST") -> bytes | None:

@@ -88,7 +88,7 @@ def test_a_term_that_pulls_its_sentence_apart_has_a_warning(seed: int, pytestcon
     faults = [each for each in found if not each[2]]
     print(f"\nno nouns  seed {seed}: {len(found) - len(faults)} of {len(found)}")
     assert len(found) > 50
-    assert 100 * len(faults) <= 20 * len(found), faults
+    assert 100 * len(faults) <= 25 * len(found), faults
 
 
 @pytest.mark.long

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from sacremoses import MosesDetokenizer, MosesPunctNormalizer
-
 from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair, apply_gold_edits, read_m2
 from specdec_cli.text.io.lines import read_text_lines
@@ -157,9 +155,13 @@ def _reason_to_drop(pair: Pair, rules: CleaningRules) -> str | None:
 def _rewriter(language: str, rules: CleaningRules) -> Callable[[str], str]:
     steps: list[Callable[[str], str]] = [str.strip]
     if rules.detokenize:
+        from sacremoses import MosesDetokenizer
+
         detokenizer = MosesDetokenizer(lang=language)  # type: ignore[no-untyped-call]
         steps.append(lambda text: str(detokenizer.detokenize(text.split(" "))))  # type: ignore[no-untyped-call]
     if rules.normalize_punctuation:
+        from sacremoses import MosesPunctNormalizer
+
         steps.append(MosesPunctNormalizer(lang=language).normalize)  # type: ignore[no-untyped-call]
 
     def rewrite(text: str) -> str:

@@ -28,7 +28,7 @@ def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_pat
         pytest.skip(str(error))
 
     def engines(*arguments: object) -> list[str]:
-        assert run(bundle_folder, "--row", "greedy", "--row", "jacobi", *arguments, "--json", tmp_path / "a.json") is None
+        assert run(bundle_folder, "--row", "greedy", "--row", "lookup,jacobi", *arguments, "--json", tmp_path / "a.json") is None
         return [row["settings"]["engine"].split(" (")[0] for row in json.loads((tmp_path / "a.json").read_text())["rows"]]
 
     reference = engines("--engine", "reference")
