@@ -20,7 +20,7 @@ from specdec_cli.text.shape import (
 )
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
-_BROKEN = re.compile(rf"[^\S\n]*{BROKEN}+")
+_BROKEN = re.compile(rf"[ \u00a0]*{BROKEN}+")
 
 
 @dataclass(frozen=True)
