@@ -84,7 +84,7 @@ def runs() -> Mapping[str, Run]:
 
 @cache
 def tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
-    """The columns and rows of each table in papers.toml, by the table's name."""
+    """The tables of papers.toml: for the name of each table, its columns and its rows."""
     return {
         name: (tuple(table["columns"]), tuple(PaperRow(named, ours, tuple(published)) for named, ours, *published in table["rows"]))
         for name, table in _declared()["tables"].items()

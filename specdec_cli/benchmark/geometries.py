@@ -75,7 +75,7 @@ def piece(token: int) -> str:
 
 
 def make_sources(geometry: Geometry) -> list[str]:
-    """Eight source lines of SHORTEST to LONGEST random words of the geometry's vocabulary, drawn with a fixed seed."""
+    """Eight source lines for a model of this geometry: each has SHORTEST to LONGEST words, drawn from its vocabulary with a fixed seed."""
     generator = random.Random(0)
     tokens = range(MASK + 1, geometry.shape.vocabulary_size)
     return [" ".join(piece(generator.choice(tokens)) for _ in range(generator.randint(SHORTEST, LONGEST))) for _ in range(_SOURCES)]
@@ -84,7 +84,8 @@ def make_sources(geometry: Geometry) -> list[str]:
 def accepted_tokens(geometry: Geometry, count: int) -> list[list[int]]:
     """For each of `count` sentences, the numbers of tokens that its rounds emit, the verifier's own tokens included.
 
-    The numbers are drawn with a fixed seed; the `rounds` of a sentence sum to the geometry's `length`.
+    They are drawn with a fixed seed. Each sentence has as many rounds as the geometry says (`rounds`), and the numbers of tokens of its
+    rounds add up to the length of the output (`length`).
     """
     generator = random.Random(1)
     return [_split(geometry.length, geometry.rounds, geometry.block_size or geometry.length, generator) for _ in range(count)]

@@ -102,7 +102,7 @@ class Outcome:
 
 
 def run(plan: Plan, progress: Progress) -> Outcome:
-    """Measure the rows, which take turns, and summarise the results.
+    """Measure the rows of the plan, one repetition of each row after the other in turn, and summarise the results.
 
     Before that, each bundle is inspected, and converted for CTranslate2 if a row needs it. Raises SpecdecError for a bundle that
     cannot be loaded, for rows that are not supported, and for a process that fails.

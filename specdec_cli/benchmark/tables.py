@@ -20,7 +20,7 @@ _WIDE = 10_000
 """The width of output to a pipe, where a table has one line of headers."""
 _HEADER_WIDTH = 9
 Cells = dict[str, Callable[[Result], str]]
-"""Columns by header: the text of a cell for a result."""
+"""The columns of a table: for the header of each, a function that returns the text of its cell for a result."""
 
 
 @dataclass(frozen=True)

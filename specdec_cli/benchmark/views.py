@@ -1,6 +1,6 @@
-"""Views of a benchmark beside its table: analyses of the outputs, histograms and points of the speedups of lines, and figures.
+"""What a benchmark shows beside its table: analyses of the outputs, the speedups of single lines as histograms and points, and figures.
 
-A view is made as it is stored in JSON; tables and figures are made of that.
+Each of these views is a dictionary as it is stored in JSON; the tables and figures are made from the dictionary.
 """
 
 from collections import Counter

@@ -9,8 +9,10 @@ Lengths = Callable[[Sequence[int]], int]
 
 
 def expected_lengths(length: int | Literal["max"] | None, ratio: float) -> Lengths | None:
-    """The lengths for the option `jacobi_length`, None for the longest output that is possible; without the option, an estimate by the
-    `ratio` of target to source tokens.
+    """The number of tokens that Jacobi decoding expects of each output, by the option `jacobi_length`, which is `length` here.
+
+    None if this is "max": the longest output that the model allows. If the option is not given (None), the lengths are estimated as
+    `ratio` times the number of source tokens.
     """
     if length == "max":
         return None

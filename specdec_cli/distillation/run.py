@@ -13,10 +13,10 @@ from specdec_cli.distillation.teachers import Resources, Search, Teacher, Teache
 from specdec_cli.distillation.texts import Targets, sources_digest
 from specdec_cli.errors import InputError
 from specdec_cli.files import MANIFEST, check_manifest, read_json, write_atomically, write_json
+from specdec_cli.text.checks import has_broken_characters
 
 # Characters that separate lines or columns of the output.
 _SEPARATORS = frozenset("\t\n\r\0")
-_REPLACEMENT_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def reason_to_drop(source: str, translation: Translation, filters: Filters) -> s
         return "empty output"
     if _SEPARATORS & set(text):
         return "tab, line break or NUL in the output"
-    if _REPLACEMENT_CHARACTER in text and _REPLACEMENT_CHARACTER not in source:
+    if has_broken_characters(text, source):
         return "broken characters in the output"
     if translation.tokens > max(filters.short, filters.maximum_ratio * translation.source_tokens):
         return "runaway length"

@@ -395,7 +395,7 @@ def _fits(opened: _Opened, name: str, found: re.Match[str], opens: bool) -> bool
 
 
 def _close(name: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> bool:
-    """Add the pair of what was opened last under this name and `found`; whether there was one."""
+    """Take `found` as the closing mark of the last open element called `name`, and add the pair to `marks`. False if none is open."""
     index = _last(opened, lambda each: each.name == name)
     if index is None:
         return False

@@ -245,7 +245,7 @@ class SegmentBuilder:
             self._parts.append((_TEXT, begin, finish, self._content[begin:finish]))
 
     def instead(self, begin: int, finish: int, text: str) -> None:
-        """Add `text`, which the characters `begin` to `finish` of the document stand for, such as an escape."""
+        """Add `text` in place of the characters `begin` to `finish` of the document, for example "<" in place of "&lt;"."""
         self._parts.append((_TEXT, begin, finish, text))
 
     def gap(self, begin: int, finish: int) -> None:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
-from specdec_cli.pipeline.variants import BROKEN, Restored, Variant
+from specdec_cli.pipeline.variants import Restored, Variant
+from specdec_cli.text.checks import BROKEN, has_broken_characters
 from specdec_cli.text.locale.matching import realise
 from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.shape import (
@@ -42,16 +43,24 @@ Trying = Callable[[Sequence[Candidate], Variant], None]
 class DecodedText:
     """The state of a part of a line, `text`, while it is decoded in one or more variants.
 
-    `tokens` is its number of tokens without special ones, None if they were not counted. `ways` are the variants in the order in which they
-    are tried until an output has no problem; one of them always has an output. `variant` is the present one, and `parts` are its
-    hypotheses. `tried` are those before it, and at last all. `output` is None until one is chosen. With `is_fragment`, as for a heading or
-    a table cell, a final punctuation mark is removed from the output if `text` ends with a letter or digit (see `without_added_stop`). With
-    `is_continued`, the sentence goes on after `text` (see `without_own_stop`). With `begins`, a capital at its beginning stays one (see
-    `with_first_capital`). `draft` is the draft that was found for `text`; with `copied`, it is the output, or the translation of a label
-    is. While it `is_waiting`, terms may change the output, or tags are to be placed; `replaced` are the hypotheses that did not have the
-    terms. `is_doubtful` is whether the output has terms, but may be a poor translation. `tags` are the inline tags that were inside `text`;
-    `tagged` is the output with them, None until they are placed. If the `languages` of source and output differ, the output has numbers,
-    prices and times in the form of its language, and fits the protected spans (see `fit_neighbours`).
+    - `tokens`: its number of tokens without special ones; None if they were not counted.
+    - `ways`: yields the variants in the order in which they are tried until an output has no problem; at least one has an output.
+    - `variant`, `parts`: the variant that is being decoded, and its hypotheses.
+    - `tried`: the variants that were decoded before it; in the end, all of them.
+    - `output`: None until one is chosen.
+    - `is_fragment`: as for a heading or a table cell, a final punctuation mark is removed from the output if `text` ends with a letter or
+      digit (see `without_added_stop`).
+    - `is_continued`: the sentence goes on after `text` (see `without_own_stop`).
+    - `begins`: a capital at its beginning stays one (see `with_first_capital`).
+    - `draft`: the draft that was found for `text`; with `copied`, it is the output, or the translation of a label is.
+    - `is_waiting`: terms may still change the output, or tags are still to be placed.
+    - `replaced`: the hypotheses that did not have the terms.
+    - `is_doubtful`: the output has terms, but may be a poor translation.
+    - `tags`: the inline tags that were inside `text`.
+    - `tagged`: the output with the tags; None until they are placed.
+
+    If the `languages` of source and output differ, the output has numbers, prices and times in the form of its language, and fits the
+    protected spans (see `fit_neighbours`).
     """
 
     def __init__(
@@ -166,7 +175,7 @@ class DecodedText:
         """An output with the shape of the text: its final marks, first letter and quotation marks."""
         if not output:
             return output
-        if BROKEN not in self.text:
+        if has_broken_characters(output, self.text):
             output = _BROKEN.sub("", output)
         translates = self._languages[0] != self._languages[1]
         if translates:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from specdec_cli.text.checks import holds, repeats_itself, shortened_names
+from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.locale.matching import lost_long_numbers, without_double_marks
@@ -37,8 +37,6 @@ _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _END = ".!?:;,\u2026"
-BROKEN = "\ufffd"
-"""What stands in an output for bytes that are no character."""
 AS_IT_IS, IN_PARTS = "as it is", "in parts"
 COSTS: Mapping[str, int] = {
     "copied": 60,
@@ -146,7 +144,7 @@ def _judged(output: str, source: str, spans: tuple[str, ...], words: tuple[str, 
         found.append(Problem("text lost"))
     if repeats_itself(output, source):
         found.append(Problem("repetition"))
-    if output.count(BROKEN) > source.count(BROKEN):
+    if has_broken_characters(output, source):
         found.append(Problem("broken character"))
     return Restored(output, tuple(found))
 

@@ -18,6 +18,8 @@ DESCRIPTIONS = {
     NEGATION: "the input says not, no, never or the like, and the output does not",
     GLOSSARY: "a term of the glossary was inserted, or brought in by unlikely words or by translation in parts",
 }
+BROKEN = "\ufffd"
+"""The character that stands in an output for bytes that are no character."""
 _WORD = re.compile(r"\w+|[^\w\s]+")
 _STUTTER = re.compile(r"([^\W\d_]{1,6}?)\1{5,}")
 _SEPARATORS = re.compile(r"([,;:])\s?\1\s?\1")
@@ -42,6 +44,11 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     if lost_numbers(source, output, languages):
         found += (NUMBERS,)
     return (*found, NEGATION) if loses_negation(source, output, languages) else found
+
+
+def has_broken_characters(output: str, source: str) -> bool:
+    """Whether `output` has a replacement character (U+FFFD), and `source` has none."""
+    return BROKEN in output and BROKEN not in source
 
 
 def repeats_itself(output: str, source: str) -> bool:

@@ -70,6 +70,9 @@ def test_few_sentences_are_not_written(measurement: CachedMeasurement) -> None:
         {"milliseconds": [1, float("nan")]},
         {"milliseconds": 7},
         {"rounds": "1"},
+        {"rounds": 0},
+        {"tokens": [0, 5]},
+        {"milliseconds": [5.0, 0.0]},
         {"more": 1},
     ],
 )

@@ -60,3 +60,10 @@ def test_variants_that_were_tried_are_told_and_shown(pytestconfig: pytest.Config
     shown = capsys.readouterr().err
     assert "x known signs, as it is: 'She sold her car for $77.' -> " in shown and "number lost 77 20" in shown
     assert "+ K7: 'She sold her car for K7.' -> " in shown
+
+
+@pytest.mark.parametrize(("source", "is_problem"), [("see {name} now", True), ("see {name} \ufffd now", False)])
+def test_broken_characters_are_a_problem_unless_the_source_has_some(source: str, is_problem: bool) -> None:
+    found = dict(candidates(list(variants(source)), lambda text: f"{text} \ufffd"))["X1"]
+    assert found is not None
+    assert (Problem("broken character") in found.problems) is is_problem

@@ -103,8 +103,8 @@ def realise(source: str, output: str, languages: Languages) -> str:
 
 
 def repaired(source: str, target: str, languages: Languages) -> str:
-    """Return `target`, a translation of `source` that a person wrote, with the numbers that it has as in the source written as the target
-    language does, and so the times with a.m. or p.m. for a language with a clock of 24 hours.
+    """Return `target`, a translation of `source` that a person wrote, with its numbers in the form of the target language where they were
+    left in the form of the source. Times with a.m. or p.m. change likewise if the target language has a clock of 24 hours.
 
     Numbers that differ otherwise stay, and so do labels, signs of currencies, decimals without a unit, which may be versions, and
     numbers with three digits after a point, which may be thousands or decimals.
@@ -138,7 +138,7 @@ def without_double_marks(text: str) -> str:
 class _Matching:
     """Which quantities of an output stand for those of a source, and the output with these written anew.
 
-    With `is_sentence`, the output is one sentence, so that the full stop of "p.m." before a capital ends none.
+    With `is_sentence`, the output is one sentence, so the full stop of "p.m." does not end a sentence even before a capital.
     """
 
     def __init__(self, output: str, language: str, *, is_sentence: bool = False) -> None:
@@ -170,7 +170,9 @@ class _Matching:
             self.lost = [quantity for quantity in self.lost if not step(quantity)]
 
     def take_words(self, words: Counter[str]) -> None:
-        """Let the `words` for numbers and for noon stand for quantities that are lost; each word that does is taken from them."""
+        """Look for the quantities in `lost` among the `words` for numbers and for noon. Those that are found are no longer lost, and each
+        word is used for one quantity only: it is removed from `words`.
+        """
         left, self.lost = self.lost, []
         for quantity in left:
             if quantity.kind == "time":
