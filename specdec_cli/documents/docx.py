@@ -13,11 +13,12 @@ from io import BytesIO
 from itertools import accumulate, pairwise
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.segments import STAND_IN, Change, Piece, Segment
+from specdec_cli.documents.segments import STAND_IN, Change, Segment
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
 from specdec_cli.text.protect.spans import without_protected
+from specdec_cli.text.view import Part, view_of
 
 _TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
 
@@ -305,16 +306,17 @@ def _text(group: Sequence[Run]) -> str:
 
 def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int], end: int | None) -> Iterator[Paragraph]:
     """Yield the paragraph of `groups`, if they have text; those in `breaks` begin after what separates words."""
-    text, pieces = "", []
+    parts, end_before = list[Part](), groups[0][0].start if groups else 0
     for mark, group in zip(_marks(groups, breaks), groups, strict=True):
-        text += mark
-        own = _text(group)
-        pieces.append(Piece(len(text), len(text) + len(own), group[0].start, group[-1].end))
-        text += own
+        begin, finish = group[0].start, group[-1].end
+        parts += [(mark, end_before, begin, "markup"), (_text(group), begin, finish, "text")]
+        end_before = finish
+    view = view_of(part for part in parts if part[0])
+    text = view.text
     if not any(map(str.isalpha, without_protected(text))):
         return
     lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
-    whole = Segment(text, tuple(pieces))
+    whole = Segment(text, view.pieces)
     yield Paragraph(whole.part(len(lead), len(text) - len(tail)), tuple(groups), lead, tail, end)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from specdec_cli.documents.segments import Segment
 from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.view import joined
 
 _HEAD = re.compile(r"\{\s*[\w.]+\s*,\s*(?:plural|select|selectordinal)\s*,(?:\s*offset:\d+)?")
 _FORM = re.compile(r"\s*(?:=\d+|[\w-]+)\s*\{")
@@ -82,11 +83,8 @@ def accelerator_at(text: str, sign: str) -> int | None:
 
 def without_sign(segment: Segment, place: int) -> Segment:
     """Return the segment without the character at `place` of its text."""
-    if place == 0:
-        return segment.part(1, len(segment.text))
-    first, last = segment.part(0, place), segment.part(place + 1, len(segment.text))
-    moved = [piece._replace(start=piece.start + place, end=piece.end + place) for piece in last.pieces]
-    return replace(segment, text=first.text + last.text, pieces=(*first.pieces, *moved))
+    rest = joined([segment.part(0, place), segment.part(place + 1, len(segment.text))])
+    return replace(segment, text=rest.text, pieces=rest.pieces)
 
 
 def with_single_ampersands(segment: Segment) -> Segment:

@@ -17,13 +17,15 @@ from specdec_cli.documents.messages import (
     without_sign,
 )
 from specdec_cli.documents.reading import decode, known_encoding
-from specdec_cli.documents.segments import Change, Piece, Segment
+from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.documents.wrapped import line_groups, text_segment
 from specdec_cli.errors import InputError
+from specdec_cli.text.view import Part, view_of
 
 _KEYWORD = re.compile(r"[ \t]*(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,3})\])?)[ \t]*(?=\")")
 _QUOTED = re.compile(r"[ \t]*\"((?:[^\"\\\r\n]|\\.)*)\"[ \t]*\r?$")
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2})|(.))")
+_BYTE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2}))")
+_ESCAPE = re.compile(rf"(?P<bytes>(?:{_BYTE.pattern})+)|\\(?P<letter>.)")
 _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _ESCAPED = {'"': '\\"', "\\": "\\\\"} | {control: f"\\{letter}" for letter, control in _CONTROLS.items()}
 _WIDTH = 77
@@ -100,27 +102,25 @@ def read_entries(content: str, name: str) -> list[Entry]:
 
 def decoded(content: str, string: PoString) -> Segment:
     """Return the text of a string without escapes, as one segment, which may have line breaks."""
-    pieces: list[Piece] = []
-    texts: list[str] = []
-    length = 0
+    view = view_of(part for each in string.parts for part in _unescaped(content, *each) if part[0])
+    return Segment(view.text, view.pieces)
 
-    def add(begin: int, finish: int, text: str) -> None:
-        nonlocal length
-        if text:
-            pieces.append(Piece(length, length + len(text), begin, finish))
-            texts.append(text)
-            length += len(text)
 
-    for begin, finish in string.parts:
-        position = begin
-        for found in _ESCAPE.finditer(content, begin, finish):
-            add(position, found.start(), content[position : found.start()])
-            octal, hexadecimal, letter = found.groups()
-            number = int(octal, 8) if octal else int(hexadecimal, 16) if hexadecimal else None
-            add(*found.span(), _CONTROLS.get(letter, letter) if number is None else chr(number))
-            position = found.end()
-        add(position, finish, content[position:finish])
-    return Segment("".join(texts), tuple(pieces))
+def _unescaped(content: str, begin: int, finish: int) -> Iterator[Part]:
+    for found in _ESCAPE.finditer(content, begin, finish):
+        yield content[begin : found.start()], begin, found.start(), "text"
+        begin, letter = found.end(), found["letter"]
+        yield _of_bytes(found["bytes"]) if letter is None else _CONTROLS.get(letter, letter), found.start(), begin, "text"
+    yield content[begin:finish], begin, finish, "text"
+
+
+def _of_bytes(escapes: str) -> str:
+    """The text of numeric escapes, each of which is a byte: of UTF-8, or else of ISO 8859-1."""
+    data = bytes(int(octal, 8) & 255 if octal else int(hexadecimal, 16) for octal, hexadecimal in _BYTE.findall(escapes))
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("iso8859-1")
 
 
 def escaped(text: str) -> str:

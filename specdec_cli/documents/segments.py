@@ -1,7 +1,6 @@
 """Segments of a document: their text as the model sees it, where each part of it is in the document, and their construction."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import NamedTuple
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import wrap_words
+from specdec_cli.text.view import View, view_of
 
 STAND_IN = re.compile(r"</?g\d+>|<[nvx]\d+/>")
 """What stands for inline markup in the text of a segment: <g1> and </g1> for a pair, <n1/> for a line break or an image, <v1/> for
@@ -26,24 +26,6 @@ class Change(NamedTuple):
     start: int
     end: int
     text: str
-
-
-class Piece(NamedTuple):
-    """The characters `start` to `end` of a segment's text, and `begin` to `finish` of the document, which they stand for.
-
-    A gap is a line break or what else separates the words of a segment; changes keep it.
-    """
-
-    start: int
-    end: int
-    begin: int
-    finish: int
-    is_gap: bool = False
-
-    @property
-    def is_copied(self) -> bool:
-        """Whether the piece has the same length in the document as in the text: then it has no escaped characters and no markup."""
-        return self.end - self.start == self.finish - self.begin
 
 
 @dataclass(frozen=True)
@@ -92,25 +74,13 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Segment:
-    """A text that is decoded, and its `pieces`, which are in order and cover it.
+class Segment(View):
+    """A text that is decoded, as a view of its document.
 
     `text` has no line breaks and no white space at its ends. Inline markup is replaced by stand-ins.
     """
 
-    text: str
-    pieces: tuple[Piece, ...]
     layout: Layout = Layout()
-
-    @property
-    def begin(self) -> int:
-        """The offset in the document at which the segment begins."""
-        return self.pieces[0].begin
-
-    @property
-    def finish(self) -> int:
-        """The offset in the document at which the segment ends."""
-        return self.pieces[-1].finish
 
     def replaced(self, output: str, read: Callable[[int, int], str]) -> Change:
         """Return the change of the document for the `output` of the segment; `read` returns a part of the document."""
@@ -129,7 +99,7 @@ class Segment:
         """Yield the changes of the document for those `edits` of the text that are `fitted`; line breaks and other gaps are kept."""
         for edit in self.fitted(edits):
             for part in self._parts(edit):
-                yield self._change(part)
+                yield Change(*self.span(part.start, part.end), self.layout.escape(part.text))
 
     def _without_gap(self, edit: Edit) -> Edit:
         """Return `edit`. If it deletes the first words of a line, it then deletes the space after them, and not the gap before them."""
@@ -142,7 +112,7 @@ class Segment:
 
     def _parts(self, edit: Edit) -> Iterator[Change]:
         """Divide an edit at the gaps inside it, and yield those parts that change the text."""
-        gaps = [piece for piece in self.pieces if piece.is_gap and edit.start < piece.end and piece.start < edit.end]
+        gaps = [piece for piece in self.among(edit.start, edit.end) if piece.is_gap]
         words, start = edit.text, edit.start
         parts = []
         for gap in gaps:
@@ -187,36 +157,6 @@ class Segment:
         inner = [Change(each.start - begin, each.end - begin, each.text) for each in made]
         return Change(begin, finish, apply_edits(content[begin:finish], inner))
 
-    def position(self, offset: int) -> int:
-        """The offset in the document of an `offset` into the text."""
-        for piece in self.pieces:
-            if offset < piece.end:
-                return piece.begin + (offset - piece.start if piece.is_copied else 0)
-        return self.finish
-
-    def part(self, start: int, end: int) -> "Segment":
-        """The segment of the characters `start` to `end` of the text."""
-        found = []
-        inside = slice(
-            bisect_right(self.pieces, start, key=lambda piece: piece.end), bisect_left(self.pieces, end, key=lambda piece: piece.start)
-        )
-        for piece in self.pieces[inside]:
-            first, last = max(start, piece.start), min(end, piece.end)
-            if first < last:
-                begin = piece.begin + (first - piece.start if piece.is_copied else 0)
-                finish = begin + last - first if piece.is_copied else piece.finish
-                found.append(piece._replace(start=first - start, end=last - start, begin=begin, finish=finish))
-        return replace(self, text=self.text[start:end], pieces=tuple(found))
-
-    def _change(self, part: Change) -> Change:
-        """The change of the document for a replacement in the text."""
-        start, end, text = part
-        begin = self.position(start)
-        last = self.position(end - 1) if end > start else begin
-        ending = next((piece for piece in self.pieces if piece.start < end <= piece.end), None)
-        finish = begin if end == start else last + 1 if ending is None or ending.is_copied else ending.finish
-        return Change(begin, finish, self.layout.escape(text))
-
 
 def _split_words(text: str, count: int) -> tuple[str, str]:
     """Split `text` after `count` words, without the space between both parts."""
@@ -228,7 +168,7 @@ def _split_words(text: str, count: int) -> tuple[str, str]:
 _TEXT, _GAP, _OPEN, _CLOSE, _SINGLE, _VOID, _BREAK = range(7)
 _LETTERS = {_SINGLE: "x", _VOID: "v", _BREAK: "n"}
 _SPACE = re.compile(r"\s*")
-Part = tuple[int, int, int, str]
+_Part = tuple[int, int, int, str]
 """Kind, begin and finish in the document, text."""
 
 
@@ -237,7 +177,7 @@ class SegmentBuilder:
 
     def __init__(self, content: str) -> None:
         self._content = content
-        self._parts: list[Part] = []
+        self._parts: list[_Part] = []
 
     def text(self, begin: int, finish: int) -> None:
         """Add the characters `begin` to `finish` of the document, which contain no line break."""
@@ -279,23 +219,20 @@ class SegmentBuilder:
         """
         parts = _trimmed(self._parts, _pairs(self._parts))
         names = _names(parts, _pairs(parts))
-        pieces, marks, length, texts = [], {}, 0, []
-        for (kind, begin, finish, own), name in zip(parts, names, strict=True):
-            text = name or own
-            pieces.append(Piece(length, length + len(text), begin, finish, kind == _GAP))
-            texts.append(text)
-            length += len(text)
-            if name:
-                marks[name] = begin, finish
-        text = "".join(texts)
+        marks = {name: (begin, finish) for (_, begin, finish, _), name in zip(parts, names, strict=True) if name}
+        view = view_of(
+            (name or text, begin, finish, "markup" if name else "gap" if kind == _GAP else "text")
+            for (kind, begin, finish, text), name in zip(parts, names, strict=True)
+        )
+        text = view.text
         if not any(map(str.isalpha, without_protected(text))):
             return None
-        found = Segment(text, tuple(pieces), replace(layout or Layout(), marks=marks))
+        found = Segment(text, view.pieces, replace(layout or Layout(), marks=marks))
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
         return found.part(start, end) if (start, end) != (0, len(text)) else found
 
 
-def _pairs(parts: list[Part]) -> dict[int, int]:
+def _pairs(parts: list[_Part]) -> dict[int, int]:
     """The index of the closing part for each opening part, and the reverse; parts without a counterpart are missing."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
@@ -308,7 +245,7 @@ def _pairs(parts: list[Part]) -> dict[int, int]:
     return pairs
 
 
-def _trimmed(parts: list[Part], pairs: dict[int, int]) -> list[Part]:
+def _trimmed(parts: list[_Part], pairs: dict[int, int]) -> list[_Part]:
     """`parts` without white space, single markup, and pairs around everything, at both ends."""
     first, last = 0, len(parts) - 1
 
@@ -332,7 +269,7 @@ def _trimmed(parts: list[Part], pairs: dict[int, int]) -> list[Part]:
     return parts[first : last + 1]
 
 
-def _names(parts: list[Part], pairs: dict[int, int]) -> list[str]:
+def _names(parts: list[_Part], pairs: dict[int, int]) -> list[str]:
     """The stand-in for each part, "" for text; numbers that occur in the text already are not used."""
     taken = {int(number) for part in parts for each in STAND_IN.findall(part[3]) for number in re.findall(r"\d+", each)}
     number, numbers, names = 0, {}, []

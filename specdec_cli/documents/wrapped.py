@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specdec_cli.documents.document import line_starts, point_at
-from specdec_cli.documents.segments import Layout, Piece, Segment
+from specdec_cli.documents.segments import Layout, Segment
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.layout import split_marks
 from specdec_cli.text.segment.paragraphs import Paragraph, find_wrapped
+from specdec_cli.text.view import View, joined, view_of
 
 _SENTENCE_END = re.compile(r"[.!?\u2026\u3002\uff01\uff1f](?:[\"')\]\u2019\u201d\u00bb*_`]|</?\w[^<>]*>)*$")
 
@@ -100,27 +101,16 @@ def paragraph_edit(paragraph: Paragraph, edit: Edit) -> FileEdit:
 
 def _lines_of(paragraph: Paragraph) -> tuple[str, Segment]:
     """The lines of a paragraph as they are in the file, and its text as a segment of them."""
-    content, pieces = "", list[Piece]()
-    ends = [*(start - 1 for start in paragraph.starts[1:]), len(paragraph.text)]
-    for line, head, start, end in zip(paragraph.lines, paragraph.heads, paragraph.starts, ends, strict=True):
-        begin = len(content) + (len(head) if pieces else 0)
-        if pieces:
-            pieces.append(Piece(start - 1, start, pieces[-1].finish, begin, is_gap=True))
-        pieces.append(Piece(start, end, begin, begin + end - start))
-        content += line.text + line.ending
-    return content, Segment(paragraph.text, tuple(pieces), Layout(can_begin=lambda word: not split_marks(f"{word} x").head))
+    content = "".join(line.text + line.ending for line in paragraph.lines)
+    return content, Segment(paragraph.text, paragraph.pieces, Layout(can_begin=lambda word: not split_marks(f"{word} x").head))
 
 
 def _joined(segment: Segment, layout: Layout) -> Segment:
     """`segment` with a space in the place of each line break and the white space around it."""
-    pieces, text, position = [], "", 0
-    for found in [*re.finditer(r"\s*\n\s*", segment.text), None]:
-        part = segment.part(position, found.start() if found else len(segment.text))
-        pieces += [piece._replace(start=piece.start + len(text), end=piece.end + len(text)) for piece in part.pieces]
-        text += part.text
-        if found:
-            gap = segment.part(*found.span())
-            pieces.append(gap.pieces[0]._replace(start=len(text), end=len(text) + 1, begin=gap.begin, finish=gap.finish, is_gap=True))
-            text += " "
-            position = found.end()
-    return replace(segment, text=text, pieces=tuple(pieces), layout=layout)
+    parts, position = list[View](), 0
+    for found in re.finditer(r"\s*\n\s*", segment.text):
+        gap = segment.part(*found.span())
+        parts += [segment.part(position, found.start()), view_of([(" ", gap.begin, gap.finish, "gap")])]
+        position = found.end()
+    whole = joined([*parts, segment.part(position, len(segment.text))])
+    return replace(segment, text=whole.text, pieces=whole.pieces, layout=layout)

@@ -155,9 +155,9 @@ class LanguageTool:
 def _matches_in(text: AnnotatedText, lines: Sequence[CheckedLine], corrections: Sequence[Correction]) -> Iterator[dict[str, Any]]:
     """Yield the matches for the corrections of the lines of a text."""
     for line, correction in zip(lines, corrections, strict=True):
-        edits = line.between(line.divided(correction.edits), text.breaks)
+        edits = line.between(line.within_lines(correction.edits), text.breaks)
         for edit in without_overlaps(line.text, without_last_stop(line.text, edits)):
-            span = text.original_span(line.place(edit.start), line.place(edit.end - 1) + 1)
+            span = text.original_span(*line.span(edit.start, edit.end))
             if span is not None:
                 yield match_of(line.text, edit, span)
 

@@ -4,62 +4,41 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 from specdec_cli.error_types.names import description, explanation
 from specdec_cli.server.guard import RequestError
-from specdec_cli.text.edits import Edit
+from specdec_cli.text.edits import Edit, Utf16
 from specdec_cli.text.segment.sentences import split_sentences
 from specdec_cli.text.shape import with_own_marks
-
-
-def utf16_length(text: str) -> int:
-    """The number of UTF-16 code units of `text`."""
-    return len(text) if text.isascii() else len(text) + sum(ord(character) > 0xFFFF for character in text)
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a text: what the client's document has (`original`), and what is checked in its place (`checked`)."""
-
-    original: str
-    checked: str
-    is_markup: bool
+from specdec_cli.text.view import Part, PieceKind, view_of
 
 
 class AnnotatedText:
-    """A text of several parts; `checked` is the text to correct, in which markup begins or ends at the offsets `breaks`, in order."""
+    """A text that is a view of the client's document; `checked` is the text to correct, in which markup begins or ends at the offsets
+    `breaks`, in order. The parts are those of a view: texts and markup, with their places in the document.
+    """
 
-    def __init__(self, parts: Iterable[Part]) -> None:
-        checked: list[str] = []
-        breaks: list[int] = []
-        self._places: list[int | None] = []  # of each character of `checked`, in UTF-16 code units; None in markup
-        start = 0
-        for part in parts:
-            checked.append(part.checked)
-            if part.is_markup:
-                breaks += [len(self._places), len(self._places) + len(part.checked)]
-                self._places += [None] * len(part.checked)
-            else:
-                self._places += list(accumulate(map(utf16_length, part.checked), initial=start))[:-1]
-            start += utf16_length(part.original)
-        self.checked, self.breaks = "".join(checked), tuple(dict.fromkeys(breaks))
+    def __init__(self, document: str, parts: Iterable[Part]) -> None:
+        self._view, self._units = view_of(parts), Utf16(document)
+        self.checked = self._view.text
+        self.breaks = tuple(dict.fromkeys(place for each in self._view.pieces if each.kind == "markup" for place in each[:2]))
 
     def original_span(self, start: int, end: int) -> tuple[int, int] | None:
         """The span (start, end) of the client's document, in UTF-16 code units, of a span of `checked` in code points.
 
         The span must not be empty. None if there is markup in it, which a replacement would remove.
         """
-        first, last = self._places[start], self._places[end - 1]
-        if first is None or last is None or last - first != utf16_length(self.checked[start : end - 1]):
+        if any(piece.kind == "markup" for piece in self._view.among(start, end)):
             return None
-        return first, last + utf16_length(self.checked[end - 1])
+        first, last = self._view.span(start, end)
+        return self._units.offset(first), self._units.offset(last)
 
 
 def plain_text(text: str) -> AnnotatedText:
     """A text without markup."""
-    return AnnotatedText([Part(text, text, False)])
+    return AnnotatedText(text, [(text, 0, len(text), "text")])
 
 
 def read_annotations(data: Any) -> AnnotatedText:
@@ -71,17 +50,21 @@ def read_annotations(data: Any) -> AnnotatedText:
         found = json.loads(data) if isinstance(data, str) else data
         if isinstance(found.get("text"), str):
             return plain_text(found["text"])
-        return AnnotatedText([_part(each) for each in found["annotation"]])
+        read = [_annotation(each) for each in found["annotation"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RequestError(400, "'data' is not valid: a list 'annotation' of objects with 'text' or 'markup' is expected") from error
+    ends = list(accumulate((len(original) for original, _, _ in read), initial=0))
+    parts = [(checked, *place, kind) for (_, checked, kind), place in zip(read, pairwise(ends), strict=True)]
+    return AnnotatedText("".join(original for original, _, _ in read), parts)
 
 
-def _part(annotation: dict[str, Any]) -> Part:
+def _annotation(annotation: dict[str, Any]) -> tuple[str, str, PieceKind]:
+    """What the client's document has, what is checked in its place, and its kind."""
     text, markup, replacement = annotation.get("text"), annotation.get("markup"), annotation.get("interpretAs")
     if isinstance(text, str) and markup is None:
-        return Part(text, text, False)
+        return text, text, "text"
     if isinstance(markup, str) and isinstance(replacement, str | None) and text is None:
-        return Part(markup, replacement or "", True)
+        return markup, replacement or "", "markup"
     raise ValueError
 
 
@@ -177,7 +160,9 @@ def _context(source: str, edit: Edit) -> dict[str, Any]:
     start, end = max(0, edit.start - _AROUND), min(len(source), edit.end + _AROUND)
     before = ("..." if start else "") + source[start : edit.start]
     text = before + source[edit.start : end] + ("..." if end < len(source) else "")
-    return {"text": text, "offset": utf16_length(before), "length": utf16_length(source[edit.start : edit.end])}
+    units = Utf16(text)
+    offset = units.offset(len(before))
+    return {"text": text, "offset": offset, "length": units.offset(len(before) + edit.end - edit.start) - offset}
 
 
 def _sentence(source: str, edit: Edit) -> str:

@@ -157,9 +157,8 @@ def _corrected(text: str, decode: Callable[[Sequence[str]], Iterable[Any]]) -> d
     decoded = list(decode([line.text for line in lines]))
     found, position, parts = [], 0, []
     for line, correction in zip(lines, decoded, strict=True):
-        for edit in line.divided(correction.edits):
-            start = line.place(edit.start)
-            end = line.place(edit.end - 1) + 1 if edit.end > edit.start else start
+        for edit in line.within_lines(correction.edits):
+            start, end = line.span(edit.start, edit.end)
             parts += [text[position:start], edit.text]
             found.append({"start": start, "end": end, "source": text[start:end], "text": edit.text})
             position = end

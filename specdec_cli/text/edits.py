@@ -1,6 +1,7 @@
 """Word-level edits between two texts, and places of edits in files."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple, Protocol
@@ -203,6 +204,17 @@ def _changed_spans(before: _WordSpans, after: _WordSpans) -> Iterator[tuple[Span
             yield before.span(i1, i2, with_gap), after.span(j1, j2, with_gap)
 
 
+class Utf16:
+    """Offsets into a text in UTF-16 code units."""
+
+    def __init__(self, text: str) -> None:
+        self._astral = [] if text.isascii() else [offset for offset, character in enumerate(text) if ord(character) > 0xFFFF]
+
+    def offset(self, offset: int) -> int:
+        """The number of code units before an `offset` in code points."""
+        return offset + bisect_left(self._astral, offset)
+
+
 class Point(NamedTuple):
     """A place between two characters of a file: the number of its line, from 1, and the text of the line before it."""
 
@@ -232,7 +244,8 @@ def byte_column(point: Point) -> int:
 
 def utf16_column(point: Point) -> int:
     """The column of a point, from 1, in UTF-16 code units."""
-    return len(_visible(point).encode("utf-16-le", "surrogatepass")) // 2 + 1
+    visible = _visible(point)
+    return Utf16(visible).offset(len(visible)) + 1
 
 
 def _visible(point: Point) -> str:

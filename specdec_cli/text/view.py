@@ -1,14 +1,146 @@
-"""Texts without their tags, and as a model reads them; edits of these texts as edits of their sources."""
+"""The map of offsets: texts that stand for parts of a source, and edits of these texts as edits of their sources.
+
+A `View` is the only map between the offsets of two texts. Segments of documents, lines of wrapped paragraphs, lines that the server
+checks, and texts without tags, emoji and invisible signs are views. All offsets are in code points; `Utf16` (text/edits.py) counts code
+units for clients that need these. Two other conversions are no maps between texts: the readers of XML and HTML turn bytes, lines and
+columns of their libraries into code points of the same text, and `documents.document` turns these into lines and columns.
+"""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import accumulate, pairwise
-from typing import Literal
+from itertools import pairwise
+from typing import Literal, NamedTuple, Self
 
 from specdec_cli.text.edits import Edit
+
+PieceKind = Literal["text", "gap", "markup"]
+
+
+class Piece(NamedTuple):
+    """The characters `start` to `end` of a text, and `begin` to `finish` of its source, which they stand for.
+
+    A gap is a space for a line break, or for what else separates words in the source; changes keep it. Markup is a stand-in of it, or no
+    character if it was removed.
+    """
+
+    start: int
+    end: int
+    begin: int
+    finish: int
+    kind: PieceKind = "text"
+
+    @property
+    def is_gap(self) -> bool:
+        """Whether the piece is a gap."""
+        return self.kind == "gap"
+
+    @property
+    def is_copied(self) -> bool:
+        """Whether each character of the piece stands for one of the source: then it has no escaped characters and no markup."""
+        return self.kind == "text" and self.end - self.start == self.finish - self.begin
+
+
+Part = tuple[str, int, int, PieceKind]
+"""A text, the offsets in its source of what it stands for, and its kind."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A `text`, and its `pieces`, which are in order and cover it."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+
+    @property
+    def begin(self) -> int:
+        """The offset in the source at which the text begins."""
+        return self.pieces[0].begin
+
+    @property
+    def finish(self) -> int:
+        """The offset in the source at which the text ends."""
+        return self.pieces[-1].finish
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        return [piece.end for piece in self.pieces]
+
+    @cached_property
+    def _finishes(self) -> list[int]:
+        return [piece.finish for piece in self.pieces]
+
+    def position(self, offset: int) -> int:
+        """The offset in the source of the character at `offset` of the text, after removed markup; `finish` for the end of the text."""
+        index = bisect_right(self._ends, offset)
+        if index == len(self.pieces):
+            return self.finish
+        piece = self.pieces[index]
+        return piece.begin + (offset - piece.start if piece.is_copied else 0)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The offsets in the source of the characters `start` to `end` of the text; without characters, twice that of the next one."""
+        begin = self.position(start)
+        if start == end:
+            return begin, begin
+        piece = self.pieces[bisect_right(self._ends, end - 1)]
+        return begin, piece.begin + end - piece.start if piece.is_copied else piece.finish
+
+    def offset(self, position: int) -> int:
+        """The offset in the text of a `position` in the source. One inside a piece that is not copied becomes the offset of this piece."""
+        index = bisect_right(self._finishes, position)
+        if index == len(self.pieces):
+            return len(self.text)
+        piece = self.pieces[index]
+        return piece.start + (max(position - piece.begin, 0) if piece.is_copied else 0)
+
+    def among(self, start: int, end: int) -> tuple[Piece, ...]:
+        """The pieces of which at least one character, or removed markup, is between `start` and `end` of the text."""
+        first, last = bisect_right(self._ends, start), bisect_left(self.pieces, end, key=lambda piece: piece.start)
+        return self.pieces[first:last]
+
+    def part(self, start: int, end: int) -> Self:
+        """The view of the characters `start` to `end` of the text."""
+        found = []
+        for piece in self.among(start, end):
+            first, last = max(start, piece.start), min(end, piece.end)
+            if first < last or start < piece.start < end:
+                begin, finish = piece.begin, piece.finish
+                if piece.is_copied:
+                    begin, finish = begin + (first - piece.start), finish - (piece.end - last)
+                found.append(piece._replace(start=first - start, end=last - start, begin=begin, finish=finish))
+        return replace(self, text=self.text[start:end], pieces=tuple(found))
+
+    def moved(self, distance: int) -> Self:
+        """The same view of a source that has `distance` more characters before it."""
+        return replace(
+            self, pieces=tuple(each._replace(begin=each.begin + distance, finish=each.finish + distance) for each in self.pieces)
+        )
+
+    def divided(self, edits: Iterable[Edit], places: Sequence[int]) -> list[Edit]:
+        """Return `edits` of the text; one on both sides of one of `places`, which are in order, is divided between its words there, or left
+        out if its two texts have different numbers of words.
+        """
+        tags = tuple(Tag(place, place, place, closes=False) for place in places)
+        return Untagged(self.text, self.text, tags).restored(list(edits))
+
+
+def view_of(parts: Iterable[Part]) -> View:
+    """The view of these parts, one after the other."""
+    texts, pieces, length = list[str](), list[Piece](), 0
+    for text, begin, finish, kind in parts:
+        texts.append(text)
+        pieces.append(Piece(length, length + len(text), begin, finish, kind))
+        length += len(text)
+    return View("".join(texts), tuple(pieces))
+
+
+def joined(views: Iterable[View]) -> View:
+    """The view of these views of one source, one after the other."""
+    return view_of((view.text[each.start : each.end], *each[2:]) for view in views for each in view.pieces)
+
 
 Side = Literal["before", "after", "gap"]
 """Where an item is: before the word that follows it, after the word before it, or in the place of the space between both."""
@@ -75,6 +207,16 @@ class Untagged:
         moved = (self._after_space(edit) for edit in edits)
         return [self._moved(part, places) for edit in moved if not self._empties(edit) for part in self._parts(edit, places)]
 
+    @cached_property
+    def view(self) -> View:
+        """The text as a view of the source."""
+        ends, starts = [0, *(tag.end for tag in self.tags)], [*(tag.start for tag in self.tags), len(self.source)]
+        parts: list[Part] = []
+        for begin, finish, tag in zip(ends, starts, [*self.tags, None], strict=True):
+            parts.append((self.source[begin:finish], begin, finish, "text"))
+            parts += [] if tag is None else [("", tag.start, tag.end, "markup")]
+        return view_of(parts)
+
     def _after_space(self, edit: Edit) -> Edit:
         """Return `edit`. If it deletes a space before a tag and the first words after it, it then deletes the space after these instead."""
         start, end = edit.start + 1, edit.end + 1
@@ -105,12 +247,14 @@ class Untagged:
 
     def _moved(self, edit: Edit, places: Sequence[int]) -> Edit:
         """The edit at its place in the source; an insertion beside tags is after those that close and before those that open."""
-        count = (bisect_right if edit.start < edit.end else bisect_left)(places, edit.start)
-        while count < len(places) and places[count] == edit.start and self.tags[count].closes:
-            count += 1
-        moved = self.tags[count - 1].end - self.tags[count - 1].place if count else 0
-        inside = sum(tag.end - tag.start for tag in self.tags[count : bisect_left(places, edit.end)])
-        start, end = edit.start + moved, edit.end + moved + inside
+        if edit.start < edit.end:
+            start, end = self.view.span(edit.start, edit.end)
+        else:
+            count = bisect_left(places, edit.start)
+            while count < len(places) and places[count] == edit.start and self.tags[count].closes:
+                count += 1
+            before = self.tags[count - 1] if count else Tag(0, 0, 0, closes=False)
+            start = end = before.end + edit.start - before.place
         return edit._replace(start=start, end=end, source=self.source[start:end])
 
 
@@ -171,18 +315,29 @@ class Bare:
     def _moved(self, edit: Edit) -> Edit:
         """The edit at its place in the source; an insertion beside an item is after it only if it begins with a space."""
         count = bisect_left(self._places, edit.start)
-        if count < len(self.voids) and self.voids[count].place + self.voids[count].width == edit.start:
-            count += edit.start < edit.end or (self.voids[count].side == "after" and edit.text[:1].isspace())
-        moved = self._removed[count]
-        return edit._replace(start=edit.start + moved, end=edit.end + moved)
+        is_beside = count < len(self.voids) and self.voids[count].place + self.voids[count].width == edit.start
+        if edit.start < edit.end or (is_beside and self.voids[count].side == "after" and edit.text[:1].isspace()):
+            start, end = self._view.span(edit.start, edit.end)
+        else:
+            piece = self._view.pieces[2 * count]  # the text before the item, or the rest
+            start = end = piece.begin + edit.start - piece.start
+        return edit._replace(start=start, end=end)
 
     @cached_property
     def _places(self) -> list[int]:
         return [void.place for void in self.voids]
 
     @cached_property
-    def _removed(self) -> list[int]:
-        return list(accumulate((len(void.item) - void.width for void in self.voids), initial=0))
+    def _view(self) -> View:
+        """The text without void items, but with inline tags, as a view of the source."""
+        parts: list[Part] = []
+        start = begin = 0
+        for void in self.voids:
+            finish = begin + void.place - start
+            parts.append((self.plain.source[start : void.place], begin, finish, "text"))
+            start, begin = void.place + void.width, finish + len(void.item)
+            parts.append((" " * void.width, finish, begin, "gap" if void.width else "markup"))
+        return view_of([*parts, (self.plain.source[start:], begin, len(self.source), "text")])
 
 
 def _cuts(edit: Edit, places: Sequence[int]) -> list[int] | None:
@@ -230,11 +385,7 @@ class Readable:
 
     def places(self, places: Sequence[int]) -> list[int]:
         """The offsets in `text` of offsets in `source`. An offset inside a part that was left out becomes the offset of this part."""
-        tags = self.bare.tags
-        starts, ends = [*(tag.start for tag in tags), len(self.source)], [tag.end for tag in tags]
-        removed = [0, *accumulate(tag.end - tag.start for tag in tags)]
-        counts = [bisect_right(ends, place) for place in places]
-        return [min(place, starts[count]) - removed[count] for place, count in zip(places, counts, strict=True)]
+        return [self.bare.view.offset(place) for place in places]
 
     def _in_own_characters(self, edit: Edit) -> Edit | None:
         own = self.bare.text[edit.start : edit.end]

@@ -25,15 +25,15 @@ from specdec_cli.text.edits import apply_edits, find_edits
 )
 def test_no_edit_replaces_a_line_break(text: str, output: str, corrected: str) -> None:
     (line,) = checked_lines(text)
-    edits = line.divided(find_edits(line.text, output))
+    edits = line.within_lines(find_edits(line.text, output))
     assert apply_edits(line.text, edits).split() == corrected.split()
-    assert all("\n" not in text[line.place(edit.start) : line.place(edit.end - 1) + 1] for edit in edits)
+    assert all("\n" not in text[slice(*line.span(edit.start, edit.end))] for edit in edits)
 
 
 def test_no_sentence_begins_inside_a_long_one() -> None:
     first, second = checked_lines("and we go on " * 60)
     edits = find_edits(second.text, "A" + second.text[1:])
-    assert (first.continues, second.continues, len(edits), second.divided(edits)) == (False, True, 1, [])
+    assert (first.continues, second.continues, len(edits), second.within_lines(edits)) == (False, True, 1, [])
     _, following = checked_lines("We went home. " * 30 + "he was there. " * 30)
     assert not following.continues
 
@@ -55,8 +55,8 @@ def test_edits_are_made_between_markup(parts: list[str], output: str, replaced: 
         annotation[index] = {"markup": markup, "interpretAs": shown or None}
     text = read_annotations(json.dumps({"annotation": annotation}))
     (line,) = checked_lines(text.checked)
-    edits = line.between(line.divided(find_edits(line.text, output)), text.breaks)
-    spans = [(edit, text.original_span(line.place(edit.start), line.place(edit.end - 1) + 1)) for edit in edits]
+    edits = line.between(line.within_lines(find_edits(line.text, output)), text.breaks)
+    spans = [(edit, text.original_span(*line.span(edit.start, edit.end))) for edit in edits]
     document = "".join(part.partition("=")[0] for part in parts)
     found = [(document[slice(*span)], edit.text) for edit, span in spans if span is not None]
     assert found == replaced

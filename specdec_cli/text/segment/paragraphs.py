@@ -9,6 +9,7 @@ from specdec_cli.errors import InputError
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.layout import Marked, split_marks
+from specdec_cli.text.view import Part, Piece, view_of
 
 _END = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"')\]\u2019\u201d\u00bb]*$")
 _COMMENT = re.compile(r"[#%/;=<]|--|\.\.")
@@ -111,14 +112,13 @@ class Paragraph(Line):
     """Several lines joined to one: `text` has them separated by spaces, without the markers before the text of all
     but the first.
 
-    For each of the original `lines`, `heads` has the markers before its text, and `starts` the offset in `text`, in
-    code points, at which the line begins there: with its markers for the first line, without them for the others.
-    `width` is the number of characters of the longest line. The other fields are those of a Line.
+    `head` is the markers before the text of the lines after the first. `pieces` are those of `text` as a view of the original `lines`
+    with their endings. `width` is the number of characters of the longest line. The other fields are those of a Line.
     """
 
     lines: tuple[Line, ...] = ()
-    heads: tuple[str, ...] = ()
-    starts: tuple[int, ...] = ()
+    head: str = ""
+    pieces: tuple[Piece, ...] = ()
     width: int = 0
 
 
@@ -183,7 +183,7 @@ def rewrapped(line: Line, text: str) -> Iterator[tuple[str, str]]:
     elif text == line.text:
         yield from ((one.text, one.ending) for one in line.lines)
     else:
-        *first, last = _wrapped(text, line.width, line.heads[1])
+        *first, last = _wrapped(text, line.width, line.head)
         yield from ((one, line.lines[0].ending) for one in first)
         yield last, line.ending
 
@@ -233,13 +233,17 @@ def _joined(group: list[tuple[Line, Marked]], width: int) -> Line:
     first, last = group[0][0], group[-1][0]
     if len(group) == 1:
         return first
-    text, starts = first.text.rstrip(), [0]
-    for line, marked in group[1:]:
-        starts.append(len(text) + 1)
-        text = f"{text} {line.text[len(marked.head) :].rstrip() if line is not last else line.text[len(marked.head) :]}"
-    lines, heads = tuple(line for line, _ in group), tuple(marked.head for _, marked in group)
-    places = first.number, text, last.ending, first.location, first.file
-    return Paragraph(*places, lines=lines, heads=heads, starts=tuple(starts), width=width)
+    parts, position, finish = list[Part](), 0, 0
+    for line, marked in group:
+        text = line.text if line is first else line.text[len(marked.head) :]
+        begin = position + len(line.text) - len(text)
+        parts += [] if line is first else [(" ", finish, begin, "gap")]
+        text = text if line is last else text.rstrip()
+        position, finish = position + len(line.text) + len(line.ending), begin + len(text)
+        parts.append((text, begin, finish, "text"))
+    view = view_of(parts)
+    places = first.number, view.text, last.ending, first.location, first.file
+    return Paragraph(*places, lines=tuple(line for line, _ in group), head=group[1][1].head, pieces=view.pieces, width=width)
 
 
 def wrap_words(words: Sequence[str], width: int, first: int, indent: int, can_begin: Callable[[str], bool] = bool) -> Iterator[list[str]]:
