@@ -41,7 +41,8 @@ Run = tuple[int, int]
 def read_markdown(source: Source) -> Document:
     """Parse a Markdown file. Raises InputError for bytes that are not UTF-8, and UsageError without markdown-it-py."""
     content = decode(source.data, source.name)
-    parser = load_library("markdown_it", source.name).MarkdownIt("commonmark", {"maxNesting": _DEEPEST}).enable(["table", "strikethrough"])
+    parser = load_library("markdown_it", source.name).MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
+    parser.enable("table").disable("inline")  # markup inside blocks is found by `inline_marks`
     kept = front_matter_end(content)
     shown = _blank(content[:kept]) + _FORMULA.sub(lambda found: _blank(found.group()), content[kept:])
     references: dict[str, Any] = {}

@@ -8,6 +8,9 @@ import pytest
 
 from specdec_cli.documents.formats import Format
 from specdec_cli.documents.reading import known_encoding
+from specdec_cli.server.texts import checked_lines
+from specdec_cli.text.protect.spans import without_protected
+from specdec_cli.text.tags.markup import bare
 from tests.documents.helper import parse, texts, translated, unchanged
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
@@ -23,6 +26,10 @@ WORST: list[tuple[Format, Callable[[int], str]]] = [
     ("md", lambda size: "a  \n" * (size // 4)),
     ("md", lambda size: "a <!--" * (size // 6)),
     ("md", lambda size: "![a](b) " * (size // 8)),
+    ("md", lambda size: "[" * size),
+    ("md", lambda size: "`a " * (size // 3)),
+    ("md", lambda size: "**a '\"(" * (size // 7)),
+    ("html", lambda size: "``a `&" * (size // 6)),
     ("html", lambda size: "<code>" * (size // 6) + "x\n"),
     ("html", lambda size: "<b a=1 " * (size // 7)),
     ("html", lambda size: "<b a='" * (size // 6)),
@@ -31,23 +38,28 @@ WORST: list[tuple[Format, Callable[[int], str]]] = [
     ("po", lambda size: PO + "a\\n" * (size // 3) + '"\nmsgstr ""\n'),
     ("po", lambda size: PO + "{n, plural, " * (size // 12) + '"\nmsgstr ""\n'),
     ("po", lambda size: PO + "a && " * (size // 5) + '"\nmsgstr ""\n'),
+    ("po", lambda size: PO + "{\\\\i1}" * (size // 6) + '"\nmsgstr ""\n'),
+    ("po", lambda size: PO + "{n, plural, one {'{ " * (size // 20) + '"\nmsgstr ""\n'),
     ("xliff", lambda size: XLIFF + "<x id='1'/>" * (size // 11) + "</source></trans-unit></body></file></xliff>"),
 ]
 """Texts of about a number of characters, with a worst case of a reader each."""
 
 
-def calls(work: Callable[[], Any]) -> int:
-    """The number of functions that are called while `work` is done, built-in ones too."""
+def steps(work: Callable[[], Any]) -> int:
+    """The number of lines that are run while `work` is done, each as often as it is, and of functions that are called."""
     count = 0
 
-    def counted(_frame: object, event: str, _argument: object) -> None:
+    def counted(_frame: object, event: str, _argument: object) -> Any:
         nonlocal count
-        count += event.endswith("call")
+        count += event.endswith(("call", "line"))
+        return counted
 
+    sys.settrace(counted)
     sys.setprofile(counted)
     try:
         work()
     finally:
+        sys.settrace(None)
         sys.setprofile(None)
     return count
 
@@ -56,7 +68,7 @@ def calls(work: Callable[[], Any]) -> int:
 @pytest.mark.parametrize(("format", "make"), WORST)
 def test_reading_takes_a_number_of_steps_that_grows_with_the_document(format: Format, make: Callable[[int], str]) -> None:
     def work(size: int) -> int:
-        return calls(lambda: unchanged(parse(make(size), format)))
+        return steps(lambda: unchanged(parse(make(size), format)))
 
     work(100)  # what is done once
     assert work(100_000) < 6 * work(25_000) + 20_000
@@ -66,6 +78,29 @@ def test_reading_takes_a_number_of_steps_that_grows_with_the_document(format: Fo
 def test_worst_cases_stay_as_they_are(format: Format, make: Callable[[int], str]) -> None:
     text = make(2000)
     assert unchanged(parse(text, format)) == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        (f"a `{'b ' * 999}c` d", f"a `{'b ' * 1001}c` d"),
+        (f"a <!-- {'b ' * 990}--> d", f"a <!-- {'b ' * 1001}--> d"),
+    ],
+)
+def test_markup_has_a_largest_length_in_which_its_end_is_looked_for(short: str, long: str) -> None:
+    """So each beginning without an end costs a bounded number of steps."""
+    found = [without_protected(bare(text).text) for text in (short, long)]
+    assert "b b" not in found[0] and "b b" in found[1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("line", ["a\n", "[a]: b\n", "> a b\n", "- a\n", "a b c.\r\n"])
+def test_joining_lines_takes_a_number_of_steps_that_grows_with_them(line: str) -> None:
+    def work(size: int) -> int:
+        return steps(lambda: list(checked_lines(line * (size // len(line)))))
+
+    work(100)  # what is done once
+    assert work(40_000) < 6 * work(10_000) + 20_000
 
 
 @pytest.mark.parametrize(

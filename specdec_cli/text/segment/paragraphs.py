@@ -135,7 +135,7 @@ def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
         for line in lines:
             marked = split_marks(line.text)
             is_text = not line.is_code and _is_text(line.text, marked)
-            if block and not (is_text and block[-1][0].file == line.file and _goes_on([one for _, one in block], marked)):
+            if block and not (is_text and block[-1][0].file == line.file and _goes_on(block, marked)):
                 yield from _paragraphs(block)
                 block = []
             if is_text:
@@ -197,8 +197,8 @@ def _is_text(text: str, marked: Marked) -> bool:
     return bool(_LETTER.search(marked.body)) and not is_code(text) and not _ROW.search(text.strip())
 
 
-def _goes_on(block: Sequence[Marked], following: Marked) -> bool:
-    last = block[-1]
+def _goes_on(block: Sequence[tuple[Line, Marked]], following: Marked) -> bool:
+    last = block[-1][1]
     if last.tail not in ("", " "):
         return False
     if len(block) == 1 and (_ITEM.match(last.head) or last.head.isspace()):

@@ -18,7 +18,7 @@ RAISED = (
 """A superscript without letters: a mark of a note, or an exponent."""
 _ITEM = re.compile(
     rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>)"  # what separates words, as a space does
-    r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.*?-->|(?<=[^\s(])\[\^\w{1,64}\]"
+    r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.{0,2000}?-->|(?<=[^\s(])\[\^\w{1,64}\]"
     rf"|{RAISED}"
     r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
 )
@@ -58,7 +58,8 @@ def _item_runs(source: str) -> Iterator[_Run]:
     code = [found.span() for found in re.finditer(CODE, source)] if "`" in source else []
     run: _Run | None = None
     for found in _ITEM.finditer(source):
-        if any(start < found.start() < end for start, end in code):
+        place = bisect_left(code, (found.start(),)) - 1  # the last code that begins before it
+        if place >= 0 and found.start() < code[place][1]:
             continue
         breaks = found["breaks"] is not None
         if run is not None and not source[run.end : found.start()].strip():
