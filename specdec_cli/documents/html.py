@@ -181,12 +181,20 @@ _KEPT_INLINE = frozenset(["code", "kbd", "samp", "var", "tt"])
 _KEPT = frozenset(
     ["script", "style", "pre", "textarea", "template", "svg", "math", "noscript", "iframe", "object", "canvas", "audio", "video"]
 )
-_ATTRIBUTE = re.compile(r"\s(alt|title|placeholder|aria-label|value|content)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"([^\s\"'<>/=]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'<>=`]+)))?")
+_TEXT_ATTRIBUTES = frozenset(["alt", "title", "placeholder", "aria-label"])
+_DESCRIPTIONS = frozenset(
+    ["description", *(f"{site}:{name}" for site in ("og", "twitter") for name in ("title", "description", "image:alt"))]
+)
 _SHOWN_VALUES = {
-    "value": ("input", re.compile(r"\stype\s*=\s*[\"']?(?:submit|button|reset)\b", re.IGNORECASE)),
-    "content": ("meta", re.compile(r"\s(?:name|property)\s*=\s*[\"']?(?:description|og:title|og:description)\b", re.IGNORECASE)),
+    ("input", "value"): (("type",), frozenset(["submit", "button", "reset"])),
+    ("meta", "content"): (("name", "property"), _DESCRIPTIONS),
+    ("option", "label"): ((), frozenset()),
+    ("optgroup", "label"): ((), frozenset()),
 }
-"""The attributes that are text only in some tags: the element, and what else the tag must have."""
+"""Attributes that are text in one element only, with what else its tag must have: one of these attributes with one of these values."""
+_ENDS_OF_VALUES = {2: re.compile('"'), 3: re.compile("'"), 4: re.compile(r"[\s\"'<>=`]")}
+"""What values in double, in single and without quotation marks cannot have."""
 _LONGEST_RAISED = 16
 """The largest number of parts of a superscript that is read as a mark."""
 _SHOWN = ("Pd", "Pi", "Pf", "Po", "Ps", "Sc")
@@ -359,21 +367,28 @@ def _add_reference(builder: SegmentBuilder, content: str, begin: int, finish: in
 
 def _attributes(content: str, event: Event) -> Iterator[Segment]:
     """Yield the segments of the attributes of a tag that are text."""
-    for found in _ATTRIBUTE.finditer(content, event.begin, event.finish):
-        element, mark = _SHOWN_VALUES.get(found[1].lower(), ("", None))
-        if mark is not None and (event.name != element or not mark.search(content, event.begin, event.finish)):
-            continue
-        group = 2 if found[2] is not None else 3
-        builder = SegmentBuilder(content)
-        add_escaped(builder, content, *found.span(group))
-        quote = "\"'"[group - 2]
-        segment = builder.build(Layout(escape=partial(_escape_value, quote)))
-        if segment is not None:
-            yield segment
+    found = [(each, each.lastindex or 1) for each in _ATTRIBUTE.finditer(content, event.begin + 1, event.finish)]
+    values = {each[1].lower(): each[group].lower() for each, group in reversed(found) if group > 1}
+    for each, group in found:
+        if group > 1 and _is_text(event.name, each[1].lower(), values):
+            builder = SegmentBuilder(content)
+            add_escaped(builder, content, *each.span(group))
+            segment = builder.build(Layout(escape=partial(_escape_value, _ENDS_OF_VALUES[group])))
+            if segment is not None:
+                yield segment
 
 
-def _escape_value(quote: str, text: str) -> str:
-    return escape_text(text).replace(quote, f"&#{ord(quote)};")
+def _is_text(element: str, name: str, values: Mapping[str, str]) -> bool:
+    """Whether the attribute `name` of a tag with these `values` of attributes is text."""
+    if (element, name) not in _SHOWN_VALUES:
+        return name in _TEXT_ATTRIBUTES
+    names, shown = _SHOWN_VALUES[element, name]
+    return not names or any(values.get(each, "").strip() in shown for each in names)
+
+
+def _escape_value(ends: re.Pattern[str], text: str) -> str:
+    """A value of an attribute, with references for the characters that would end it."""
+    return ends.sub(lambda found: f"&#{ord(found.group())};", escape_text(text))
 
 
 def escape_text(text: str) -> str:

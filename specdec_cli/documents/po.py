@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 
 from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.messages import (
-    FormReader,
     accelerator_at,
     accelerator_sign,
     with_accelerator,
@@ -20,6 +19,7 @@ from specdec_cli.documents.reading import decode, known_encoding
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.documents.wrapped import line_groups, text_segment
 from specdec_cli.errors import InputError
+from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.view import Part, view_of
 
 _KEYWORD = re.compile(r"[ \t]*(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,3})\])?)[ \t]*(?=\")")

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from specdec_cli.documents.document import Source, TextDocument
-from specdec_cli.documents.messages import FormReader
 from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import with_lines
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import apply_edits
+from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.segment.paragraphs import find_wrapped
 
 _UNIT = {"1": "trans-unit", "2": "segment"}

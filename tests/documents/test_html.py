@@ -283,3 +283,31 @@ def test_drawn_pages_keep_the_line_breaks_beside_their_tags() -> None:
         expected = re.sub(r"house|dog|red car", lambda found: found.group().upper(), page)
         outputs = [re.sub(r"house|dog|red car", lambda found: found.group().upper(), each) for each in texts(document)]
         assert document.translated(outputs).decode() == expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "shown"),
+    [
+        ("<input type=submit value=Search>", ["Search"]),
+        ("<INPUT VALUE='Buy now' TYPE='Submit'>", ["Buy now"]),
+        ("<input type=' reset ' value=\"Start again\">", ["Start again"]),
+        ('<input data-type="submit" value="a name">', []),
+        ('<input title="a type=submit b" value="a name">', ["a type=submit b"]),
+        ('<input type="submit-x" value="a name">', []),
+        ('<meta name=description content="Old houses">', ["Old houses"]),
+        ('<meta content="Old houses" property="og:image:alt">', ["Old houses"]),
+        ('<meta name="twitter:title" content="Old houses">', ["Old houses"]),
+        ('<meta name="description-id" content="a name">', []),
+        ('<meta name="keywords" content="house, garden">', []),
+        ('<optgroup label="Old houses"><option label="New">x', ["Old houses", "New", "x"]),
+        ('<track label="English">', []),
+    ],
+)
+def test_attributes_are_text_by_element_and_kind(tag: str, shown: list[str]) -> None:
+    assert texts(parse(tag, "html")) == shown
+
+
+def test_values_without_quotation_marks_stay_one_value() -> None:
+    output = translated("<input type=submit value=Search><img alt=Cat src=a.png>", "html", lambda text: f"{text} \"it\" now='1'")
+    assert "value=Search&#32;&#34;it&#34;&#32;now&#61;&#39;1&#39;>" in output and output.endswith("src=a.png>")
+    assert html.unescape(output) == "<input type=submit value=Search \"it\" now='1'><img alt=Cat \"it\" now='1' src=a.png>"

@@ -20,8 +20,8 @@ EMOJI = (
 """A pattern for emoji, pictographs and arrows, with what joins and modifies them: keycaps, signs such as "TM" that are shown as emoji, and
 flags of tag sequences too.
 """
-CODE = r"(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)"
-"""A pattern for code in backquotes, with the group `ticks`."""
+CODE = r"(?<!`)(?P<ticks>`+)(?!`).{1,2000}?(?<!`)(?P=ticks)(?!`)"
+"""A pattern for code in backquotes, of at most 2,000 characters, with the group `ticks`."""
 FORMULA = (
     r"(?<![\w$\\])\$(?=[^\s$\d])[^$]*[^\s$]\$(?![\w$])"
     r"|(?<![\w$\\])\$\d(?:[\d.,\s+*/=<>^_(){}|!-]|\\[a-z]+|(?<![a-z])[a-z](?![a-z]))*+(?<=\S)(?<=[^$])\$(?![\w$])"
@@ -33,8 +33,9 @@ LONGEST_WORD = 99
 
 _ARGUMENT = r"[-+#0']*+(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|q|j|z|t)?[a-z@](?![a-z])"
 """What follows the percent sign, and the number or name, of a format argument."""
-_IN_BRACES = r"\{\{[^{}]*\}\}|[$#%]?\{[^\s{}]*\}|[$#]\{[^{}]{1,200}\}"
-"""A pattern for {name}, {0:.2f}, ${HOME}, #{user.name + 1}, {{ user.name }}."""
+_TYPED = r"\{\s*\w+\s*,\s*(?:date|duration|list|number|ordinal|spellout|time)\b[^{}]{0,200}\}"
+_IN_BRACES = rf"\{{\{{[^{{}}]*\}}\}}|[$#%]?\{{[^\s{{}}]*\}}|[$#]\{{[^{{}}]{{1,200}}\}}|{_TYPED}"
+"""A pattern for {name}, {0:.2f}, ${HOME}, #{user.name + 1}, {{ user.name }}, {day, date, short}."""
 _COUNT = r"(?:\w+[._])?(?:n|num|number|count|total)"
 """The names of values that are probably numbers."""
 _FILE = (
@@ -130,9 +131,20 @@ RECOGNISERS = (
     Recogniser(
         "braces",
         rf"\{{%[^{{}}]*%\}}|{_IN_BRACES}",
-        ("{name}", "{0:.2f}", "${HOME}", "{{ user.name }}", "{% if x %}", "#{user.name + 1}", "%{url}", "{}"),
-        ("a { b",),
-        number=rf"\{{\w*:[^{{}}]*[defgn]\}}|[$#%]?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
+        (
+            "{name}",
+            "{0:.2f}",
+            "${HOME}",
+            "{{ user.name }}",
+            "{% if x %}",
+            "#{user.name + 1}",
+            "%{url}",
+            "{}",
+            "{d, date, short}",
+            "{n, number}",
+        ),
+        ("a { b", "{a, b}", "{n, numbers of x}"),
+        number=rf"\{{\s*\w+\s*,\s*(?:number|spellout)\b[^{{}}]*\}}|\{{\w*:[^{{}}]*[defgn]\}}|[$#%]?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
     ),
     Recogniser(
         "formula",

@@ -1,13 +1,14 @@
 """Segmentation of a line into texts for the model, and gaps between them: markers, cell separators, code, other languages."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
 from specdec_cli.text.protect.spans import EMOJI, gaps_outside_spans, without_protected
 from specdec_cli.text.segment.code import is_code
+from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.segment.sentences import Count, Segments, segment
 
 _DATE = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
@@ -26,7 +27,7 @@ _HEAD = re.compile(
             r"\|\s*",  # a row of a table
             rf"\[?(?:{_DATE})\]?:?\s+(?:{_LEVEL}\s+)?(?:[\w.-]+(?:\[\d+\])?:\s+)?|\[(?:[A-Z]+|(?=[\s.:,-]*\d)[\d\s.:,-]++)\]:?\s+",  # a log
             r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
-            r"[^\s:]+:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
+            r"[^\s:]{1,1000}:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
             r"\\item(?:\[[^][]*\])?\s+|\{\\[^{}]*\}",
             rf"{EMOJI}\s*",
         )
@@ -166,10 +167,12 @@ _VALUE = re.compile(r"(?:^(?!\d{1,3}(?:,\d{3})+\b)|(?<!\d)[,;])(?:\"[^\"]*\"|(?!
 def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, *, split: bool = True) -> Segments:
     """Split `line` into sentences like `segment`, but make text that must not change part of the gaps.
 
-    That is markers at either end such as bullets and comment signs (see `split_marks`), program code, and sentences
-    that `passthrough` matches. The cells of a table row (separated by tabs, pipes, commas between quoted values, or, in
+    That is markers at either end such as bullets and comment signs (see `split_marks`), the syntax of messages with forms, program code,
+    and sentences that `passthrough` matches. The cells of a table row (separated by tabs, pipes, commas between quoted values, or, in
     translation, three spaces or more) are split one by one. `limit` and `count` are as in `segment`.
     """
+    if syntax := list(FormReader().syntax(line)):
+        return _forms(line, syntax, lambda text: segment_line(text, limit, count, passthrough, split=split))
     if is_code(line) or passthrough.matches(line):
         return Segments((), (line,))
     marked = split_marks(line)
@@ -182,6 +185,15 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         segments = segment(marked.body, limit, count, split=split)
         parts = [segments if segments.texts == (marked.body,) else _merge_passthrough(segments, passthrough)]
     return concatenate([marked.head, *parts, marked.tail])
+
+
+def _forms(line: str, syntax: list[tuple[int, int]], segments: Callable[[str], Segments]) -> Segments:
+    """The `segments` of the texts of the forms of a message, whose `syntax` is part of the gaps."""
+    parts, position = list[str | Segments](), 0
+    for start, end in syntax:
+        parts += [segments(line[position:start]), line[start:end]]
+        position = end
+    return concatenate([*parts, segments(line[position:])])
 
 
 def concatenate(parts: Iterable[str | Segments]) -> Segments:
