@@ -2,6 +2,7 @@
 
 import codecs
 import importlib
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,28 @@ MAX_BYTES = 2**26
 
 _ENCODINGS = frozenset(
     [
-        *("ascii", "utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"),
-        *("koi8-r", "koi8-u", "koi8-t", "mac-roman", "mac-cyrillic", "tis-620", "ptcp154"),
+        *("ascii", "utf-8", "koi8-r", "koi8-u", "koi8-t", "mac-roman", "mac-cyrillic", "tis-620", "ptcp154"),
         *("gb2312", "gbk", "gb18030", "big5", "big5hkscs", "euc_jp", "shift_jis", "iso2022_jp", "euc_kr", "johab"),
         *(f"iso8859-{part}" for part in range(1, 17) if part != 12),
         *(f"cp{page}" for page in (437, 850, 852, 855, 857, 858, 862, 866, 869, 874, 932, 949, 950, *range(1250, 1259))),
     ]
 )
-"""The encodings of the HTML standard (Encoding, section 4.2), of XML, and of gettext, as Python names them."""
+"""The encodings of the HTML standard (Encoding, section 4.2), of XML, and of gettext, as Python names them.
+
+UTF-16 has a byte order mark: a file whose declaration can be read without one is in another encoding, whatever it declares.
+"""
+_LABELS = {
+    "windows-874": "cp874",
+    "dos-874": "cp874",
+    "windows-949": "cp949",
+    "windows-31j": "cp932",
+    "iso-8859-6-i": "iso8859-6",
+    "iso-8859-6-e": "iso8859-6",
+    "iso-8859-8-i": "iso8859-8",
+    "iso-8859-8-e": "iso8859-8",
+    "cn-big5": "big5",
+}
+"""Labels of the HTML standard that Python does not know, besides those that only have "x-" before the name."""
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
@@ -67,8 +82,9 @@ def known_encoding(label: str) -> str | None:
 
     Text that only Python decodes (as `unicode_escape` and `utf-7` do) could become markup in the output.
     """
+    own = re.sub(r"^(?:x-)+", "", label.strip().lower())
     try:
-        name = codecs.lookup(label.strip()).name
+        name = codecs.lookup(_LABELS.get(own, own)).name
     except (LookupError, ValueError):
         return None
     return name if name in _ENCODINGS else None

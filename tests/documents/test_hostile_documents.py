@@ -112,6 +112,9 @@ def test_joining_lines_takes_a_number_of_steps_that_grows_with_them(line: str) -
         '<meta charset="idna"><p>Hello</p>',
         '<meta charset="punycode"><p>Hello</p>',
         '<meta charset="hex"><p>Hello</p>',
+        '<meta charset="utf-16"><p>Hello</p>',
+        '<meta charset="UTF-32LE"><p>Hello</p>',
+        '<meta charset="zlib_codec"><p>Hello</p>',
     ],
 )
 def test_encodings_that_only_python_knows_are_not_read(text: str) -> None:
@@ -119,17 +122,31 @@ def test_encodings_that_only_python_knows_are_not_read(text: str) -> None:
     assert document.translated([each.replace("Hello", "Hallo") for each in texts(document)]).decode() == text.replace("Hello", "Hallo")
 
 
-@pytest.mark.parametrize("name", ["idna", "punycode", "utf-7", "unicode_escape", "rot13", "undefined", "mbcs", "oem", "base64", "none", ""])
+@pytest.mark.parametrize(
+    "name",
+    ["idna", "punycode", "utf-7", "unicode_escape", "rot13", "undefined", "mbcs", "oem", "base64", "none", "utf-16", "utf_32_be", "x-", ""],
+)
 def test_other_encodings_are_unknown(name: str) -> None:
     assert known_encoding(name) is None
 
 
 @pytest.mark.parametrize(
     ("name", "own"),
-    [("UTF-8", "utf-8"), ("latin1", "iso8859-1"), ("Shift_JIS", "shift_jis"), (" koi8-r ", "koi8-r"), ("windows-1251", "cp1251")],
+    [
+        *(("UTF-8", "utf-8"), ("latin1", "iso8859-1"), ("Shift_JIS", "shift_jis"), (" koi8-r ", "koi8-r"), ("windows-1251", "cp1251")),
+        *(("ISO-8859-8-I", "iso8859-8"), ("x-sjis", "shift_jis"), ("x-mac-cyrillic", "mac-cyrillic"), ("windows-874", "cp874")),
+    ],
 )
 def test_encodings_of_documents_are_known(name: str, own: str) -> None:
     assert known_encoding(name) == own
+
+
+@pytest.mark.parametrize("name", ["utf-16", "utf-32", "utf-7", "zlib_codec", "idna", "rot13", "cp65001"])
+def test_catalogues_and_xliff_with_other_encodings_are_read_as_utf_8(name: str) -> None:
+    catalogue = f'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset={name}\\n"\n\nmsgid "Caf\u00e9 +ADw-b+AD4-"\nmsgstr ""\n'
+    assert texts(parse(catalogue, "po")) == ["Caf\u00e9 +ADw-b+AD4-"]
+    file = XLIFF.replace('"1.0"', f'"1.0" encoding="{name}"', 1) + " caf\u00e9</source></trans-unit></body></file></xliff>"
+    assert texts(parse(file, "xliff")) == ["a caf\u00e9"]
 
 
 @pytest.mark.parametrize("end", ["<p>Good day</p", "<li>One <b>two</b", "<p>Hi</p><a href='x", "<p>Hi</p><br", "<p>Hi</p><b x <b y"])
