@@ -326,8 +326,7 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
             builder.void(event.begin, event.finish)
         else:
             builder.single(event.begin, event.finish)
-    found = builder.build(Layout(escape=escape_text))
-    if found is not None:
+    for found in builder.build_each(Layout(escape=escape_text)):
         yield with_lines(content, found)
 
 

@@ -163,7 +163,7 @@ def _paragraph(content: str, runs: Sequence[Run], references: Collection[str]) -
             getattr(builders[-1], kind)(start, end)
         position = max(position, end)
     layout = Layout(can_begin=lambda word: not _BEGINS_BLOCK.match(word))
-    yield from (with_lines(content, found) for builder in builders if (found := builder.build(layout)))
+    yield from (with_lines(content, found) for builder in builders for found in builder.build_each(layout))
 
 
 def _description(content: str, begin: int, finish: int, breaks: Sequence[Run]) -> Iterator[Segment]:

@@ -167,7 +167,9 @@ def _split_words(text: str, count: int) -> tuple[str, str]:
 
 _TEXT, _GAP, _OPEN, _CLOSE, _SINGLE, _VOID, _BREAK = range(7)
 _LETTERS = {_SINGLE: "x", _VOID: "v", _BREAK: "n"}
-_SPACE = re.compile(r"\s*")
+_SEPARATOR = re.compile(r"\s*[|/\u00b7\u2022\u203a\u00bb\u2013\u2014]\s*")
+"""What is between two texts of a menu."""
+_LINK = re.compile(r"<a\s|\[", re.IGNORECASE)
 _Part = tuple[int, int, int, str]
 """Kind, begin and finish in the document, text."""
 
@@ -230,6 +232,36 @@ class SegmentBuilder:
         found = Segment(text, view.pieces, replace(layout or Layout(), marks=marks))
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
         return found.part(start, end) if (start, end) != (0, len(text)) else found
+
+    def build_each(self, layout: Layout | None = None) -> list[Segment]:
+        """Return the segments as `build` does: that of all parts, or one for each link or other pair of a menu, in which there is nothing
+        but a separator between two pairs, and between two links not even this.
+        """
+        inner = self._menu()
+        builders = [self] if inner is None else [SegmentBuilder(self._content) for _ in inner]
+        for builder, (first, last) in zip(builders, inner or (), strict=False):
+            builder._parts = self._parts[first + 1 : last]
+        return [found for builder in builders if (found := builder.build(layout)) is not None]
+
+    def _menu(self) -> list[tuple[int, int]] | None:
+        """The indices of the ends of the pairs, if the parts are a menu."""
+        pairs, index, between = _pairs(self._parts), 0, [""]
+        found: list[tuple[int, int]] = []
+        while index < len(self._parts):
+            kind, _, _, text = self._parts[index]
+            if kind == _OPEN and index in pairs:
+                found.append((index, pairs[index]))
+                between.append("")
+                index = pairs[index]
+            elif kind == _SINGLE:
+                return None
+            else:
+                between[-1] += text if kind in (_TEXT, _GAP) else " "
+            index += 1
+        if len(found) < 2 or any(map(str.isalnum, between[0] + between[-1])):
+            return None
+        are_links = all(_LINK.match(self._content, self._parts[first][1]) for first, _ in found)
+        return found if all(((are_links and text.isspace()) or _SEPARATOR.fullmatch(text)) for text in between[1:-1]) else None
 
 
 def _pairs(parts: list[_Part]) -> dict[int, int]:
