@@ -13,6 +13,7 @@ from specdec_cli.documents.html import html_segments
 from specdec_cli.documents.reading import decode, load_library
 from specdec_cli.documents.segments import Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import ends_sentence, with_lines
+from specdec_cli.errors import InputError
 from specdec_cli.text.protect.spans import CODE, FORMULA, TAG_ATTRIBUTES
 from specdec_cli.text.tags.markup import RAISED
 
@@ -39,7 +40,9 @@ Run = tuple[int, int]
 
 
 def read_markdown(source: Source) -> Document:
-    """Parse a Markdown file. Raises InputError for bytes that are not UTF-8, and UsageError without markdown-it-py."""
+    """Parse a Markdown file. Raises InputError for bytes that are not UTF-8 and for blocks that are nested too deeply, and UsageError
+    without markdown-it-py.
+    """
     content = decode(source.data, source.name)
     parser = load_library("markdown_it", source.name).MarkdownIt("commonmark", {"maxNesting": _DEEPEST})
     parser.enable("table").disable("inline")  # markup inside blocks is found by `inline_marks`
@@ -47,6 +50,9 @@ def read_markdown(source: Source) -> Document:
     shown = _blank(content[:kept]) + _FORMULA.sub(lambda found: _blank(found.group()), content[kept:])
     references: dict[str, Any] = {}
     tokens = parser.parse(shown, references)
+    for token in tokens:
+        if token.type in ("blockquote_open", "list_item_open") and token.level + 1 >= _DEEPEST:  # what is inside was not read
+            raise InputError(f"{source.name}, line {token.map[0] + 1}: nested more than {_DEEPEST - 1} blocks deep")
     front = front_matter_segments(content, source.purpose) if source.front_matter else ()
     return TextDocument(source, content, [*front, *_segments(content, tokens, frozenset(references.get("references", ())))])
 

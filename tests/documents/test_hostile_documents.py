@@ -8,6 +8,7 @@ import pytest
 
 from specdec_cli.documents.formats import Format
 from specdec_cli.documents.reading import known_encoding
+from specdec_cli.errors import InputError
 from specdec_cli.server.texts import checked_lines
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.tags.markup import bare
@@ -159,3 +160,21 @@ def test_a_tag_that_nothing_closes_is_kept(end: str) -> None:
 def test_deep_lists_are_read() -> None:
     text = "".join(f"{'  ' * depth}- item {depth}\n" for depth in range(40))
     assert texts(parse(text, "md")) == [f"item {depth}" for depth in range(40)]
+
+
+@pytest.mark.parametrize("text", ["> " * 99 + "The end.\n", "- " * 49 + "The end.\n"])
+def test_the_deepest_blocks_of_markdown_are_read(text: str) -> None:
+    assert texts(parse(text, "md")) == ["The end."]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("Hi.\n\n" + "> " * 100 + "The end.\n", 3),
+        ("- " * 50 + "The end.\n", 1),
+        ("".join(f"{'  ' * depth}- item {depth}\n" for depth in range(1000)), 50),
+    ],
+)
+def test_blocks_of_markdown_that_are_too_deep_are_refused_with_their_line(text: str, line: int) -> None:
+    with pytest.raises(InputError, match=rf"a\.md, line {line}: nested more than 99 blocks deep"):
+        parse(text, "md")
