@@ -30,8 +30,3 @@ def regenerate(text: str, generators: Mapping[str, Generator]) -> str:
         return f"{part['begin']}{generators[name](*arguments)}{part['end']}"
 
     return _PART.sub(make, text)
-
-
-def handwritten(text: str) -> str:
-    """`text`, the content of a page, without its generated parts."""
-    return _PART.sub("", text)

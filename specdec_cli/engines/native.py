@@ -18,8 +18,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleDescription
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig
 from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
-from specdec_cli.native.model import DecodedRound, NativeModel, Resources
-from specdec_cli.native.ngram_memory import NgramMemory
+from specdec_cli.native.model import DecodedRound, NativeModel, NgramMemory, Resources
 
 _LANES, _MOST_BEAM, _MOST_CANDIDATES = (HEADER.constants[name] for name in ("LANES", "MOST_BEAM", "MOST_CANDIDATES"))
 _BLOCK = ("specdec", "specdec++")

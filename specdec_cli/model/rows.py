@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, TypeVar
 
-import torch
 from torch import Tensor
 
 T = TypeVar("T")
@@ -20,16 +19,6 @@ def select_rows(record: T, rows: Tensor) -> T:
     """
     selected: T = _map(lambda tensors: tensors[0].index_select(0, rows), [record])
     return selected
-
-
-def join_rows(first: T, second: T) -> T:
-    """Concatenate the rows of two tensors, or of corresponding tensors in two lists or dataclasses of the same
-    structure.
-
-    The result has new tensors.
-    """
-    joined: T = _map(torch.cat, [first, second])
-    return joined
 
 
 UNINITIALIZED = {"uninitialized": True}

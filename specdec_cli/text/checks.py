@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_numbers
-from specdec_cli.text.locale.negations import loses_negation
 from specdec_cli.text.locale.quantities import Languages
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 
@@ -29,6 +28,26 @@ _LONGER = 2
 """How many times as long as in the source a repetition of letters may be."""
 _CHECKED_CHARACTERS = 2000
 """The number of characters, from the end of an output, that are checked for repetition."""
+_HELPERS = "is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|wo|ca"
+_NOT_MEANT = re.compile(
+    rf",? (?:{_HELPERS})n['\u2019]t (?:I|you|he|she|it|we|they|there)\?"  # ", isn't it?"
+    rf"|^(?:{_HELPERS})n['\u2019]t\b|\bwhy (?:do|is|are|does)n['\u2019]t|\bwhy not"
+    r"|\bn(?:ot only|othing but|o longer|o later|o doubt|o problem|o matter|o sooner|o more|o less|o fewer|ot until|ot at all)\b"
+    r"|\b(?:if|or|whether or|cannot but) ?not\b|\bcannot but\b|\b(?:ca|could)n['\u2019]t (?:help|wait)"
+    r"|\bdo(?:n['\u2019]t| not) (?:mind|hesitate)",
+    re.IGNORECASE,
+)
+"""Negations that other languages express without one."""
+_ENGLISH_NEGATION = re.compile(
+    r"\b(?:not|never|nobody|nothing|none|nowhere|neither|cannot|without|disagree\w*|no one)\b|n['\u2019]t\b|\bno (?=[a-z]{3})",
+    re.IGNORECASE,
+)
+_GERMAN_NEGATION = re.compile(
+    r"\b(?:nicht\w*|nie|niemals|kein\w*|niemand\w*|nichts|nirgend\w*|weder|ohne\w*|nein|kaum|un\w{3,}|miss\w+|fehl\w*|falsch\w*|verboten"
+    r"|vergessen|verhindern\w*|meid\w*|ablehn\w*|abgelehnt|\w+los\w{0,2}|au\u00dfer|anders|anderer|statt|bevor|sonst|gegen|dagegen)\b",
+    re.IGNORECASE,
+)
+"""Negations, and words that often translate one."""
 
 
 def output_warnings(source: str, output: str, languages: Languages = ("", "")) -> tuple[str, ...]:
@@ -43,7 +62,7 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
     if lost_numbers(source, output, languages):
         found += (NUMBERS,)
-    return (*found, NEGATION) if loses_negation(source, output, languages) else found
+    return (*found, NEGATION) if _loses_negation(source, output, languages) else found
 
 
 def has_broken_characters(output: str, source: str) -> bool:
@@ -138,3 +157,10 @@ def _shorter_forms(word: str) -> set[str]:
     places = list(_DOUBLED.finditer(word))
     forms = {_DOUBLED.sub(r"\1", word), *(word[: each.start() + 1] + word[each.end() :] for each in places)}
     return forms | {f"{form}s" for form in forms}
+
+
+def _loses_negation(source: str, output: str, languages: tuple[str, str]) -> bool:
+    """Whether an English `source` has a negation, and its German `output` has none. Other `languages` are not checked."""
+    if tuple(map(short_code, languages)) != ("en", "de"):
+        return False
+    return _ENGLISH_NEGATION.search(_NOT_MEANT.sub(" ", source)) is not None and _GERMAN_NEGATION.search(output) is None

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from specdec_cli.model.rows import UNINITIALIZED, form, join_rows, keep_rows, map_tensors, replace_rows, select_rows, tensors
+from specdec_cli.model.rows import UNINITIALIZED, form, keep_rows, map_tensors, replace_rows, select_rows, tensors
 
 
 @dataclass
@@ -35,15 +35,6 @@ def test_rows_are_selected_in_the_requested_order(rows: list[int]) -> None:
     assert found.inner.layers[0][:, 0].tolist() == [10 * row for row in rows]
     assert found.inner.layers[1].shape == (len(rows), 2, 3)
     assert found.nothing is None
-
-
-@settings(deadline=None)
-@given(st.integers(0, 4), st.integers(0, 4))
-def test_joined_rows_are_in_order(first: int, second: int) -> None:
-    found = join_rows(record(0, first), record(100, second))
-    assert found.ids.tolist() == [*range(first), *range(100, 100 + second)]
-    assert torch.equal(found.inner.layers[0][:, 0], found.ids * 10)
-    assert torch.equal(found.inner.layers[1][:, 1, 2], found.ids.float())
 
 
 @settings(deadline=None)

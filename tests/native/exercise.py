@@ -27,8 +27,7 @@ from specdec_cli.engines.native_costs import NativeBlockSize
 from specdec_cli.model.bundle_info import BeamStop, BundleDescription, describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import HEADER, NativeError, load_library
-from specdec_cli.native.model import NativeModel
-from specdec_cli.native.ngram_memory import NgramMemory
+from specdec_cli.native.model import NativeModel, NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
 from specdec_cli.opening.models import SHIPPED
 from tests.native.requests import Request, decode

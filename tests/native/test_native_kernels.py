@@ -11,8 +11,8 @@ from torch import nn
 
 from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.int8 import arithmetic
-from specdec_cli.model.int8.choices import Int8Choices
 from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.int8.model import Int8Choices
 
 Floats = NDArray[np.float32]
 WIDTHS = (16, 48, 384)

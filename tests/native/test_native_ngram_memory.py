@@ -12,8 +12,7 @@ from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.library import NativeError
-from specdec_cli.native.model import NativeModel
-from specdec_cli.native.ngram_memory import NgramMemory
+from specdec_cli.native.model import NativeModel, NgramMemory
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
 from tests.native.comparison import native, reference, sources_of

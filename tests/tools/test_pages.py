@@ -7,10 +7,11 @@ import pytest
 
 from specdec_cli.decoding.methods import DECODINGS
 from tools.docs import generated, generators
-from tools.pages import ROOT, handwritten, pages, regenerate
+from tools.pages import ROOT, pages, regenerate
 
 GENERATED = generated()
 _MEASURED = re.compile(r"\d(?:\.\d+)?(?:x\b| (?:BLEU|chrF|GLEU|SARI|F0\.5|tokens/s|tokens per round|times (?:as )?fast))")
+_GENERATED = re.compile("<!-- generated: .*?<!-- end of generated part -->", re.DOTALL)
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
 _SECTION = re.compile(r"\]\((?!https?:)([^)#]*)#([^)]+)\)")
 
@@ -22,7 +23,7 @@ def test_generated_parts_are_current(path: Path) -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
 def test_measured_numbers_come_from_stored_results(page: Path) -> None:
-    assert _MEASURED.findall(handwritten(page.read_text(encoding="utf-8"))) == []
+    assert _MEASURED.findall(_GENERATED.sub("", page.read_text(encoding="utf-8"))) == []
 
 
 @pytest.mark.parametrize("page", pages(), ids=lambda page: page.name)
@@ -56,6 +57,5 @@ def test_only_generated_parts_are_replaced() -> None:
         "('b', 'c')",
         "<!-- end of generated part -->",
     ]
-    assert "old" not in handwritten(text) and handwritten(text).startswith("a\n")
     with pytest.raises(KeyError, match="twice"):
         regenerate(text, generators())

@@ -1,15 +1,18 @@
 """Quantization of models to int8."""
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
+from specdec_cli.model.attention import PrefixMask
+from specdec_cli.model.cache import steps
+from specdec_cli.model.choices import Choices, suppressed, without_suppression
 from specdec_cli.model.drafter import AnyDrafter, BlockDrafter, Head, Heads
-from specdec_cli.model.int8.choices import Int8Choices
+from specdec_cli.model.int8.arithmetic import log_probabilities
 from specdec_cli.model.int8.embedding import FusedEmbedding
-from specdec_cli.model.int8.encoder import Int8Encoder
 from specdec_cli.model.int8.layers import Int8Layers
 from specdec_cli.model.int8.linear import Int8Linear
 from specdec_cli.model.int8.slot_link import Int8SlotLink
-from specdec_cli.model.transformer import Transformer
+from specdec_cli.model.transformer import Encoder, Transformer
 
 
 def quantize(model: Transformer, drafter: AnyDrafter | None = None) -> None:
@@ -63,3 +66,33 @@ def _quantize_heads(drafter: Heads) -> None:
 def _quantize_chain(drafter: AnyDrafter) -> None:
     if drafter.chain is not None:
         drafter.register_module("chain", Int8SlotLink(drafter.chain, drafter.vocabulary, drafter.config.candidates))
+
+
+class Int8Choices(Choices):
+    """Chooses tokens by logits; log probabilities have the bits of the native engine."""
+
+    def log_probabilities(self, logits: Tensor, ids: Tensor) -> Tensor:
+        return torch.from_numpy(log_probabilities(logits.numpy(), ids.numpy()))
+
+    def log_softmax(self, logits: Tensor) -> Tensor:
+        released = without_suppression(logits)
+        first = self.first(released)[..., None]
+        # The log probability of a token with the largest logit is 0 minus the logarithm of the sum.
+        largest, total = released.gather(-1, first), -self.log_probabilities(released, first[..., 0])[..., None]
+        return (released - largest - total).masked_fill_(suppressed(logits), -torch.inf)
+
+
+class Int8Encoder(Encoder):
+    """The int8 version of `encoder`; its states are 0 at padding."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        nn.Module.__init__(self)
+        self.padding = encoder.padding
+        self.register_module("embedding", FusedEmbedding(encoder.embedding))
+        self.register_module("layers", Int8Layers(encoder.layers, encoder.norm))
+        self.norm = nn.Identity()
+
+    def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
+        states, mask = super().forward(source)
+        behind = steps(source.shape[1], source.device) >= mask.ends
+        return states.masked_fill(behind[..., None], 0.0), mask
