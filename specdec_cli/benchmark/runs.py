@@ -148,12 +148,11 @@ class BundleRunner:
 
         The engine is new, so that acceptance statistics of earlier runs have no effect.
         """
-        engine, skipped = self.engine(row, lines), False
-        if isinstance(engine, NativeEngine) and len(lines) >= WORTH_LOADING:
+        engine = self.engine(row, lines)
+        if len(lines) >= WORTH_LOADING:
             engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
         run = self._timed(engine, row, lines)
-        if isinstance(engine, NativeEngine):
-            skipped = self.decoding(row).may_skip and engine.decoding.method == "greedy"
+        skipped = self.decoding(row).may_skip and engine.decoding.method == "greedy"
         drafted, block_size = engine.drafted or ((0, 0.0) if skipped else (None, None))
         return replace(run, peak_memory_mb=peak_memory_mb(self.on_gpu), drafted=drafted, block_size=block_size)
 

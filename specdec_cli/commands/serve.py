@@ -130,7 +130,7 @@ def _load(
     Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
     from specdec_cli.decoding.options import resolve
-    from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
+    from specdec_cli.engines.native import WORTH_LOADING
     from specdec_cli.opening.engines import open_beside, open_engine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
     from specdec_cli.server.page import Showing
@@ -140,9 +140,8 @@ def _load(
     request = decoding.options(options, with_scores=bundle_task(choice) == "correct", trace=False, mode=DEFAULT_MODE)
     opened = open_engine(choice, replace(options, threads=1), request, say)
     engine = opened.engine
-    if isinstance(engine, NativeEngine):
-        engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
-    shared = isinstance(engine, NativeEngine) and engine.is_shareable
+    engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
+    shared = engine.is_shareable
     if not shared and threads > 1:
         engine = open_beside(opened, choice, replace(options, threads=threads), request)
     add_model(service, opened.bundle, engine, threads if shared else 1, words)

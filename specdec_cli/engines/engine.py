@@ -1,10 +1,13 @@
 """Interface of the engines that decode sentences."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+
+if TYPE_CHECKING:
+    from specdec_cli.native.model import DecodedRound
 
 
 class SentenceDecoder(Protocol):
@@ -14,6 +17,10 @@ class SentenceDecoder(Protocol):
     """Called while sentences are decoded: about every 20 milliseconds by the native engine, and with each hypothesis by the reference
     engine. What it raises ends the decoding.
     """
+    onlooker: "Callable[[DecodedRound], None] | None"
+    """Called by the native engine with each round of each sentence, by its index among those that are decoded together. The reference
+    engine shows its rounds to what it was made with.
+    """
 
     @property
     def decoding(self) -> Decoding:
@@ -22,6 +29,10 @@ class SentenceDecoder(Protocol):
     @property
     def workers(self) -> int:
         """Number of batches that are decoded at the same time."""
+
+    @property
+    def is_shareable(self) -> bool:
+        """Whether several threads may call `decode` at the same time."""
 
     @property
     def longest_source(self) -> int:
@@ -43,6 +54,16 @@ class SentenceDecoder(Protocol):
     def drafted(self) -> tuple[int, float] | None:
         """The total number of rounds with a draft, counted for each row, and their mean block size, the number of
         tokens asked for; None if the block size is not adaptive.
+        """
+
+    def expect(self, sentences: int, rows: int = 1) -> None:
+        """Load what is optional if it pays for `sentences` more sentences, `rows` together, which are about to be decoded; `decode` calls
+        this too.
+        """
+
+    def beside(self, decoding: Decoding, threads: int) -> "SentenceDecoder | None":
+        """An engine for another decoding, and with another number of threads, which shares the weights that this one has loaded; both may
+        decode at the same time. None if there is none that shares them. Raises what the class raises, but for what it does not support.
         """
 
     def with_rule(self, rule: Exact | Sampled) -> "SentenceDecoder":

@@ -129,7 +129,6 @@ class NativeEngine:
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
-        """Called with each round of each sentence, by its index among those that are decoded together."""
         self._bundle, self._shape, self._tokenizer, self._given_model = bundle, bundle.shape, bundle.tokenizer, model
         self.recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = {}
         """Drafts by source that replace those of each round, for measurements."""
@@ -269,11 +268,11 @@ class NativeEngine:
         rounds, tokens = self._sizes.drafts
         return rounds, tokens / max(rounds, 1)
 
-    def beside(self, decoding: Decoding, threads: int) -> "NativeEngine":
-        """An engine for another decoding, and with another number of threads, which shares the weights that this one has loaded; both may
-        decode at the same time. Raises what the class raises.
-        """
-        return NativeEngine(self._bundle, decoding, threads, model=self._model)
+    def beside(self, decoding: Decoding, threads: int) -> "NativeEngine | None":
+        try:
+            return NativeEngine(self._bundle, decoding, threads, model=self._model)
+        except Unsupported:
+            return None
 
     def with_rule(self, rule: Exact | Sampled) -> Self:
         """This engine with another acceptance rule, with the same model and sizes of drafts."""

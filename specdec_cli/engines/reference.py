@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
@@ -22,6 +22,9 @@ from specdec_cli.engines.reference_costs import round_costs
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
+
+if TYPE_CHECKING:
+    from specdec_cli.native.model import DecodedRound
 
 
 def bundle_verifier(bundle: Bundle) -> Verifier:
@@ -162,10 +165,11 @@ class Engine:
     ) -> None:
         self.decoding = decoding
         self.meanwhile: Callable[[], None] = lambda: None
+        self.onlooker: Callable[[DecodedRound], None] | None = None
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
-        self.workers = 1
+        self.workers, self.is_shareable = 1, False
         self._drafting = build_drafting(bundle, decoding, self.verifier, lengths)
         given = replace(decoding, acceptance=decoding.given_acceptance, block_size=decoding.given_block_size)
         self._given_inputs = DrafterInputs(bundle, given)
@@ -212,6 +216,12 @@ class Engine:
         """
         pace = self._drafting.pace
         return (pace.rounds, pace.asked / max(pace.rounds, 1)) if isinstance(pace, AdaptivePace) else None
+
+    def expect(self, sentences: int, rows: int = 1) -> None:
+        """Nothing: all that the decoding needs is loaded."""
+
+    def beside(self, decoding: Decoding, threads: int) -> None:
+        """None: engines of PyTorch do not share weights."""
 
     def with_rule(self, rule: Exact | Sampled) -> Self:
         """This engine with another acceptance rule, with the same model and drafter."""

@@ -3,7 +3,6 @@ the reference engine over PyTorch's for models and machines that it does not sup
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, cast
@@ -146,10 +145,10 @@ def open_engine(
 
 def open_beside(opened: Opened, model: ModelChoice, options: MachineOptions, request: DecodingOptions) -> SentenceDecoder:
     """An engine for another decoding of `model`, which is `opened`; native engines share its weights. Raises what `open_engine` raises."""
-    if isinstance(opened.engine, NativeEngine):
+    if opened.machine.native:
         threads = native_machine(options.device, options.precision, options.threads).threads
-        with suppress(Unsupported):
-            return opened.engine.beside(resolve(request, opened.bundle), threads)
+        if (engine := opened.engine.beside(resolve(request, opened.bundle), threads)) is not None:
+            return engine
     return open_engine(model, options, request).engine
 
 

@@ -19,7 +19,6 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.routing import Route
 
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.engines.native import NativeEngine
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.native.model import DecodedRound
 from specdec_cli.server.guard import RequestError
@@ -136,8 +135,7 @@ class Showing:
                 raise Stopped
 
         check()
-        if isinstance(engine, NativeEngine):
-            engine.meanwhile, engine.onlooker = check, onlooker
+        engine.meanwhile, engine.onlooker = check, onlooker
         return (_corrected if self._corrects else _translated)(text, make_decode(self._bundle, engine, words or self._usual))
 
 
