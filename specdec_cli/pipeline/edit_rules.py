@@ -9,7 +9,7 @@ from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown
 from specdec_cli.pipeline.ignored_edits import edits_outside
 from specdec_cli.text.edits import Edit, split_words
 from specdec_cli.text.protect.spans import protected_spans
-from specdec_cli.text.shape import is_title, lowers_word
+from specdec_cli.text.shape import STOPS, is_title, lowers_word
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.speller import changes_name
 
@@ -82,9 +82,11 @@ def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence
 
 
 def _mends_title(edit: Edit, context: Context) -> bool:
-    """Whether an edit of a title corrects a misspelt word, marks, a word that is there twice, or a before a vowel: titles are no sentences,
-    and models complete them.
+    """Whether an edit of a title corrects a misspelt word, marks inside it, a word that is there twice, or a before a vowel: titles are no
+    sentences, and models complete them.
     """
+    if edit.end >= len(context.text.rstrip()) and edit.text.rstrip()[-1:] in tuple(STOPS):
+        return False
     old, new = ([word for word in split_words(text.lower()) if word.isalpha()] for text in (edit.source, edit.text))
     if old == new or (old, new) in ((["a"], ["an"]), (["an"], ["a"])):
         return True

@@ -83,8 +83,8 @@ def in_small_letters(text: str) -> str:
 _TWO_STOPS, _MANY_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)"), re.compile(r"\.{4,}")
 _QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
-_STOPS = ".?!\u3002\uff01\uff1f"
-_MARKS = _STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
+STOPS = ".?!\u3002\uff01\uff1f"
+_MARKS = STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
 _PAUSES = ",;:\u2013\u2014"
 _STOP = re.compile(r"(?<!\.)[.!?]$")
 _SENTENCE = 8
@@ -180,7 +180,7 @@ def without_own_stop(output: str, source: str) -> str:
     """Return `output`, of a piece of a sentence that goes on after it, with the last mark of `source` in place of a final . ! or ?
     that `source` does not have; without it if `source` ends with none of , ; : and dashes. A mark of a protected span stays.
     """
-    if not _STOP.search(output) or source[-1:] in tuple(_STOPS) or _ends_with_span(output):
+    if not _STOP.search(output) or source[-1:] in tuple(STOPS) or _ends_with_span(output):
         return output
     return output[:-1] + (source[-1:] if source[-1:] in tuple(_PAUSES) else "")
 
@@ -195,7 +195,7 @@ def with_own_marks(edits: Sequence[Edit], text: str, *, continues: bool = False,
     """
     end, last = _end_of_words(text), _marks(text[_end_of_words(text) :])
     is_sentence = closes and not continues and end == len(text) and count_words(text) >= _SENTENCE
-    changeable = {last} if last in tuple(_STOPS) or is_sentence else set[str]()
+    changeable = {last} if last in tuple(STOPS) or is_sentence else set[str]()
     found = [_with_own_marks(edit, end, changeable) if edit.end >= end else edit for edit in edits]
     if continues:
         found = [edit for edit in found if edit.end < end or _end_of_words(edit.text) or not _end_of_words(edit.source)]
@@ -218,7 +218,7 @@ def _with_own_marks(edit: Edit, end: int, changeable: Collection[str]) -> Edit:
     """The edit of a text whose words end at `end` with the punctuation of its source; if that is `changeable`, it may be a stop."""
     rest, cut = edit.source[max(0, end - edit.start) :], _end_of_words(edit.text)
     old, new = _marks(rest), _marks(edit.text[cut:])
-    if old == new or (old in changeable and new in tuple(_STOPS)):
+    if old == new or (old in changeable and new in tuple(STOPS)):
         return edit
     return edit._replace(text=edit.text[:cut] + rest if cut else edit.source)
 
@@ -259,7 +259,7 @@ def is_title(text: str) -> bool:
     more begin with capitals, at least two of them after the first word.
     """
     words = _TITLE_WORD.findall(text)
-    if len(words) < 3 or text.rstrip()[-1:] in (*_STOPS, ",", ";"):
+    if len(words) < 3 or text.rstrip()[-1:] in (*STOPS, ",", ";"):
         return False
     capitals = [word[0].isupper() for word in words]
     long = [capital for word, capital in zip(words, capitals, strict=True) if len(word) > 3]

@@ -148,14 +148,14 @@ RECOGNISERS = (
     ),
     Recogniser(
         "formula",
-        FORMULA,
-        ("$x^2 + y$", "$3$", "$0.5$", "$10^6$", "$2n + 1$", r"$3 \times 4$", "$k = 3$"),
-        ("It costs $5 and $10.", r"\$3\$", "US$3$", "$5-$10", "from 3$ to 4$", "$5, $6 or $7"),
+        rf"(?<![\w$\\])\$\$(?=[^\s$])[^$]{{1,1000}}(?<=\S)\$\$(?![\w$])|{FORMULA}",
+        ("$x^2 + y$", "$3$", "$0.5$", "$10^6$", "$2n + 1$", r"$3 \times 4$", "$k = 3$", r"$$\sum_{i=1}^n i$$", "$$x$$"),
+        ("It costs $5 and $10.", r"\$3\$", "US$3$", "$5-$10", "from 3$ to 4$", "$5, $6 or $7", "$$ and $$", "a $$$ b"),
     ),
     Recogniser(
         "environment",
-        r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%",
-        ("$HOME", "%PATH%"),
+        r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%|(?<![\w%])%%[a-z_][\w.]*%%",
+        ("$HOME", "%PATH%", "%%name%%", "%%user.id%%"),
         ("$5", "5%"),
         number=rf"\${_COUNT}",
     ),
@@ -176,7 +176,7 @@ RECOGNISERS = (
     ),
     Recogniser(
         "windows_path",  # of words with spaces, those before a backslash, those with capitals and names of files belong to it
-        rf"(?<![\w\\])[a-z]:\\(?:{_IN_FOLDER}\\)*"
+        rf"(?<![\w\\])(?:[a-z]:\\|\\\\[\w.$-]+\\)(?:{_IN_FOLDER}\\)*"
         rf"(?:(?!\S* (?:and|or|to|is|in|on|from|with|of|for) )[\w-]+(?: [\w-]+){{1,2}}\.{_FILE}"
         rf"|{_IN_FOLDER}(?<=[\w)])|[^\s<>\"|?*()]*[\w\\])?",
         (
@@ -188,6 +188,8 @@ RECOGNISERS = (
             r"D:\My Games\Save Files\one.txt",
             r"C:\Users\Anna\My Documents",
             r"C:\Temp\New Folder\a b.txt",
+            r"\\server\share\My Documents\letter.docx",
+            r"\\10.0.0.5\c$\data",
         ),
         (r"a:b", r"nc:\x"),
     ),
