@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from specdec_cli.benchmark.rows import SWEEP_KEYS, Row, Sweep, choose_rows, parse_sweeps
-from specdec_cli.commands.messages import teller
 from specdec_cli.commands.options import (
     MODEL_HELP,
     OptionGroup,
@@ -24,6 +23,7 @@ from specdec_cli.commands.options import (
     parsed,
     with_groups,
 )
+from specdec_cli.commands.reports import teller
 from specdec_cli.decoding.methods import BEAM_SIZE, REWRITING
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import SpecdecError, UsageError

@@ -22,9 +22,8 @@ from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import Progress, Run, Store
 from specdec_cli.cluster.session import LOCAL, Session, ray_session, require_ray
 from specdec_cli.commands.lines import LineCommand, Stream
-from specdec_cli.commands.messages import print_table, teller
 from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
-from specdec_cli.commands.statistics import duration
+from specdec_cli.commands.reports import duration, print_table, teller
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column
 from specdec_cli.corruption.spelling import misspellings
 from specdec_cli.decoding.options import Sampled

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options import OfflineOption, QuietOption
+from specdec_cli.commands.reports import say, teller
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, Tell, find_bundle, tell_dropped

@@ -22,7 +22,7 @@ from specdec_cli.commands.corrections import (
     view,
     written_around,
 )
-from specdec_cli.commands.inputs import check_lines, check_stdin, inputs_of
+from specdec_cli.commands.input_output import check_lines, check_stdin, inputs_of
 from specdec_cli.commands.options import (
     DecodingFlags,
     EditOptions,
@@ -44,8 +44,8 @@ from specdec_cli.text.segment.code import is_beside_code
 from specdec_cli.text.segment.paragraphs import is_unfinished
 
 if TYPE_CHECKING:
+    from specdec_cli.commands.input_output import Outputs
     from specdec_cli.commands.lines import Stream
-    from specdec_cli.commands.outputs import Outputs
     from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.engines.engine import SentenceDecoder
     from specdec_cli.model.bundle_info import Described
@@ -125,8 +125,7 @@ class Correcting:
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
         from specdec_cli.api import Corrector, check_corrects
         from specdec_cli.commands.lines import Stream, with_held
-        from specdec_cli.commands.messages import Warner, teller
-        from specdec_cli.commands.statistics import trace_on_stderr
+        from specdec_cli.commands.reports import Warner, teller, trace_on_stderr
         from specdec_cli.pipeline.corrector import LineCorrector
 
         text, edits, warner = self.text, self.edits, Warner(self.text.quiet)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from urllib.parse import quote
 
-from specdec_cli.commands.inputs import SegmentLine
+from specdec_cli.commands.input_output import SegmentLine
 from specdec_cli.documents.wrapped import edited_lines, fitted_edits, paragraph_edit
 from specdec_cli.error_types.names import description, explanation
 from specdec_cli.errors import SpecdecError

@@ -9,7 +9,6 @@ from typing import Annotated, get_args
 
 import typer
 
-from specdec_cli.commands.messages import print_table, say, teller
 from specdec_cli.commands.options import (
     ClusterOptions,
     DeviceOption,
@@ -21,7 +20,7 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
-from specdec_cli.commands.statistics import duration
+from specdec_cli.commands.reports import duration, print_table, say, teller
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import Sampled, resolve

@@ -5,11 +5,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
-from specdec_cli.commands.inputs import Input
-from specdec_cli.commands.messages import Warner
+from specdec_cli.commands.input_output import Input, Outputs
 from specdec_cli.commands.options import TextOptions
-from specdec_cli.commands.outputs import Outputs
-from specdec_cli.commands.statistics import DraftTotals, Totals, print_statistics
+from specdec_cli.commands.reports import DraftTotals, Totals, Warner, print_statistics
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.document import Purpose, check_languages
 from specdec_cli.errors import InputError

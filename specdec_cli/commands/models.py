@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from specdec_cli.commands.messages import say
+from specdec_cli.commands.reports import say
 from specdec_cli.errors import UsageError
 from specdec_cli.files import cache_folder
 from specdec_cli.measurement_cache import forget_measurements

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.messages import say
 from specdec_cli.commands.options import (
     MODEL_HELP,
     DecodingFlags,
@@ -20,6 +19,7 @@ from specdec_cli.commands.options import (
     decoding_option,
     with_groups,
 )
+from specdec_cli.commands.reports import say
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import MissingLibraryError, UsageError

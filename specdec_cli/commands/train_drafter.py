@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.messages import say, teller
 from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
+from specdec_cli.commands.reports import say, teller
 from specdec_cli.commands.training import (
     DevicesOption,
     OutputArgument,

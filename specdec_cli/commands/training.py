@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 
 import typer
 
-from specdec_cli.commands.messages import teller
+from specdec_cli.commands.reports import teller
 from specdec_cli.digests import files_digest, folder_digest
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.files import locked, naming, rank, write_atomically

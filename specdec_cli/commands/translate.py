@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specdec_cli.commands.inputs import check_lines, check_stdin, inputs_of
+from specdec_cli.commands.input_output import check_lines, check_stdin, inputs_of
 from specdec_cli.commands.options import (
     DecodingFlags,
     DraftOptions,
@@ -73,8 +73,17 @@ class Translating:
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Translation]":
         from specdec_cli.api import Translator
         from specdec_cli.commands.lines import Stream, record, with_held
-        from specdec_cli.commands.messages import LanguageCheck, Warner, teller
-        from specdec_cli.commands.statistics import DraftTotals, TermTotals, draft_fields, term_fields, term_warnings, trace_on_stderr
+        from specdec_cli.commands.reports import (
+            DraftTotals,
+            LanguageCheck,
+            TermTotals,
+            Warner,
+            draft_fields,
+            teller,
+            term_fields,
+            term_warnings,
+            trace_on_stderr,
+        )
         from specdec_cli.pipeline.translator import LineTranslator
 
         text, warner = self.text, Warner(self.text.quiet)

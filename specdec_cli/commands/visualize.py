@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, TypeVar
 
 import typer
 
-from specdec_cli.commands.messages import say
 from specdec_cli.commands.options import (
     DecodingName,
     DeviceOption,
@@ -22,6 +21,7 @@ from specdec_cli.commands.options import (
     option,
     output_option,
 )
+from specdec_cli.commands.reports import say
 from specdec_cli.decoding.methods import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
 from specdec_cli.files import check_target

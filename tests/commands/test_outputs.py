@@ -10,8 +10,8 @@ from typing import NoReturn
 
 import pytest
 
-from specdec_cli.commands import outputs
-from specdec_cli.commands.outputs import InPlace, write_document
+from specdec_cli.commands import input_output
+from specdec_cli.commands.input_output import InPlace, write_document
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.failures import ReaderGone
 
@@ -51,7 +51,7 @@ def test_a_file_that_cannot_be_replaced_is_kept(number: int, kind: type[SpecdecE
 
     (tmp_path / "a.md").write_text("old")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(outputs, "compressed", fail)
+        patch.setattr(input_output, "compressed", fail)
         with pytest.raises(kind, match=f"a.md: {os.strerror(number)}"):
             write_document(b"new", tmp_path / "a.md")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.md", "old")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.commands.statistics import decoding_in_words
+from specdec_cli.commands.reports import decoding_in_words
 from specdec_cli.decoding.options import Decoding
 
 

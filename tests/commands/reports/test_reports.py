@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.commands.corrections import REPORTS, Finding, ReportFormat, open_report, written_around
-from specdec_cli.commands.inputs import inputs_of
+from specdec_cli.commands.input_output import inputs_of
 from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.error_types.annotation import with_types
 from specdec_cli.errors import InputError

@@ -1,27 +1,105 @@
-"""What --stats and --trace print: counts of lines, tokens and rounds, of drafts from earlier translations and of the glossary's terms;
-and the draft, prediction and bifurcation of each round.
+"""What commands print on stderr: messages and warnings; for --stats, counts of lines, tokens and rounds, of drafts from earlier
+translations and of the glossary's terms; for --trace, the draft, prediction and bifurcation of each round.
 """
 
+import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.decoding.options import Decoding
-from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.model.bundle_info import Described
-from specdec_cli.opening.machine import Machine
-from specdec_cli.pipeline.drafts import DraftUse
+import typer
+
+from specdec_cli.opening.models import Tell, shipped_directions, silent
 from specdec_cli.processors import peak_resident_mb
-from specdec_cli.text.glossary import Term
-from specdec_cli.text.tokenize.tokenizer import Tokenizer
+from specdec_cli.text.io.lines import Line
+from specdec_cli.text.locale.languages import foreign_language
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from specdec_cli.decoding.options import Decoding
     from specdec_cli.decoding.rounds import RoundTrace
+    from specdec_cli.engines.engine import SentenceDecoder
+    from specdec_cli.model.bundle_info import Described
     from specdec_cli.native.model import DecodedRound
+    from specdec_cli.opening.machine import Machine
+    from specdec_cli.pipeline.drafts import DraftUse
+    from specdec_cli.text.glossary import Term
+    from specdec_cli.text.tokenize.tokenizer import Tokenizer
+
+
+def say(message: str) -> None:
+    """Print `message` on stderr, after the name of the program."""
+    typer.echo(f"specdec: {message}", err=True)
+
+
+def teller(quiet: bool) -> Tell:
+    """The function that prints a message on stderr; with `quiet`, it prints nothing."""
+    return silent if quiet else say
+
+
+def print_table(rows: Iterable[tuple[str, str]]) -> None:
+    """Print names and their values as a table on stderr."""
+    from rich.console import Console
+    from rich.table import Column, Table
+
+    table = Table(Column(), Column(justify="right"), show_header=False)
+    for row in rows:
+        table.add_row(*row)
+    Console(stderr=True).print(table)
+
+
+class Warner:
+    """Prints warnings about the lines of `window`, those that are decoded together, on stderr; with `quiet`, it prints nothing."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self.window: Sequence[Line] = ()
+
+    def warn(self, index: int, message: str) -> None:
+        """Print a warning about line `index` (from 0) of the window."""
+        self.warn_of(self.window[index], message)
+
+    def warn_of(self, line: Line, message: str) -> None:
+        """Print a warning about `line`."""
+        if not self._quiet:
+            print(f"specdec: warning: {line.location}: {message}", file=sys.stderr)
+
+
+SAMPLE = 200
+"""The number of characters of a file from which on its language is checked."""
+
+
+class LanguageCheck:
+    """Calls `warn` with the last of the lines from which the beginning of a file is seen to be in another language than `source`.
+
+    A file of fewer characters than SAMPLE is not checked.
+    """
+
+    def __init__(self, source: str, warn: Callable[[Line, str], None]) -> None:
+        self._source, self._warn = source, warn
+        self._file: Path | None = None
+        self._begun = ""
+        self._done = not source
+
+    def read(self, line: Line) -> None:
+        """Look at the next line of the input."""
+        if line.file != self._file:
+            self._file, self._begun, self._done = line.file, "", not self._source
+        if self._done or line.is_code:
+            return
+        self._begun += f"{line.text}\n"
+        if len(self._begun) < SAMPLE:
+            return
+        self._done = True
+        found = foreign_language(self._begun, self._source)
+        if not found:
+            return
+        fits = next((f"; --source-language {found} chooses {name}" for name, pair in shipped_directions().items() if pair[0] == found), "")
+        self._warn(line, f"the text looks like {found}, and the model translates from {self._source}{fits}")
 
 
 def duration(seconds: float) -> str:
@@ -31,7 +109,7 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02d}:{rest:02d}"
 
 
-Outcome = Sequence[tuple[Term, bool]]
+Outcome = Sequence[tuple["Term", bool]]
 """Terms of a line, each with whether the translation has it."""
 
 
@@ -76,7 +154,7 @@ class DraftTotals:
     tokens: int = 0
     accepted: int = 0
 
-    def add(self, use: DraftUse | None) -> None:
+    def add(self, use: "DraftUse | None") -> None:
         """Count the drafts of a line."""
         if use is None:
             return
@@ -96,7 +174,7 @@ class DraftTotals:
         return f"{found}{copied}, {self.accepted:,} of {self.tokens:,} tokens accepted"
 
 
-def draft_fields(use: DraftUse | None) -> dict[str, Any]:
+def draft_fields(use: "DraftUse | None") -> dict[str, Any]:
     """The fields of --json about the drafts of a line; none if it had no draft."""
     if use is None:
         return {}
@@ -121,7 +199,7 @@ class Totals:
     kept: int = 0
 
 
-def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, loading: float, seconds: float) -> None:
+def print_statistics(totals: Totals, engine: "SentenceDecoder", machine: "Machine", loading: float, seconds: float) -> None:
     """Print counts, settings, time and memory of a run as a table to stderr.
 
     `loading` and `seconds` are the wall times, in seconds, of loading the model and of decoding.
@@ -153,7 +231,7 @@ def print_statistics(totals: Totals, engine: SentenceDecoder, machine: Machine, 
     Console(stderr=True).print(table)
 
 
-def decoding_in_words(decoding: Decoding, drafted: tuple[int, float] | None, rounds: int) -> str:
+def decoding_in_words(decoding: "Decoding", drafted: tuple[int, float] | None, rounds: int) -> str:
     """One line with the decoding of a run and its block size; with an adaptive block size, also the number of rounds with a draft.
 
     `drafted` is the number of rounds with a draft and their mean block size, of `rounds` rounds; None if every round drafts.
@@ -174,7 +252,7 @@ class Tracer:
     round are printed as in Table 2 of the paper: accepted ones in brackets (blue), the verifier's in parentheses (red).
     """
 
-    def __init__(self, console: "Console", tokenizer: Tokenizer, eos: int) -> None:
+    def __init__(self, console: "Console", tokenizer: "Tokenizer", eos: int) -> None:
         self._console, self._tokenizer, self._eos = console, tokenizer, eos
         self._blocks: dict[int, list[tuple[list[int], int]]] = defaultdict(list)
 
@@ -247,7 +325,7 @@ class Tracer:
         self._console.print(line, soft_wrap=True, highlight=False)
 
 
-def trace_on_stderr(bundle: Described) -> Tracer:
+def trace_on_stderr(bundle: "Described") -> Tracer:
     """The Tracer that prints the rounds of `bundle` on stderr."""
     from rich.console import Console
 
