@@ -154,9 +154,10 @@ RECOGNISERS = (
     ),
     Recogniser(
         "environment",
-        r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%|(?<![\w%])%%[a-z_][\w.]*%%",
-        ("$HOME", "%PATH%", "%%name%%", "%%user.id%%"),
-        ("$5", "5%"),
+        r"(?<![\w$])\$[a-z_]\w+|(?<![\w%])%[a-z_]{2,}%|(?<![\w%])%%[a-z_][\w.]*%%"
+        r"|(?<![\w$])\$\([a-z_][\w.-]*\)",
+        ("$HOME", "%PATH%", "%%name%%", "%%user.id%%", "$(name)", "$(SRC_DIR)"),
+        ("$5", "5%", "US$(name)", "$(5)"),
         number=rf"\${_COUNT}",
     ),
     Recogniser(
