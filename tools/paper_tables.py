@@ -175,12 +175,10 @@ def _named(names: Iterable[str]) -> str:
 
 
 def paper_runs() -> str:
-    """The commands of all runs and of other results that tables show, the machines, and the updates of the trained bundles."""
+    """The machines of all runs and of other results that tables show, what these need, and the updates of the trained bundles."""
     others = dict.fromkeys(
         name for _, rows in tables().values() for row in rows if (name := row.ours.partition(":")[0]) not in ("", *runs())
     )
-    commands = [f"{name}: {' '.join(['specdec', *run.command])}\n" for name, run in runs().items()]
-    commands += [f"{name}: {load(name).command}\n" for name in others]
     machines: dict[str, list[str]] = defaultdict(list)
     updates: dict[str, int] = {}
     for name in (*runs(), *others):
@@ -191,7 +189,7 @@ def paper_runs() -> str:
     lines = [f"* {place}: {', '.join(names)}.\n" for place, names in machines.items()]
     trained = ", ".join(f"{name} {count:,}" for name, count in updates.items())
     needs = [f"* {name} needs {load(name).record['needs']}.\n" for name in others if not load(name).repeatable]
-    return f"```text\n{''.join(commands)}```\n\n{''.join(lines)}{''.join(needs)}* Updates of training: {trained}.\n"
+    return f"{''.join(lines)}{''.join(needs)}* Updates of training: {trained}.\n"
 
 
 def minutes() -> str:

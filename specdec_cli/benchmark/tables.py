@@ -17,7 +17,9 @@ from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
 MOST_BUSY = 0.1
 """The largest share (0 to 1) of all processors that other processes may use during a bench without a warning."""
 _WIDE = 10_000
-"""The width of output to a pipe, where a table has one line of headers."""
+"""A width in which every table fits."""
+_PIPE = 160
+"""The width of tables in a pipe or file without COLUMNS, where they have one line of headers; wider ones go on in a table below."""
 _HEADER_WIDTH = 9
 Cells = dict[str, Callable[[Result], str]]
 """The columns of a table: for the header of each, a function that returns the text of its cell for a result."""
@@ -173,9 +175,8 @@ class View:
 
     def __init__(self, markdown: bool) -> None:
         self._markdown = markdown
-        # Without COLUMNS, output to a pipe is not wrapped.
-        self._wide = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
-        self._console = Console(width=_WIDE if self._wide else None, highlight=False)
+        self._piped = not sys.stdout.isatty() and not os.environ.get("COLUMNS", "").isdigit()
+        self._console = Console(width=_PIPE if self._piped else None, highlight=False)
 
     def paragraph(self, *lines: str) -> None:
         """Print lines of text, as one paragraph in Markdown."""
@@ -206,7 +207,7 @@ class View:
     def _framed(self, table: Table) -> RichTable:
         shown = RichTable(box=SIMPLE_HEAD)
         for place, column in enumerate(table.columns):
-            header = column if self._wide else "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False, break_on_hyphens=True))
+            header = column if self._piped else "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False, break_on_hyphens=True))
             shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
         for row in table.rows:
             shown.add_row(*row)

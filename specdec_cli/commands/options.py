@@ -301,7 +301,9 @@ FLAGS: dict[str, Any] = {
         show_default="0.6; no limit if the bundle does not correct",
     ),
 }
-"""The option of the command line for each field of a group of options, by the name of the field."""
+"""The option of the command line for each field of a group of options, by the name of the field. Those of one command alone stand in its
+file, because they take names and limits from modules that the other commands do not load.
+"""
 
 FilesArgument = Annotated[
     list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")
