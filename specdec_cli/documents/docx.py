@@ -6,6 +6,8 @@ The XML of each part is changed only where it is text; python-docx would write e
 import re
 import zipfile
 import zlib
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -101,6 +103,7 @@ _LINE_ENDS = frozenset(["br", "cr", "ptab", "tab"])
 _BREAKS = _LINE_ENDS | {"drawing", "object", "pict"}
 _DELETIONS = ("del", "moveFrom")
 """Elements around text that a tracked change removes."""
+_NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d)")
 _IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
 _SUPERSCRIPT = '<w:vertAlign w:val="superscript"'
 
@@ -206,25 +209,49 @@ def _with_computed(groups: Sequence[Sequence[Run]], texts: Sequence[str]) -> lis
     own group. If one is missing or there more often than in the source, words in its place go beside it. The last group is empty.
     """
     computed = [number for number, group in enumerate(groups) if _is_computed(group)]
+    if not computed:
+        return list(texts)
     own = [_text(group) for group in groups]
     whole, source = "".join(texts), "".join(own)
     bounds, sources = (list(accumulate(map(len, each), initial=0)) for each in (texts, own))
-    lost, position = [], 0
+    before, after = _numbers(source), _numbers(whole)
+    spans: dict[int, tuple[int, int]] = {}
+    position = 0
     for number in computed:
-        pattern = re.compile(rf"(?<![\d.,]){re.escape(own[number].strip())}(?!\d)")
-        before, after = ([found.span() for found in pattern.finditer(text)] for text in (source, whole))
-        place = next((index for index, (start, _) in enumerate(before) if sources[number] <= start < sources[number + 1]), len(after))
-        if len(before) != len(after) or after[place][0] < position:
-            lost.append(number)
-            continue
-        start, position = after[place]
-        bounds = [*(min(each, start) for each in bounds[: number + 1]), *(max(each, position) for each in bounds[number + 1 :])]
-        bounds[number : number + 2] = start if number else 0, position
+        old, new = (found.get(own[number].strip(), []) for found in (before, after))
+        place = bisect_left(old, (sources[number],))
+        is_there = place < len(old) == len(new) and old[place][0] < sources[number + 1]
+        if is_there and new[place][0] >= position:
+            spans[number] = new[place]
+            position = new[place][1]
+    ends = accumulate((spans[number - 1][1] if number - 1 in spans else 0 for number in range(len(bounds))), max)
+    starts = accumulate((spans[number][0] if number in spans else len(whole) for number in reversed(range(len(bounds)))), min)
+    bounds = [min(max(place, end), start) for place, end, start in zip(bounds, ends, [*starts][::-1], strict=True)]
+    for number, (start, end) in spans.items():
+        bounds[number : number + 2] = start if number else 0, end
     found = [whole[start:end] for start, end in pairwise(bounds)]
+    return _with_lost(found, own, [number for number in computed if number not in spans], frozenset(computed))
+
+
+def _numbers(text: str) -> dict[str, list[tuple[int, int]]]:
+    """Begin and end of all places of each number of a text, in order."""
+    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for number in _NUMBER.finditer(text):
+        found[number.group()].append(number.span())
+    return found
+
+
+def _with_lost(texts: Sequence[str], own: Sequence[str], lost: Sequence[int], computed: Set[int]) -> list[str]:
+    """Return the `texts` of groups with their `own` number for those that are `lost`; words in its place go beside it, to a group that is
+    not `computed`.
+    """
+    found = list(texts)
+    others = [number for number in range(len(texts)) if number not in computed]
     for number in lost:
-        beside = next((each for each in (*range(number - 1, -1, -1), *range(number + 1, len(groups))) if each not in computed), None)
-        if beside is not None and not found[number].strip().isdecimal():
-            found[beside] = found[beside] + found[number] if beside < number else found[number] + found[beside]
+        place = bisect_left(others, number)
+        if others and not found[number].strip().isdecimal():
+            beside = others[place - 1] if place else others[0]
+            found[beside] = found[beside] + found[number] if place else found[number] + found[beside]
             found[number] = own[number]
     return found
 

@@ -1,7 +1,9 @@
-"""Parsing of documents from text, and translations without a model."""
+"""Parsing of documents from text, translations without a model, and the steps that work takes."""
 
 import re
+import sys
 from collections.abc import Callable
+from typing import Any
 
 from specdec_cli.documents.document import Document, Purpose, Source
 from specdec_cli.documents.formats import Format, read_document
@@ -50,3 +52,22 @@ def corrected(text: str, format: Format, change: Callable[[str], str]) -> str:
 def without_marks(text: str) -> str:
     """The text of a segment without stand-ins."""
     return re.sub(STAND_IN, "", text)
+
+
+def steps(work: Callable[[], Any]) -> int:
+    """The number of lines that are run while `work` is done, each as often as it is, and of functions that are called."""
+    count = 0
+
+    def counted(_frame: object, event: str, _argument: object) -> Any:
+        nonlocal count
+        count += event.endswith(("call", "line"))
+        return counted
+
+    sys.settrace(counted)
+    sys.setprofile(counted)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+        sys.setprofile(None)
+    return count

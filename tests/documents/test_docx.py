@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import find_edits
-from tests.documents.helper import parse, shout, texts, unchanged
+from tests.documents.helper import parse, shout, steps, texts, unchanged
 
 BOLD = "<w:rPr><w:b/></w:rPr>"
 HYPHEN = "<w:noBreakHyphen/>"
@@ -235,3 +235,31 @@ def test_a_number_that_word_computes_is_in_its_field(output: str, runs: list[str
     assert texts(document) == ["Page <v1/>2<v2/> of <v3/>58"]
     changed = zipfile.ZipFile(BytesIO(document.translated([output]))).read("word/document.xml").decode()
     assert re.findall(r"<w:t[^>]*>([^<]*)</w:t>", changed) == runs
+
+
+@pytest.mark.parametrize("simple", [True, False])
+@pytest.mark.parametrize(
+    ("parts", "kept"),
+    [
+        (["Page ", "1", "2", " here"], ["PAGE ", "1", "2", " HERE"]),
+        (["Chapter 3.", "4", " is old"], ["CHAPTER 3.", "4", " IS OLD"]),
+        (["Version2", "0", " of 1", "1", "."], ["VERSION2", "0", " OF 1", "1", "."]),
+        (["Go ", *"1111", " on"], ["GO ", *"1111", " ON"]),
+    ],
+)
+def test_numbers_of_fields_that_touch_other_numbers_stay(parts: list[str], kept: list[str], simple: bool) -> None:
+    data = word(*(_field(part, simple=simple) if part.isdecimal() else f'<w:t xml:space="preserve">{part}</w:t>' for part in parts))
+    changed = parse(data, "docx").translated([shout(text) for text in texts(parse(data, "docx"))])
+    content = zipfile.ZipFile(BytesIO(changed)).read("word/document.xml").decode()
+    assert re.findall(r"<w:t[^>]*>([^<]*)</w:t>", content) == kept
+
+
+@pytest.mark.long
+def test_many_fields_take_a_number_of_steps_that_grows_with_them() -> None:
+    def work(count: int) -> int:
+        data = word(*(part for number in range(count) for part in (f"word{number} ", _field(str(number), simple=True))))
+        document = parse(data, "docx")
+        return steps(lambda: document.translated([shout(text) for text in texts(document)]))
+
+    work(5)  # what is done once
+    assert work(1600) < 6 * work(400) + 20_000

@@ -1,8 +1,6 @@
 """Documents that are made to take long, and documents in encodings that no browser knows."""
 
-import sys
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -12,7 +10,7 @@ from specdec_cli.errors import InputError
 from specdec_cli.server.texts import checked_lines
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.tags.markup import bare
-from tests.documents.helper import parse, texts, translated, unchanged
+from tests.documents.helper import parse, steps, texts, translated, unchanged
 
 CUE = "1\n00:00:01,000 --> 00:00:02,000\n"
 PO = 'msgid ""\nmsgstr ""\n\nmsgid "'
@@ -44,25 +42,6 @@ WORST: list[tuple[Format, Callable[[int], str]]] = [
     ("xliff", lambda size: XLIFF + "<x id='1'/>" * (size // 11) + "</source></trans-unit></body></file></xliff>"),
 ]
 """Texts of about a number of characters, with a worst case of a reader each."""
-
-
-def steps(work: Callable[[], Any]) -> int:
-    """The number of lines that are run while `work` is done, each as often as it is, and of functions that are called."""
-    count = 0
-
-    def counted(_frame: object, event: str, _argument: object) -> Any:
-        nonlocal count
-        count += event.endswith(("call", "line"))
-        return counted
-
-    sys.settrace(counted)
-    sys.setprofile(counted)
-    try:
-        work()
-    finally:
-        sys.settrace(None)
-        sys.setprofile(None)
-    return count
 
 
 @pytest.mark.long
