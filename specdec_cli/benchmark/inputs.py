@@ -42,11 +42,6 @@ class Examples:
     languages: tuple[str, str] | None = None
     score: Scorer = field(default=lambda _: None, compare=False)
 
-    @property
-    def blank(self) -> bool:
-        """Whether all source lines are blank."""
-        return not any(line.strip() for line in self.sources)
-
 
 @dataclass(frozen=True)
 class Gold:
@@ -117,7 +112,7 @@ def read_input(
                 examples = read_sample(limit, languages)
         if examples.references is not None:
             examples = replace(examples, score=partial(scores, references=examples.references))
-    if examples.blank:
+    if not any(line.strip() for line in examples.sources):
         raise InputError(f"{examples.name}: no text to decode")
     return examples
 

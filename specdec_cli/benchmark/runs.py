@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.lengths import Lengths, known
@@ -85,16 +85,6 @@ class Conditions:
     converted: Mapping[str, Path] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     geometry: "Geometry | None" = None
-
-
-class Runner(Protocol):
-    """Protocol of an object that decodes lines with the settings of a row."""
-
-    def prepare(self, row: Row) -> dict[str, Any]:
-        """The settings with which `row` is decoded, defaults resolved, by name."""
-
-    def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` with the settings of `row`, and measure time and memory."""
 
 
 Decode = Callable[[Sequence[str]], list[Output]]

@@ -55,12 +55,13 @@ def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
     return _table("sweep", results, _names(results), _settings(*sweep), _over_first(results))
 
 
-def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result], *, block_sizes: bool = False) -> Table:
+def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
     """The table of `bench --tune`, with a line for each setting, which names the presets that get it.
 
-    `chosen` has the result of each preset, by name of the preset. With `block_sizes`, the table has also the block size and the speed, by
-    which the block size is chosen.
+    `chosen` has the result of each preset, by name of the preset. If block sizes were tried, the table has also the block size and the
+    speed, by which the block size is chosen.
     """
+    block_sizes = len({one.row.options.block_size for one in results}) > 1
     names: Cells = {
         "decoding": lambda result: result.row.name,
         "chosen for": lambda result: ", ".join(name for name, one in chosen.items() if one is result),

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from specdec_cli.benchmark.measure import Outcome, Plan
+from specdec_cli.benchmark.measure import Plan
 from specdec_cli.benchmark.results import Result
 from specdec_cli.benchmark.rows import Sweep
-from specdec_cli.benchmark.tables import View, environment_lines, tuning_table
+from specdec_cli.benchmark.tables import View
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.files import read_json, write_json
 from specdec_cli.model.bundle_info import Task
@@ -82,17 +82,6 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
         "high-quality": max(close, key=lambda one: (bleu(one), tokens(one))),
         "high-efficiency": max(close, key=lambda one: (tokens(one), bleu(one))),
     }
-
-
-def print_tuning(outcome: Outcome, chosen: Mapping[str, Result], markdown: bool) -> None:
-    """Print the machine and the table of all settings with their results, for a terminal or in `markdown`.
-
-    The table names the presets for which a setting was chosen; `chosen` has a result by name of the preset, as `choose` returns it.
-    """
-    view = View(markdown)
-    view.paragraph(*environment_lines(outcome.environment, outcome.examples))
-    view.table(tuning_table(outcome.results, chosen, block_sizes=len({one.row.options.block_size for one in outcome.results}) > 1))
-    view.paragraph(*(f"{name}: {signature}" for name, signature in outcome.signatures.items()))
 
 
 def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.runs import BundleRunner, Conditions, Runner
+from specdec_cli.benchmark.runs import BundleRunner, Conditions
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.native.library import LibraryError, load_library
 from specdec_cli.opening.machine import Machine, computes_natively, native_machine, resolve_machine
@@ -18,13 +18,14 @@ from specdec_cli.processes import serve
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.geometries import Geometry
+    from specdec_cli.benchmark.toolkits import Toolkit
     from specdec_cli.model.bundle import Bundle
 
 
 class Worker:
     """Answers the requests of the parent process to load a model and to run rows."""
 
-    _runner: Runner
+    _runner: "BundleRunner | Toolkit"
 
     def open(self, row: Row, conditions: Conditions) -> None:
         """Load what decodes `row` under `conditions`."""

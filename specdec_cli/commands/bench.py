@@ -43,6 +43,7 @@ from specdec_cli.opening.models import (
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.measure import Outcome, Plan
+    from specdec_cli.benchmark.tables import Table
 
 _SYNTHETIC = (
     *("synthetic", "repetitions", "profile", "block_size", "beam_size"),
@@ -240,6 +241,7 @@ def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchOpti
 def _bench(file: Path | None, asked: BenchOptions) -> None:
     """Measure the rows, and print, store and draw the results."""
     from specdec_cli.benchmark.measure import run
+    from specdec_cli.benchmark.tables import main_table, sweep_table, tuning_table
 
     if asked.tune and not asked.models:
         raise UsageError("--tune changes the bundle: name it with --model")
@@ -252,14 +254,15 @@ def _bench(file: Path | None, asked: BenchOptions) -> None:
     plan = _make_plan(models, file, asked)
     outcome = run(plan, partial(_progress, quiet=asked.quiet))
     if asked.tune:
-        from specdec_cli.benchmark.tune import choose, presets_of, print_tuning, store
+        from specdec_cli.benchmark.tune import choose, presets_of, store
 
         chosen = choose(outcome.results)
-        print_tuning(outcome, chosen, asked.markdown)
+        _print_outcome(outcome, tuning_table(outcome.results, chosen), {}, asked.markdown)
         _write(asked.json_file, outcome.to_json() | {"presets": presets_of(chosen)})
         store(models[0], chosen, plan, asked.markdown)
     else:
-        _print_outcome(outcome, plan.sweep, asked.markdown)
+        table = sweep_table(outcome.results, plan.sweep) if plan.sweep else main_table(outcome.results)
+        _print_outcome(outcome, table, plan.sweep, asked.markdown)
         if not asked.quiet:
             _print_left_out(outcome.left_out)
         _write(asked.json_file, outcome.to_json() | outcome.views)
@@ -416,14 +419,17 @@ def _task(models: Sequence[ModelChoice]) -> Task:
     return next(iter(tasks.values()))
 
 
-def _print_outcome(outcome: "Outcome", sweep: Sweep, markdown: bool) -> None:
-    """Print the machine, the input, and the tables of all results; `sweep` has the values that were varied (empty: none)."""
-    from specdec_cli.benchmark.tables import View, environment_lines, main_table, profile_table, sweep_table, tolerance_table
+def _print_outcome(outcome: "Outcome", table: "Table", sweep: Sweep, markdown: bool) -> None:
+    """Print the machine, the input, the `table` of all results, and the other views.
+
+    A `sweep` of the tolerant rule has another table of its values.
+    """
+    from specdec_cli.benchmark.tables import View, environment_lines, profile_table, tolerance_table
     from specdec_cli.benchmark.views import ANALYSES, histogram_table
 
     view, views = View(markdown), outcome.views
     view.paragraph(*environment_lines(outcome.environment, outcome.examples))
-    view.table(sweep_table(outcome.results, sweep) if sweep else main_table(outcome.results))
+    view.table(table)
     if set(sweep) == {"top-beta", "tolerance"}:
         view.paragraph("Tokens per round / BLEU:")
         view.table(tolerance_table(outcome.results, sweep))

@@ -51,7 +51,7 @@ def test_the_sample_has_sources_and_references() -> None:
     assert 35 <= len(sample.sources) == len(sample.references) == len(set(sample.sources))
     assert all(line.strip() == line != "" for line in sample.sources + sample.references)
     assert sample.languages == ("en", "de")
-    assert not sample.blank
+    assert all(line.strip() for line in sample.sources)
 
 
 M2 = "S He go home , ok .\nA 1 2|||R|||goes|||REQUIRED|||-NONE-|||0\n\nS I do n't .\n"
