@@ -11,9 +11,8 @@ from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.int8 import quantize
-from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.int8.layers import Int8Linear, Int8SlotLink
 from specdec_cli.model.int8.model import Int8Choices
-from specdec_cli.model.int8.slot_link import Int8SlotLink
 from specdec_cli.model.slot_link import SlotLink
 from tests.fakes import DRAFTERS, in_precision, make_sentences, tiny_drafter, tiny_transformer
 

@@ -11,7 +11,7 @@ from torch import nn
 
 from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.int8 import arithmetic
-from specdec_cli.model.int8.linear import Int8Linear
+from specdec_cli.model.int8.layers import Int8Linear
 from specdec_cli.model.int8.model import Int8Choices
 
 Floats = NDArray[np.float32]

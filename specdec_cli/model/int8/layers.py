@@ -1,17 +1,84 @@
-"""Encoder and decoder layers of int8 models."""
+"""The layers of int8 models: linear ones, fused with the layer norm before and the activation after them; embeddings; encoder and decoder
+layers; and the link between neighbouring slots.
+"""
 
 from collections.abc import Sequence
 from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import LayerCache
-from specdec_cli.model.int8.arithmetic import attend
-from specdec_cli.model.int8.linear import Int8Linear, normed
-from specdec_cli.model.layers import DecoderLayer, EncoderLayer, Sublayer
+from specdec_cli.model.int8.arithmetic import ACTIVATIONS, Floats, attend, dot, fused, multiply, normalize, to_bytes
+from specdec_cli.model.layers import DecoderLayer, Embedding, EncoderLayer, Sublayer, Vocabulary
+from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.storage import Uninitialized
+
+
+class Int8Linear(nn.Module):
+    """The layer activation(norm(x) W + b) with W in int8, a scale per output, and norm(x) quantized to 255 steps
+    between the row's extremes.
+
+    The product is exact in integers, so results are batch-invariant.
+    """
+
+    def __init__(self, linear: nn.Linear, norm: nn.Module | None = None, activation: str = "none") -> None:
+        super().__init__()
+        self.norm = norm if isinstance(norm, nn.LayerNorm) else None
+        self.activation = activation
+        self.outputs, self.inputs = linear.weight.shape
+        weight = linear.weight.detach().float()
+        scales = (weight.abs().amax(1) / 127).clamp_min(1e-12)
+        integers = (weight / scales[:, None]).round_().to(torch.int8)
+        bias = torch.zeros_like(scales) if linear.bias is None else linear.bias.detach()
+        sums = integers.sum(1, dtype=torch.int32)
+        # Integer products are exact in float32 too, and faster on a processor without int8 dot products.
+        self._weights, self._sums, self._scales, self._bias = integers.t().float().contiguous(), sums, scales, bias
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map `x` (..., inputs) to (..., outputs)."""
+        integers, low, step = to_bytes(normed(self.norm, x.numpy()))
+        sums, scales, bias = (values.numpy() for values in (self._sums.float(), self._scales, self._bias))
+        product = fused(multiply(integers, self._weights, self._sums), step, low * sums)
+        return torch.from_numpy(ACTIVATIONS[self.activation](fused(product, scales, bias)))
+
+
+def normed(norm: nn.Module | None, x: Floats) -> Floats:
+    """Layer norm of `x` (..., W) if `norm` is a LayerNorm, else `x`."""
+    if not isinstance(norm, nn.LayerNorm):
+        return x
+    return normalize(x, norm.weight.detach().numpy(), norm.bias.detach().numpy(), norm.eps)
+
+
+class FusedEmbedding(nn.Module):
+    """The token and position embeddings of `embedding` in float32, each scaled token and its position added with one
+    rounding.
+    """
+
+    def __init__(self, embedding: Embedding) -> None:
+        super().__init__()
+        self.tokens, self.positions, self.norm = embedding.tokens, embedding.positions, embedding.norm
+        self.scale, self.offset = embedding.scale, embedding.offset
+        self._plain = (embedding,)
+
+    def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
+        """Embeddings (..., T, W) of `ids` (..., T) at `positions` (..., T) or (T,)."""
+        places = F.embedding(positions + self.offset, self.positions.detach()).numpy()
+        x = fused(F.embedding(ids, self.tokens.weight.detach()).numpy(), np.float32(self.scale), places)
+        return torch.from_numpy(normed(self.norm, x))
+
+    def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
+        """Add the embeddings of `positions`, (..., T) or (T,), to scaled token embeddings `vectors` (..., T, W), and
+        normalise the sums.
+        """
+        return self._plain[0].place(vectors, positions)
+
+    def at(self, positions: Tensor) -> Tensor:
+        """Position embeddings (..., W) for integer `positions` (...)."""
+        return self._plain[0].at(positions)
 
 
 class Int8Layer(nn.Module):
@@ -119,3 +186,56 @@ def _join(linears: Sequence[nn.Linear]) -> Int8Linear | None:
     joined.weight.data = torch.cat([linear.weight.data for linear in linears])
     joined.bias.data = torch.cat([linear.bias.data for linear in linears])
     return Int8Linear(joined)
+
+
+class Int8SlotLink(nn.Module):
+    """The int8 version of the slot link `chain`, which chooses drafts.
+
+    In the first slot the token before is known. In a later slot the candidates are the best tokens when the token
+    before is unknown; the slot's state is then conditioned on the token that was chosen before it, and multiplied
+    with the candidates' output projection in float32. A recurrent link also reads the hidden units of the slot before.
+    """
+
+    def __init__(self, chain: SlotLink, vocabulary: Vocabulary, candidates: int) -> None:
+        super().__init__()
+        self.from_state, self.output = Int8Linear(chain.from_state), Int8Linear(chain.output)
+        self.from_token = Int8Linear(chain.from_token)
+        self.recurrent = None if chain.recurrent is None else Int8Linear(chain.recurrent)
+        self.unknown = chain.unknown.detach().clone()
+        self._tokens, self._scale = vocabulary.embedding.tokens.weight.detach(), vocabulary.embedding.scale
+        # The output projection becomes an int8 layer later.
+        self._rows = vocabulary.output.weight.detach()
+        self._bias = None if vocabulary.output.bias is None else vocabulary.output.bias.detach()
+        self._candidates = candidates
+
+    def choose(self, states: Tensor, last: Tensor, vocabulary: Vocabulary, candidates: int, shortlist: int = 0) -> Tensor:  # noqa: ARG002
+        """The drafted ids (N, k): from left to right, in each slot, the best of its candidates after the token
+        chosen before it.
+
+        `states` are (N, k, W), and `last` (N,) are the tokens before the first slot. Ids are below `shortlist` if
+        that is not 0. The argument `candidates` is ignored: their number was given to the constructor.
+        """
+        narrow = self.from_state(states)
+        units = narrow + self.unknown
+        units[:, 0] = narrow[:, 0] + self._project(last)
+        units.relu_()
+        logits = cast(Tensor, vocabulary.output(states + self.output(units)))[..., : shortlist or None]
+        return self._walk(logits, states, narrow, units[:, 0])
+
+    def _project(self, ids: Tensor) -> Tensor:
+        projected: Tensor = self.from_token(F.embedding(ids, self._tokens) * self._scale)
+        return projected
+
+    def _walk(self, logits: Tensor, states: Tensor, narrow: Tensor, hidden: Tensor) -> Tensor:
+        """Choose all ids (N, k); `hidden` (N, R) are the hidden units of the first slot. On ties the first candidate is better."""
+        best = logits.sort(dim=-1, descending=True, stable=True).indices[..., : self._candidates]
+        chosen = [best[:, 0, 0]]
+        for slot in range(1, logits.shape[1]):
+            own = best[:, slot]
+            inputs = narrow[:, slot] + self._project(chosen[-1])
+            hidden = (inputs if self.recurrent is None else inputs + self.recurrent(hidden)).relu_()
+            state = states[:, slot] + self.output(hidden)
+            scores = dot(state[:, None].numpy(), self._rows[own].numpy())
+            scores = scores if self._bias is None else scores + self._bias[own].numpy()
+            chosen.append(own.gather(1, torch.from_numpy(np.argmax(scores, 1, keepdims=True)))[:, 0])
+        return torch.stack(chosen, 1)

@@ -8,10 +8,7 @@ from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices, suppressed, without_suppression
 from specdec_cli.model.drafter import AnyDrafter, BlockDrafter, Head, Heads
 from specdec_cli.model.int8.arithmetic import log_probabilities
-from specdec_cli.model.int8.embedding import FusedEmbedding
-from specdec_cli.model.int8.layers import Int8Layers
-from specdec_cli.model.int8.linear import Int8Linear
-from specdec_cli.model.int8.slot_link import Int8SlotLink
+from specdec_cli.model.int8.layers import FusedEmbedding, Int8Layers, Int8Linear, Int8SlotLink
 from specdec_cli.model.transformer import Encoder, Transformer
 
 
