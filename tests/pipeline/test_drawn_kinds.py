@@ -259,6 +259,104 @@ def speech(draw: random.Random) -> Drawn:
     return Drawn(source, (r"^\u201e[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*\u201c[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*$",))
 
 
+BARE_TIMES = (
+    "The office opens at {}.",
+    "The shop closes at {}.",
+    "The film starts at {}.",
+    "We meet at {} in front of the school.",
+    "My train leaves at {} on Friday.",
+    "She came home at {}.",
+    "The library is open from {} to {}.",
+    "The bus leaves at {} and arrives at {}.",
+    "Please be there before {}.",
+    "The lesson lasts until {}.",
+)
+BARE_TIMES_OF_24_HOURS = (
+    "Das Büro öffnet um {}.",
+    "Der Film beginnt um {}.",
+    "Wir treffen uns um {} vor der Schule.",
+    "Der Zug fährt um {} ab.",
+    "Sie kam um {} nach Hause.",
+    "Das Spiel endet um {}.",
+    "Das Geschäft ist von {} bis {} geöffnet.",
+)
+MILLIONS = (
+    "The house costs {}.",
+    "The company paid {} last year.",
+    "He won {} in the lottery.",
+    "The new bridge will cost {}.",
+    "They lost {} in May.",
+    "She gave {} to the school.",
+    "The city needs {} for the new hospital.",
+    "The film made {} in a week.",
+)
+MILLIONS_IN_GERMAN = (
+    "Das Haus kostet {}.",
+    "Die Firma hat letztes Jahr {} bezahlt.",
+    "Er hat {} in der Lotterie gewonnen.",
+    "Die neue Brücke wird {} kosten.",
+    "Sie haben im Mai {} verloren.",
+    "Die Stadt braucht {} für das neue Krankenhaus.",
+)
+_GERMAN_POWERS = {"million": ("Million", "Millionen", "Mio."), "billion": ("Milliarde", "Milliarden", "Mrd.")}
+
+
+def bare_times(draw: random.Random) -> Drawn:
+    """Times without a.m. or p.m., whose hour stays."""
+    template = draw.choice(BARE_TIMES)
+    shown, has = [], []
+    for _ in range(template.count("{}")):
+        hour, minute = draw.randrange(24), draw.choice((0, 0, 0, 5, 15, 30, 45, draw.randrange(60)))
+        is_whole = minute == 0 and 1 <= hour <= 12 and "at {}." in template and draw.random() < 0.4
+        is_british = not is_whole and "at {}." in template and hour and draw.random() < 0.2
+        shown.append(f"{hour}" if is_whole else f"{hour}.{minute:02}" if is_british else f"{hour}:{minute:02}")
+        has.append(_clock(hour, minute) + (rf"|\bum {hour}\.$" if is_whole else ""))
+    return Drawn(template.format(*shown), tuple(has))
+
+
+def bare_times_of_24_hours(draw: random.Random) -> Drawn:
+    """Times without "Uhr", whose hour stays or has a.m. or p.m."""
+    template = draw.choice(BARE_TIMES_OF_24_HOURS)
+    shown, has = [], []
+    for _ in range(template.count("{}")):
+        hour, minute = draw.randrange(1, 24), draw.choice((0, 15, 30, 45, draw.randrange(60)))
+        shown.append(f"{hour}{draw.choice('::.') if 'um {}' in template else ':'}{minute:02}")
+        clock, later = rf"(?<![\d:])0?{(hour - 1) % 12 + 1}", hour >= 12
+        minutes = rf"(?:[:.]{minute:02})" + "?" * (minute == 0)
+        own = rf"(?<![\d:])0?{hour}[:.]{minute:02}(?!\d)(?! ?{'a' if later else 'p'}\.?m)"
+        words = {(12, 0): "|noon"}.get((hour, minute), "")
+        has.append(rf"(?i:{clock}{minutes} ?{'p' if later else 'a'}\.?m|{own}{words})")
+    return Drawn(template.format(*shown), tuple(has))
+
+
+def millions(draw: random.Random) -> Drawn:
+    """Amounts of millions and billions of a currency."""
+    value = draw.choice(("1", "1", "2", "3", "20", "150", "1.5", "2.5", "0.7", "12.4"))
+    power = draw.choice(("million", "million", "billion"))
+    sign, name, german = draw.choice((("$", "dollars", "Dollar"), ("€", "euros", "Euro"), ("£", "pounds", "Pfund")))
+    form = draw.choice(("sign", "name", "short"))
+    short = {"million": "m", "billion": "bn"}[power]
+    shown = {"sign": f"{sign}{value} {power}", "name": f"{value} {power} {name}", "short": f"{sign}{value}{short}"}[form]
+    one, many, abbreviation = _GERMAN_POWERS[power]
+    words = f"(?:{one if value == '1' else many}|{re.escape(abbreviation)})"
+    unit = german if form == "name" else rf"(?:{re.escape(sign)}|{german})"
+    number = re.escape(value.replace(".", ","))
+    return Drawn(draw.choice(MILLIONS).format(shown), (rf"(?:(?<![\d.,]){number}|\b[Ee]ine)\s{words}\s{unit}(?!\w)",))
+
+
+def millions_in_german(draw: random.Random) -> Drawn:
+    """Amounts of millions and milliards of a currency, in German."""
+    value = draw.choice(("1", "1", "2", "3", "20", "150", "1,5", "2,5", "0,7", "12,4"))
+    power = draw.choice(("million", "million", "billion"))
+    sign, name, german = draw.choice((("$", "dollars?", "Dollar"), ("€", "euros?", "Euro"), ("£", "pounds?", "Pfund")))
+    one, many, abbreviation = _GERMAN_POWERS[power]
+    word = draw.choice((one if value == "1" else many, abbreviation))
+    unit = draw.choice((german, sign))
+    number = rf"(?<![\d.,]){re.escape(value.replace(',', '.'))}"
+    has = rf"(?i:{re.escape(sign)}{number} {power}(?!\w)|(?:{number}|\b(?:one|a)) {power} {name}(?!\w))"
+    return Drawn(draw.choice(MILLIONS_IN_GERMAN).format(f"{value} {word} {unit}"), (has,))
+
+
 def _number(written: str) -> str:
     """A pattern of a number that is no part of another one."""
     return rf"(?<![\d.,]){re.escape(written)}(?![.,]?\d)"
@@ -710,6 +808,10 @@ KINDS = (
     Kind(two_currencies, 97),
     Kind(times, 97),
     Kind(halves_of_days, 97, bundle="de-en"),
+    Kind(bare_times, 97),
+    Kind(bare_times_of_24_hours, 97, bundle="de-en"),
+    Kind(millions, 85),
+    Kind(millions_in_german, 75, bundle="de-en"),
     Kind(speech, 97),
     Kind(templates, 100),
     Kind(formulas, 100, format="md"),

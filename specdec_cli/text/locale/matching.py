@@ -27,6 +27,7 @@ from specdec_cli.text.locale.quantities import (
     written,
     written_time,
 )
+from specdec_cli.text.locale.scales import with_scales
 
 _LEAST_DIGITS = 3
 """Numbers with fewer digits are not long: translations may write them as words or leave them out."""
@@ -62,6 +63,13 @@ _DIGITS = re.compile(rf"(?<!\d){_GROUPED.pattern}(?![.,:]?\d)|\d+(?:[.,:'{THIN_S
 """Digits with what may be between those of a number, also in dates, protected spans and words, whatever the language is."""
 _AT, _OCLOCK = re.compile(r"\bat $"), re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
 """What is before or after a number that is a time, after noon or not."""
+_HOUR_ALONE = re.compile(
+    r"\bat (?P<hour>\d{1,2})(?=[.,;!?]?(?:$|\s(?!percent|per|[ap]\.?m\b)))|(?<![\w:.,])(?P<hour2>\d{1,2}) ?o['\u2019]?clock\b",
+    re.IGNORECASE,
+)
+"""An hour without minutes that may be twelve hours later."""
+_LATER = re.compile(r"\b(?:[ap]\.?\s?m|afternoons?|evenings?|nights?|tonight|dinner|supper|nachmittags?|abends?|nachts?)\b", re.IGNORECASE)
+"""What says in an English or German source when on the day its times are."""
 _MOST_PLACES = 256
 """How many places of the same digits are tried for a number; this limits the time for a line with many numbers."""
 _DATE = 3
@@ -91,15 +99,19 @@ def realise(source: str, output: str, languages: Languages) -> str:
 
     A number of the output with the digits of one of the source, but another value, is written anew; so is a time that is twelve hours
     off. English has a.m. and p.m. in one form. If the amounts of all prices are there, each gets its sign, on the side where the language
-    has it, and signs that belong to no price are left out.
+    has it, and signs that belong to no price are left out. A time without a.m. or p.m. keeps its hour, unless the source says that it is
+    after noon. Words such as "million" fit their amounts (see `with_scales`).
     """
     wanted = find_quantities(source, languages[0])
     if not wanted or convention(languages[1]) is None or languages[0] == languages[1]:
         return output
-    matching = _Matching(output, languages[1], is_sentence=_BREAK.search(source) is None)
+    is_later = _LATER.search(source) is not None
+    matching = _Matching(output, languages[1], is_sentence=_BREAK.search(source) is None, is_later=is_later)
     matching.match(wanted)
+    if not is_later:
+        matching.take_hours(source)
     matching.take_words(_word_values(output))
-    return matching.text(wanted, source)
+    return with_scales(source, matching.text(wanted, source), languages)
 
 
 def repaired(source: str, target: str, languages: Languages) -> str:
@@ -138,13 +150,15 @@ def without_double_marks(text: str) -> str:
 class _Matching:
     """Which quantities of an output stand for those of a source, and the output with these written anew.
 
-    With `is_sentence`, the output is one sentence, so the full stop of "p.m." does not end a sentence even before a capital.
+    With `is_sentence`, the output is one sentence, so the full stop of "p.m." does not end a sentence even before a capital. With
+    `is_later`, times without a.m. or p.m. may be after noon.
     """
 
-    def __init__(self, output: str, language: str, *, is_sentence: bool = False) -> None:
+    def __init__(self, output: str, language: str, *, is_sentence: bool = False, is_later: bool = True) -> None:
         own = convention(language)
         assert own is not None
-        self._output, self._language, self._own, self._is_sentence = output, language, own, is_sentence
+        self._output, self._language, self._own = output, language, own
+        self._is_sentence, self._is_later = is_sentence, is_later
         shown = unprotected(output, own)
         self._by_minutes = defaultdict[int, deque[Quantity]](deque)
         self._by_text, self._by_value, self._by_digits = (defaultdict[Hashable, deque[re.Match[str]]](deque) for _ in range(3))
@@ -229,9 +243,9 @@ class _Matching:
         """Take a number of the same value, or a time of the same minutes."""
         if quantity.kind == "time":
             later = (quantity.minutes + HALF_DAY) % _DAY
-            keys = (
-                [quantity.minutes] if quantity.exact else [minutes for each in (quantity.minutes, later) for minutes in (each, -1 - each)]
-            )
+            keys = [quantity.minutes]
+            if not quantity.exact:
+                keys = [minutes for each in (quantity.minutes, later)[: 1 + self._is_later] for minutes in (each, -1 - each)]
             if self._own.clock == 12 and quantity.minutes < HALF_DAY + 60:
                 keys.append(-1 - quantity.minutes)  # a time before one needs no a.m. or p.m.
             time = self._free_time(keys)
@@ -250,9 +264,25 @@ class _Matching:
         if quantity.kind == "time":
             later = (quantity.minutes + HALF_DAY) % _DAY
             time = self._free_time([-1 - quantity.minutes, later, -1 - later])
-            return time is not None and self._take(time.start, time.end, quantity, self._at(time, quantity.minutes))
+            return (time is not None and self._take(time.start, time.end, quantity, self._at(time, quantity.minutes))) or self._as_number(
+                quantity
+            )
         number = self._free(self._by_digits[quantity.digits + quantity.fraction]) if quantity.grouped or quantity.fraction else None
         return number is not None and self._take(*number.span(), quantity, written(quantity, self._language))
+
+    def _as_number(self, quantity: Quantity) -> bool:
+        """Take a number with the digits of a time with minutes, as in 9,30; it is written as a time."""
+        hour, minute = divmod(quantity.minutes, 60)
+        found = next((number for each in (f"{hour}", f"{hour:02}") if (number := self._free(self._by_digits[f"{each}{minute:02}"]))), None)
+        if found is None or not re.fullmatch(r"\d\d?[.,]\d\d", found.group()):
+            return False
+        has_mark = _MARK_OF_TIME.match(self._output, found.end()) is not None
+        text = (
+            f"{hour}{self._own.time}{minute:02}"
+            if has_mark or not quantity.exact
+            else written_time(quantity.minutes, self._own, self._language)
+        )
+        return self._take(*found.span(), quantity, text)
 
     def _same_hour(self, quantity: Quantity) -> bool:
         """Take a number without a sign of time that is the hour of a time: both ends of a range may have one sign."""
@@ -265,6 +295,19 @@ class _Matching:
                 text = str(hour) if quantity.exact and self._own.clock == 24 else number.group()
                 return self._take(*number.span(), quantity, text)
         return False
+
+    def take_hours(self, source: str) -> None:
+        """Let times of the output that are twelve hours after hours of the `source`, as in "at 9" and "nine o'clock", have these hours."""
+        if self._own.clock == 12:
+            return
+        for found in _HOUR_ALONE.finditer(source):
+            hour = int(found["hour"] or found["hour2"])
+            if 1 <= hour < 12 and not self._by_minutes[60 * hour]:
+                time = self._free_time([60 * hour + HALF_DAY])
+                if time is not None:
+                    minutes = 60 * hour
+                    quantity = Quantity(*found.span(), found.group(), "time", minutes=minutes, exact=False)
+                    self._take(time.start, time.end, quantity, self._at(time, minutes))
 
     def _free(self, numbers: deque[re.Match[str]]) -> re.Match[str] | None:
         """The first of `numbers` that is not taken."""

@@ -62,8 +62,15 @@ _HALF_AFTER_24 = r"(?:\s?(?P<half>(?-i:A(?=M\b)|P(?=M\b))|[ap](?=\.\s?m\.)|p(?=m
 _HALF = r"(?:\s?(?P<half>[ap])\.?\s?m\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
 _HOUR = rf"(?<![\w:])(?<!\d[.,])(?P<hour>{_DIGIT}{{1,2}})"
 _NOT_MORE = r"(?![\d:])(?![.,]\d)"
+_NO_AMOUNT = (
+    r"(?=[,;.!?]*(?:$|\s(?:on|in|and|or|to|for|with|from|every|each|sharp|tomorrow|today|tonight|yesterday"
+    r"|this|last|next|when|but|because)\b))"
+)
+"""What is after a time with a full stop, as in "at 9.30 on Monday", which an amount in its place would hardly have."""
 _ENGLISH_TIME = re.compile(
-    rf"{_HOUR}(?:[:.](?P<minute>{_DIGIT}\d))?{_HALF}|{_HOUR.replace('hour', 'hour2')}:(?P<minute2>{_DIGIT}\d){_NOT_MORE}", re.IGNORECASE
+    rf"{_HOUR}(?:[:.](?P<minute>{_DIGIT}\d))?{_HALF}|{_HOUR.replace('hour', 'hour2')}:(?P<minute2>{_DIGIT}\d){_NOT_MORE}"
+    rf"|(?<=\bat ){_HOUR.replace('hour', 'hour3')}\.(?P<minute3>{_DIGIT}\d){_NO_AMOUNT}",
+    re.IGNORECASE,
 )
 _RANGE_START = re.compile(rf"{_HOUR}(?::(?P<minute>{_DIGIT}\d))?\s*(?:to|and|or|until|till|-|\u2013)\s*$", re.IGNORECASE)
 _OTHER_TIME = re.compile(
@@ -72,6 +79,8 @@ _OTHER_TIME = re.compile(
     re.IGNORECASE,
 )
 _AFTERNOON_WORD = re.compile(r"\s(?:nachmittags|abends|am (?:Nachmittag|Abend)|in der Nacht|nachts)\b")
+_AT_TIME = re.compile(r"\b(?:um|gegen) $")
+"""What is before a time in German, also one with a full stop and without "Uhr"."""
 HALF_DAY = 12 * 60
 
 
@@ -205,7 +214,7 @@ def _english_times(text: str) -> Iterator[Quantity]:
     """The times of a text in a language with a clock of 12 hours."""
     for found in _ENGLISH_TIME.finditer(text):
         half = (found["half"] or "").lower()
-        hour, minute = int(found["hour"] or found["hour2"]), int(found["minute"] or found["minute2"] or 0)
+        hour, minute = _first(found, "hour", "hour2", "hour3"), _first(found, "minute", "minute2", "minute3")
         if minute > 59 or hour > (12 if half else 23) or (half and not hour):
             continue
         start = _RANGE_START.search(text, max(found.start() - 20, 0), found.start()) if half else None
@@ -218,6 +227,11 @@ def _english_times(text: str) -> Iterator[Quantity]:
         yield _time_at(text, *found.span(), 60 * (hour % 12 if half else hour) + minute, half)
 
 
+def _first(found: re.Match[str], *groups: str) -> int:
+    """The number in the first of the groups that is there; 0 if none is."""
+    return int(next(filter(None, map(found.group, groups)), 0))
+
+
 def _time_at(text: str, start: int, end: int, minutes: int, half: str) -> Quantity:
     minutes += HALF_DAY * (half == "p")
     exact = bool(half) or minutes < 60 or minutes >= HALF_DAY + 60
@@ -228,8 +242,9 @@ def _other_times(text: str) -> Iterator[Quantity]:
     """The times of a text in a language with a clock of 24 hours."""
     for found in _OTHER_TIME.finditer(text):
         half = (found["half"] or found["half2"] or "").lower()
-        hour, minute = int(found["hour"] or found["hour2"]), int(found["minute"] or 0)
-        if minute > 59 or hour > 24 or (found["separator"] == "." and not (found["mark"] or half)):
+        hour, minute = _first(found, "hour", "hour2"), _first(found, "minute")
+        is_sure = found["separator"] != "." or found["mark"] or half or _AT_TIME.search(text, max(found.start() - 6, 0), found.start())
+        if minute > 59 or hour > 24 or not is_sure:
             continue
         if SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start()):  # a price, after which a model may write "Uhr" too
             continue
