@@ -169,6 +169,8 @@ class DecodedText:
         """The output for the text, given outputs for the texts of the variant, and its problems; None if it cannot be taken."""
         sources = self.variant.segments.texts
         restored = self.variant.restore([realise(*pair, self._languages) for pair in zip(sources, outputs, strict=True)])
+        if restored is not None and sources != (self.text,):  # signs beside placeholders, too
+            restored = restored._replace(text=realise(self.text, restored.text, self._languages))
         return restored and restored._replace(text=self._shaped(restored.text))
 
     def _shaped(self, output: str) -> str:

@@ -14,6 +14,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.locale.matching import lost_long_numbers, without_double_marks
 from specdec_cli.text.locale.quantities import Languages, with_written, written_in
+from specdec_cli.text.locale.scales import spelled_out
 from specdec_cli.text.protect.characters import (
     DOTS,
     DOUBLE_QUOTES,
@@ -266,8 +267,10 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     and Latin letters, that are lacking are protected spans with their words (see `variants`), and so are the former if the output does
     not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
     protected spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters. One with
-    quotations is decoded with other quotation marks if the output does not have all of them.
+    quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations of "million" and the like after
+    amounts are spelled out.
     """
+    text = spelled_out(text, languages[0]) if languages[0] != languages[1] else text
     if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
         ways = _watched(lacks, in_small_letters(text), latin=latin, languages=languages)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_numbers
 from specdec_cli.text.locale.quantities import Languages
+from specdec_cli.text.locale.scales import lost_scales
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 
 REPETITION, EMPTY, NUMBERS, NEGATION, GLOSSARY = "repetition", "empty", "numbers lost", "negation lost", "glossary"
@@ -60,7 +61,7 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     if output == source:
         return ()
     found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
-    if lost_numbers(source, output, languages):
+    if lost_numbers(source, output, languages) or lost_scales(source, output, languages):
         found += (NUMBERS,)
     return (*found, NEGATION) if _loses_negation(source, output, languages) else found
 

@@ -11,6 +11,7 @@ from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.quantities import (
     CURRENCIES,
     HALF_DAY,
+    MULTIPLIER,
     SIGN_AFTER,
     SIGN_BEFORE,
     THIN_SPACES,
@@ -27,7 +28,7 @@ from specdec_cli.text.locale.quantities import (
     written,
     written_time,
 )
-from specdec_cli.text.locale.scales import with_scales
+from specdec_cli.text.locale.scales import lost_scales, with_scales
 
 _LEAST_DIGITS = 3
 """Numbers with fewer digits are not long: translations may write them as words or leave them out."""
@@ -43,9 +44,7 @@ _CURRENCY_NAMES = {
 }
 """The names of currencies after an amount."""
 _DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
-_MULTIPLIER = re.compile(r"\s?(?:(?:mil|bil|tril)\w+|(?:[mbk]|bn|mio|mrd|mld|bio|tausend|thousand|hundert|hundred)\b\.?)", re.IGNORECASE)
-"""What is between an amount and a sign that follows it: 3 Millionen $."""
-_GOES_ON = re.compile(rf"-|\w|{_MULTIPLIER.pattern}", re.IGNORECASE)
+_GOES_ON = re.compile(rf"-|\w|{MULTIPLIER.pattern}", re.IGNORECASE)
 """What is after an amount that goes on, as in $5-Schein, so that its sign stays before it."""
 _HALF = re.compile(r"(?P<clock>.*?)(?P<space>\s?)(?P<half>[ap])(?P<stop>\.?)\s?m\.?", re.IGNORECASE)
 """A time with a.m. or p.m."""
@@ -215,7 +214,7 @@ class _Matching:
             mark = _MARK_OF_TIME.match(self._output, end) if quantity.sign else None
             end = mark.end() if mark else end
             if quantity.sign and not named and (not places or self._is_on_other_side(places[0], start, end)):
-                more = _MULTIPLIER.match(self._output, end) if not places else None
+                more = MULTIPLIER.match(self._output, end) if not places else None
                 text, end = text + (more.group() if more else ""), more.end() if more else end
                 text = with_sign(text, quantity.sign, self._own)
                 start, end = min([start, *places[:1]]), max([end, *(place + 1 for place in places[:1])])
@@ -264,9 +263,9 @@ class _Matching:
         if quantity.kind == "time":
             later = (quantity.minutes + HALF_DAY) % _DAY
             time = self._free_time([-1 - quantity.minutes, later, -1 - later])
-            return (time is not None and self._take(time.start, time.end, quantity, self._at(time, quantity.minutes))) or self._as_number(
-                quantity
-            )
+            if time is None:
+                return self._as_number(quantity)
+            return self._take(time.start, time.end, quantity, self._at(time, quantity.minutes))
         number = self._free(self._by_digits[quantity.digits + quantity.fraction]) if quantity.grouped or quantity.fraction else None
         return number is not None and self._take(*number.span(), quantity, written(quantity, self._language))
 
@@ -277,11 +276,8 @@ class _Matching:
         if found is None or not re.fullmatch(r"\d\d?[.,]\d\d", found.group()):
             return False
         has_mark = _MARK_OF_TIME.match(self._output, found.end()) is not None
-        text = (
-            f"{hour}{self._own.time}{minute:02}"
-            if has_mark or not quantity.exact
-            else written_time(quantity.minutes, self._own, self._language)
-        )
+        is_plain = has_mark or not quantity.exact
+        text = f"{hour}{self._own.time}{minute:02}" if is_plain else written_time(quantity.minutes, self._own, self._language)
         return self._take(*found.span(), quantity, text)
 
     def _same_hour(self, quantity: Quantity) -> bool:
@@ -523,8 +519,11 @@ def _has_value(quantity: Quantity) -> bool:
 
 
 def lost_long_numbers(source: str, output: str, languages: Languages = ("", "")) -> list[str]:
-    """The prices, the times with a.m. or p.m., and the numbers with at least three digits of `source` that `output` lacks."""
-    return [each.text for each in lost_numbers(source, output, languages) if each.kind in ("price", "time") or _is_long(each.text)]
+    """The prices, the times with a.m. or p.m., and the numbers with at least three digits of `source` that `output` lacks, and those
+    whose "million" or the like it lacks.
+    """
+    lost = [each.text for each in lost_numbers(source, output, languages) if each.kind in ("price", "time") or _is_long(each.text)]
+    return list(dict.fromkeys([*lost, *lost_scales(source, output, languages)]))
 
 
 def _is_long(number: str) -> bool:

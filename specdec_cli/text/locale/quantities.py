@@ -18,6 +18,9 @@ Languages = tuple[str, str]
 CURRENCIES = "$\u20ac\u00a3\u00a5\u20b9"
 """Signs of currencies that stand before or after amounts."""
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
+MULTIPLIER = re.compile(r"\s?(?:(?:mil|bil|tril)\w+|(?:[mbk]|bn|mio|mrd|mld|bio|tausend|thousand|hundert|hundred)\b\.?)", re.IGNORECASE)
+"""What is between an amount and a sign that follows it: 3 Millionen $."""
+_SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
 _NO_TEXT = "\uffff"
 THIN_SPACES = "\u2009\u00a0\u202f"
 _DIGIT = "[0-9]"
@@ -182,7 +185,8 @@ def _number_pattern(own: Convention) -> re.Pattern[str]:
 def _quantity(text: str, found: re.Match[str], own: Convention, before: Quantity | None) -> Quantity:
     """The number, label or price that a match of the pattern of numbers is; `before` is the one before it."""
     digits, fraction = re.sub(r"\D", "", found["groups"] or found["digits"]), found["fraction"] or ""
-    before_sign, after_sign = SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start()), SIGN_AFTER.match(text, found.end())
+    before_sign = SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start())
+    after_sign = SIGN_AFTER.match(text, found.end()) or _SIGN_AFTER_SCALE.match(text, found.end())
     sign = before_sign[1] if before_sign else after_sign[1] if after_sign else ""
     kind: Literal["number", "label", "price"] = "price" if sign else "number"
     is_point = text[found.start() - 1 : found.start()] + text[found.end() : found.end() + 1] == "()" and len(found.group()) == 3

@@ -7,43 +7,68 @@ from typing import NamedTuple
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.locale.quantities import CURRENCIES, Languages, value_of
+from specdec_cli.text.locale.quantities import CURRENCIES, Languages, value_of, with_sign
 
 
 class _Scale(NamedTuple):
-    """A power of ten in a language: the word after one and after other amounts, its abbreviation, and all forms that are read as it."""
+    """A power of ten in a language: the word after one and after other amounts, and all forms that are read as it."""
 
     power: int
     one: str
     many: str
-    short: str
     forms: str
+
+    def word(self, number: str) -> str:
+        """The word after a number."""
+        return self.one if number == "1" else self.many
 
 
 _SCALES = {
     "en": (
-        _Scale(3, "thousand", "thousand", "thousand", "thousands?"),
-        _Scale(6, "million", "million", "million", r"millions?|mn\b|mln\b|m\b"),
-        _Scale(9, "billion", "billion", "billion", r"billions?|bn\b"),
-        _Scale(12, "trillion", "trillion", "trillion", r"trillions?|tn\b"),
+        _Scale(3, "thousand", "thousand", "thousands?"),
+        _Scale(6, "million", "million", r"millions?|mn\b|mln\b|m\b"),
+        _Scale(9, "billion", "billion", r"billions?|bn\b"),
+        _Scale(12, "trillion", "trillion", r"trillions?|tn\b"),
     ),
     "de": (
-        _Scale(3, "Tausend", "Tausend", "Tsd.", r"tausend|Tsd\."),
-        _Scale(6, "Million", "Millionen", "Mio.", r"Million(?:en)?|Mio\b\.?"),
-        _Scale(9, "Milliarde", "Milliarden", "Mrd.", r"Milliarden?|Mrd\b\.?"),
-        _Scale(12, "Billion", "Billionen", "Bio.", r"Billion(?:en)?|Bio\b\.?"),
+        _Scale(3, "Tausend", "Tausend", r"tausend|Tsd\."),
+        _Scale(6, "Million", "Millionen", r"Million(?:en)?|Mio\b\.?"),
+        _Scale(9, "Milliarde", "Milliarden", r"Milliarden?|Mrd\b\.?"),
+        _Scale(12, "Billion", "Billionen", r"Billion(?:en)?|Bio\b\.?"),
     ),
 }
-_ABBREVIATION = re.compile(r"m|mn|mln|bn|tn|.*\.|Mio|Mrd|Bio|Tsd", re.IGNORECASE)
+_LONGEST_ABBREVIATION, _THOUSAND = 4, 3
 
 
 class _Amount(NamedTuple):
+    """A number, its value, and the word for a power of ten after it, which is from `start` to `end` of a text; with the `sign` of a
+    currency, if it has one, all are from `first` to `last`.
+    """
+
     value: tuple[str, str] | None
     scale: _Scale | None
     number: str
     word: str
     start: int
     end: int
+    sign: str
+    first: int
+    last: int
+
+
+def spelled_out(text: str, language: str) -> str:
+    """Return `text`, in English or German, with words in the place of abbreviations, as in "$20m" and "1,5 Mio. Euro", which models read
+    better, and whose full stop they may take for the end of a sentence.
+    """
+    code, own = short_code(language), convention(language)
+    if code not in _SCALES or own is None or not any(map(str.isdecimal, text)):
+        return text
+    edits = list[Edit]()
+    for amount in _amounts(text, own, code):
+        is_short = amount.scale in _SCALES[code] and len(amount.word) <= _LONGEST_ABBREVIATION
+        if amount.scale is not None and is_short and text[amount.end :].strip():
+            edits.append(_changed(text, amount, amount.scale))
+    return apply_edits(text, edits)
 
 
 def with_scales(source: str, output: str, languages: Languages) -> str:
@@ -52,35 +77,49 @@ def with_scales(source: str, output: str, languages: Languages) -> str:
 
     Only between English and German; an amount is found in the output by its value.
     """
-    own, other = convention(languages[0]), convention(languages[1])
-    code = short_code(languages[1])
-    if own is None or other is None or {short_code(languages[0]), code} != set(_SCALES):
-        return output
-    wanted = _amounts(source, own, short_code(languages[0]))
-    if not wanted:
-        return output
-    there, edits = _amounts(output, other, code), list[Edit]()
-    for amount in wanted:
+    there, edits = _amounts_of(output, languages, 1), list[Edit]()
+    for amount in _amounts_of(source, languages, 0):
         found = next((each for each in there if each.value == amount.value), None)
         if found is None or amount.scale is None:
             continue
         there.remove(found)
-        scale = next(each for each in _SCALES[code] if each.power == amount.scale.power)
-        word = _word(found, scale, is_short=_ABBREVIATION.fullmatch(amount.word) is not None)
-        if word != found.word:
-            last = output[found.end :].strip() == "" and found.word.endswith(".") and not word.endswith(".")
-            space = "" if output[found.start - 1 : found.start].isspace() else " "
-            edits.append(Edit(found.start, found.end, found.word, space + word + "." * (last and source.rstrip().endswith("."))))
+        scale = next(each for each in _SCALES[short_code(languages[1])] if each.power == amount.scale.power)
+        is_short = scale.one != scale.many and len(found.word) <= _LONGEST_ABBREVIATION
+        edit = _changed(output, found, scale)
+        if (found.scale is scale and is_short) or found.word == scale.word(found.number):
+            edit = Edit(found.start, found.end, output[found.start : found.end], output[found.start : found.end])
+        edits.append(_with_sign(output, found, edit, languages) if amount.sign and amount.sign == found.sign else edit)
     return apply_edits(output, sorted(edits))
 
 
-def _word(found: _Amount, scale: _Scale, *, is_short: bool) -> str:
-    """The word of a `scale` for an amount of an output; its own word if that is right."""
-    if found.scale is scale and (found.word.endswith(".") or scale.power == 3):
-        return found.word
-    if is_short and (found.scale is not scale or len(found.word) <= 3):
-        return scale.short
-    return scale.one if found.number == "1" else scale.many
+def lost_scales(source: str, output: str, languages: Languages) -> list[str]:
+    """The numbers of `source` with a word for a million or more, if `output` has no word for that power of ten."""
+    wanted = [each for each in _amounts_of(source, languages, 0) if each.scale is not None and each.scale.power > _THOUSAND]
+    if not wanted:
+        return []
+    own = [each for each in _SCALES[short_code(languages[1])] if re.search(rf"(?<![^\W\d_])(?:{each.forms})", output, re.IGNORECASE)]
+    return [each.number for each in wanted if each.scale is not None and each.scale.power not in {scale.power for scale in own}]
+
+
+def _changed(text: str, found: _Amount, scale: _Scale) -> Edit:
+    """The change of the word of an amount to that of a `scale`; a full stop that ends the text stays."""
+    stop = "." * (found.word.endswith(".") and not text[found.end :].strip())
+    space = "" if text[found.start - 1 : found.start].isspace() else " "
+    return Edit(found.start, found.end, text[found.start : found.end], space + scale.word(found.number) + stop)
+
+
+def _with_sign(text: str, found: _Amount, edit: Edit, languages: Languages) -> Edit:
+    """The change of an amount and its word, with the sign of the currency where the language has it beside both."""
+    own = convention(languages[1])
+    assert own is not None
+    word = edit.text if edit.text.startswith(" ") else f" {edit.text}"
+    return Edit(found.first, found.last, text[found.first : found.last], with_sign(found.number + word, found.sign, own))
+
+
+def _amounts_of(text: str, languages: Languages, place: int) -> list[_Amount]:
+    """The amounts of a text in one of the `languages`, if these are English and German."""
+    own, codes = convention(languages[place]), tuple(map(short_code, languages))
+    return _amounts(text, own, codes[place]) if own is not None and set(codes) == set(_SCALES) else []
 
 
 def _amounts(text: str, own: Convention, code: str) -> list[_Amount]:
@@ -88,11 +127,13 @@ def _amounts(text: str, own: Convention, code: str) -> list[_Amount]:
     found = []
     for match in _pattern(code).finditer(text):
         word = match["word"]
-        if len(word) == 1 and not ((match["sign"] or match["sign2"]) and match.end("number") == match.start("word")):
+        signs = [sign.strip() for sign in match.group("sign", "inside", "sign2") if sign]
+        if len(word) == 1 and not (signs and match.end("number") == match.start("word")):
             continue  # metres
         codes = (code, *(each for each in _SCALES if each != code))
         scales = (each for one in codes for each in _SCALES[one] if re.fullmatch(each.forms, word, re.IGNORECASE))
-        found.append(_Amount(value_of(match["number"], own), next(scales, None), match["number"], word, *match.span("word")))
+        value, sign = value_of(match["number"], own), signs[0] if len(signs) == 1 else ""
+        found.append(_Amount(value, next(scales, None), match["number"], word, *match.span("word"), sign, *match.span()))
     return found
 
 
@@ -101,6 +142,6 @@ def _pattern(code: str) -> re.Pattern[str]:
     own = [scale.forms for each in sorted(_SCALES, key=lambda each: each != code) for scale in _SCALES[each]]
     forms = "|".join(own)
     return re.compile(
-        rf"(?<![\w.,])(?P<sign>[{CURRENCIES}]\s?)?(?<![\d.,])(?P<number>[0-9]+(?:[.,][0-9]+)*)\s?(?P<word>{forms})(?!\w)(?P<sign2>\s?[{CURRENCIES}])?",
+        rf"(?<![\w.,])(?P<sign>[{CURRENCIES}]\s?)?(?<![\d.,])(?P<number>[0-9]+(?:[.,][0-9]+)*)(?P<inside>\s?[{CURRENCIES}])?\s?(?P<word>{forms})(?!\w)(?P<sign2>\s?[{CURRENCIES}])?",
         re.IGNORECASE,
     )

@@ -109,7 +109,7 @@ def test_a_quantity_is_written_as_in_the_language(text: str, language: str, expe
         ("It costs $19 a year.", "Es kostet $19 Uhr im Jahr.", "Es kostet 19\u00a0$ im Jahr."),
         ("a US$5 fee", "eine US$5-Gebühr", "eine US$5-Gebühr"),
         ("a $5 bill", "ein $5-Schein", "ein $5-Schein"),
-        ("It lost $3.5 million.", "Es verlor $3.5 Millionen.", "Es verlor $3,5 Millionen."),
+        ("It lost $3.5 million.", "Es verlor $3.5 Millionen.", "Es verlor 3,5 Millionen\u00a0$."),
         ("It lost $3.5 million.", "Es verlor 3.5 Millionen.", "Es verlor 3,5 Millionen\u00a0$."),
         ("He lost -$5.", "Er verlor -$5.", "Er verlor -5\u00a0$."),
         ("He has 5 $.", "Er hat 5 $.", "Er hat 5 $."),
@@ -135,7 +135,7 @@ def test_an_output_gets_the_values_of_its_source(source: str, output: str, expec
         ("von 17 bis 18 Uhr", "from 5 to 6 p.m.", "from 5 to 6 p.m."),
         ("Es kostet 5 €.", "It costs 5 €.", "It costs €5."),
         ("ein 5-€-Schein", "a 5-€ note", "a 5-€ note"),
-        ("Es kostet 3 Millionen €.", "It costs 3 million €.", "It costs 3 million €."),
+        ("Es kostet 3 Millionen €.", "It costs 3 million €.", "It costs €3 million."),
     ],
 )
 def test_english_has_one_form_of_times_and_prices(source: str, output: str, expected: str) -> None:

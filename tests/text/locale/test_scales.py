@@ -1,0 +1,53 @@
+"""Words such as "million" after amounts: spelled out, brought into the language of an output, and found to be lost."""
+
+import pytest
+
+from specdec_cli.text.locale.matching import lost_long_numbers, realise
+from specdec_cli.text.locale.scales import spelled_out
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("It is worth €2.5bn now.", "en", "It is worth €2.5 billion now."),
+        ("They paid $20m for it.", "en", "They paid $20 million for it."),
+        ("The pool is 20m long.", "en", "The pool is 20m long."),
+        ("Es kostet 1 Mrd. € im Jahr.", "de", "Es kostet 1 Milliarde € im Jahr."),
+        ("Sie zahlten 1,5 Mio. Euro.", "de", "Sie zahlten 1,5 Millionen Euro."),
+        ("20m kr.", "sv", "20m kr."),
+    ],
+)
+def test_abbreviations_are_spelled_out(text: str, language: str, expected: str) -> None:
+    assert spelled_out(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("It costs $1 million.", "Es kostet 1 Millionen $.", "Es kostet 1 Million\u00a0$."),
+        ("It has 2 million people.", "Es hat 2 Million Menschen.", "Es hat 2 Millionen Menschen."),
+        ("They lost 2 billion dollars.", "Sie verloren 2 Billionen Dollar.", "Sie verloren 2 Milliarden Dollar."),
+        ("It is worth €2.5bn.", "Es ist 2,5bn € wert.", "Es ist 2,5 Milliarden\u00a0€ wert."),
+        ("It has 2 million people.", "Es hat 2 Mio. Menschen.", "Es hat 2 Mio. Menschen."),
+    ],
+)
+def test_an_output_has_the_word_of_its_language(source: str, output: str, expected: str) -> None:
+    assert realise(source, output, ("en", "de")) == expected
+
+
+def test_an_amount_without_its_million_is_lost() -> None:
+    assert lost_long_numbers("They lost £15 million.", "Sie verloren 15 £.", ("en", "de")) == ["15"]
+    assert lost_long_numbers("They lost £15 million.", "Sie verloren 15 Mio. £.", ("en", "de")) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("The office opens at 9:00.", "Das Büro öffnet um 21:00 Uhr.", "Das Büro öffnet um 9:00 Uhr."),
+        ("The office opens at 9.", "Das Büro öffnet um 21 Uhr.", "Das Büro öffnet um 9 Uhr."),
+        ("Come at 9:00 this evening.", "Komm heute um 21:00 Uhr.", "Komm heute um 21:00 Uhr."),
+        ("It ends at 9.30.", "Es endet um 9,30 Uhr.", "Es endet um 9:30 Uhr."),
+    ],
+)
+def test_a_time_keeps_its_hour_unless_the_source_says_that_it_is_later(source: str, output: str, expected: str) -> None:
+    assert realise(source, output, ("en", "de")) == expected
