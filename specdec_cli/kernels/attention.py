@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from specdec_cli.kernels.tiles import KEYS, ROWS, power_of_two
+from specdec_cli.kernels.tiles import KEYS, ROWS, attention_stages, power_of_two
 
 EMPTY = tl.constexpr(-1e30)
 """The score of a hidden key, finite because the difference of infinities is not a number."""
@@ -84,6 +84,7 @@ def attend(queries: Tensor, keys_values: Tensor, ends: Tensor, orders: Tensor | 
         TILE_QUERIES=ROWS,
         TILE_KEYS=KEYS,
         TILE_WIDTH=power_of_two(head_width),
+        num_stages=attention_stages(head_width, queries),
         num_warps=2,
     )
     return output

@@ -26,6 +26,10 @@ MANY = 192
 """Products of more rows than this have larger tiles."""
 WIDE_MEMORY = 160 << 10
 """Bytes of shared memory that the larger tiles need."""
+LEAST_MEMORY = 64 << 10
+"""Bytes of shared memory that all cards with tensor cores have; the other tiles need no more."""
+STAGES = 3
+"""Steps that attention and the product with the vocabulary load ahead."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +41,17 @@ class ProductTile:
     stages: int
     warps: int
 
+    def shared_memory(self, inputs: int, value_bytes: int) -> int:
+        """The most bytes of shared memory of a product: what is loaded ahead, `inputs` numbers of each row and column, and the rows once
+        more if they are normalised.
+        """
+        return inputs * value_bytes * (self.stages * (self.rows + self.columns) + self.rows)
+
 
 FEW_ROWS, MANY_ROWS, MANY_NORMALISED = ProductTile(ROWS, 32, 4, 4), ProductTile(64, 64, 3, 4), ProductTile(64, 128, 3, 8)
 """The fastest tiles of those that were measured on an H200 with products of 1 to 2,560 rows, without and with a norm before."""
+FEW_TOKENS, MANY_TOKENS = ProductTile(ROWS, COLUMNS, STAGES, 4), ProductTile(MANY_ROWS.rows, COLUMNS, STAGES, 4)
+"""The tiles of the product with the vocabulary."""
 
 
 def product_tile(count: int, like: torch.Tensor, *, normalised: bool) -> ProductTile:
@@ -57,6 +69,18 @@ def allows_large(like: torch.Tensor) -> bool:
 def input_tile(width: int, like: torch.Tensor) -> int:
     """Numbers of a row of `width` that a product adds up at a time."""
     return min(2 * INPUTS // like.element_size(), power_of_two(width))
+
+
+def attention_memory(head_width: int, value_bytes: int, stages: int) -> int:
+    """The most bytes of shared memory of attention: keys and values that are loaded ahead, the queries and their shares."""
+    width = power_of_two(head_width)
+    return value_bytes * (2 * stages * KEYS * width + ROWS * (width + KEYS))
+
+
+def attention_stages(head_width: int, like: torch.Tensor) -> int:
+    """Steps that attention of the type and on the device of `like` loads ahead: 1 where those of wide heads in float32 do not fit."""
+    small = attention_memory(head_width, like.element_size(), STAGES) <= LEAST_MEMORY
+    return STAGES if small or _has_wide_memory(like.device) else 1
 
 
 @lru_cache

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import COLUMNS, MANY_ROWS, ROWS, WIDEST_ROW, allows_large, input_tile, power_of_two
+from specdec_cli.kernels.tiles import COLUMNS, FEW_TOKENS, MANY_TOKENS, ROWS, WIDEST_ROW, allows_large, input_tile, power_of_two
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -100,9 +100,9 @@ class Best:
     logits: Tensor | None
 
 
-def fits(output: nn.Linear, best: int) -> bool:
-    """Whether the `best` best tokens of all tiles are few enough to be merged at once."""
-    tiles: int = triton.cdiv(output.weight.shape[0], COLUMNS)
+def fits(output: nn.Linear, best: int, shortlist: int = 0) -> bool:
+    """Whether the `best` best tokens of all tiles are few enough to be merged at once; those below `shortlist`, if it is not 0."""
+    tiles: int = triton.cdiv(shortlist or output.weight.shape[0], COLUMNS)
     return tiles * best <= WIDEST_ROW
 
 
@@ -127,9 +127,9 @@ def best_tokens(
     """
     (count, width), vocabulary = states.shape, shortlist or output.weight.shape[0]
     # The sum of exponentials over a tile has another order in another tile.
-    tile_rows = MANY_ROWS.rows if count > ROWS and not totals and allows_large(states) else ROWS
-    tile = min(COLUMNS, power_of_two(vocabulary))
-    tiles, rows = triton.cdiv(vocabulary, tile), triton.cdiv(count, tile_rows)
+    product = MANY_TOKENS if count > ROWS and not totals and allows_large(states) else FEW_TOKENS
+    tile = min(product.columns, power_of_two(vocabulary))
+    tiles, rows = triton.cdiv(vocabulary, tile), triton.cdiv(count, product.rows)
 
     def numbers(*shape: int, wanted: bool = True) -> Tensor | None:
         return torch.empty(*shape, dtype=torch.float32, device=states.device) if wanted else None
@@ -146,9 +146,11 @@ def best_tokens(
         TILES=tiles,
         BEST=best,
         FORBIDDEN=0 if forbidden is None else forbidden.shape[1],
-        TILE_ROWS=tile_rows,
+        TILE_ROWS=product.rows,
         TILE_COLUMNS=tile,
         TILE_INPUTS=input_tile(width, states),
+        num_stages=product.stages,
+        num_warps=product.warps,
     )
     best_values = torch.empty(count, best, device=states.device)
     best_ids = torch.empty(count, best, dtype=torch.int64, device=states.device)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-WITHOUT_TRITON = {"test_supported.py"}
+WITHOUT_TRITON = {"test_supported.py", "test_tiles.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,10 +8,12 @@ import torch
 from torch import nn
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
-from specdec_cli.kernels.link import choose, link_tables
+from specdec_cli.kernels.drafter import why_not
+from specdec_cli.kernels.link import WIDEST_LINK, choose, link_tables
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.layers import Embedding, Vocabulary
 from specdec_cli.model.slot_link import SlotLink
+from tests.fakes import tiny_drafter, tiny_transformer
 
 WORDS = 90
 
@@ -55,3 +57,12 @@ def test_a_slot_depends_on_the_tokens_before_it() -> None:
     states = torch.randn(1, 4, 32).repeat(6, 1, 1)
     drafts = choose(states, torch.arange(6), link, vocabulary, link_tables(link, vocabulary), 8)
     assert len({tuple(row) for row in drafts[:, 1:].tolist()}) > 1
+
+
+def test_links_and_candidates_beyond_the_largest_tiles_are_left_to_operators() -> None:
+    model = tiny_transformer(vocabulary_size=2**15)
+    assert why_not(tiny_drafter(model, candidates=32)) is None
+    assert why_not(tiny_drafter(model, candidates=33)) == "kernels cannot merge 33 candidates of each tile of the vocabulary"
+    assert why_not(tiny_drafter(model, candidates=33, shortlist=2**14)) is None
+    refused = why_not(tiny_drafter(tiny_transformer(), chain=WIDEST_LINK + 1))
+    assert refused == "the slot link has 4097 units, and kernels have at most 4096"
