@@ -11,6 +11,7 @@ from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.files import read_json
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, drafter_config
+from specdec_cli.text.edits import CHANGE_KINDS
 from specdec_cli.text.labels import FILE as LABELS
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
@@ -107,6 +108,7 @@ class BundleInfo(GenerationRules, ModelInfo):
       are accepted).
     - `margins`: in these modes, a token of the source is kept only if the verifier's logit for it is at least this much above all others
       (see `Margin`; not given: 0).
+    - `offsets`: added to the scores of edits of these kinds (see `change_kind`; not given: 0).
     - `ngrams`: the scores of edits depend on the bundle's counts of word n-grams too (see `edit_scores`).
     - `lexicon`: with `ngrams` and the bundle's list of words, misspelt and confused words are corrected before the model reads them (see
       `Speller`).
@@ -124,6 +126,7 @@ class BundleInfo(GenerationRules, ModelInfo):
     licence: str = ""
     modes: dict[str, EditScores] = field(default_factory=dict)
     margins: dict[str, Margin] = field(default_factory=dict)
+    offsets: dict[str, Score] = field(default_factory=dict)
     ngrams: bool = False
     lexicon: bool = False
     labels: bool = False
@@ -134,6 +137,8 @@ class BundleInfo(GenerationRules, ModelInfo):
         check_fields(self)
         if unknown := sorted(set(self.margins) - set(self.modes)):
             raise ModelError(f"margins: the bundle has no mode {unknown[0]!r}")
+        if unknown := sorted(set(self.offsets) - set(CHANGE_KINDS)):
+            raise ModelError(f"offsets: no kind of edit is called {unknown[0]!r}; there are {', '.join(CHANGE_KINDS)}")
 
     def retrained(self, task: Task, source_language: str, target_language: str, length_ratio: float) -> "BundleInfo":
         """Return the content for a model that starts from the weights of this one, is trained further, and has no drafter.
@@ -152,6 +157,7 @@ class BundleInfo(GenerationRules, ModelInfo):
             presets={},
             modes={},
             margins={},
+            offsets={},
             ngrams=False,
             lexicon=False,
             labels=False,

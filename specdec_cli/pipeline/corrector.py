@@ -266,7 +266,7 @@ class LineCorrector:
             report_rejected(edits, [], "too many edits", reject)
             return None
         if edits and part.log_probabilities:
-            edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams))
+            edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams, self._filter.offsets))
         return applied(RULES, edits, context, reject)
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:

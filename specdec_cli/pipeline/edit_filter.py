@@ -1,7 +1,7 @@
 """Which edits are made: those with a score that is high enough and that lose no content."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 from typing import Self
 
@@ -20,7 +20,7 @@ class EditFilter:
     because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
     edit ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words
     counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence
-    does).
+    does). `offsets` belong to the scores, not to the filter (see `score_edits`).
     """
 
     minimum: float | None = None
@@ -29,6 +29,7 @@ class EditFilter:
     maximum_pieces: float | None = None
     foreign_words: int = 4
     keeps_content: bool = True
+    offsets: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None, mode: str | None = None) -> Self:
@@ -51,6 +52,7 @@ class EditFilter:
             (cls.maximum_ratio if corrects else inf) if maximum_ratio is None else maximum_ratio,
             info.max_pieces,
             keeps_content=corrects,
+            offsets=info.offsets,
         )
 
     def passing(self, edits: Sequence[Edit]) -> list[Edit]:

@@ -1,12 +1,11 @@
 """Scores of edits, which say how sure the model is of each."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.text.edits import Edit, apply_edits, split_words
+from specdec_cli.text.edits import Edit, apply_edits, are_similar, change_kind, split_words
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
@@ -14,12 +13,17 @@ _DIVISOR = 3
 """The verifier's part of the score of an edit is at most the log probability of all its tokens divided by this number."""
 
 
-_SHORTEST_UNKNOWN, _SIMILAR = 4, 0.6
-"""Letters of an unknown word, and the share of letters that a correction of its spelling has in common with it."""
+_SHORTEST_UNKNOWN = 4
+"""Letters of an unknown word."""
 
 
 def score_edits(
-    text: str, edits: Sequence[Edit], output: Hypothesis, tokenizer: Tokenizer, ngrams: NgramModel | None = None
+    text: str,
+    edits: Sequence[Edit],
+    output: Hypothesis,
+    tokenizer: Tokenizer,
+    ngrams: NgramModel | None = None,
+    offsets: Mapping[str, float] | None = None,
 ) -> Iterator[Edit]:
     """Yield each of the `edits` with its score. They are all edits that turn `text` into `output`, in order; `output` must have log
     probabilities and end with EOS.
@@ -30,6 +34,8 @@ def score_edits(
 
     With `ngrams`, counts of correct text, the score is the sum of that number and of a twentieth of the logarithm of the ratio by which
     this edit alone makes the text more probable. So a usual phrase in place of one that nobody writes has a higher score, above 0 too.
+
+    `offsets` are added to the scores of edits of these kinds (see `change_kind`): a model is surer of some kinds than it should be.
     """
     others = tokenizer.encode_targets([apply_edits(text, [each for each in edits if each is not edit]) for edit in edits])
     sums, ends = [0.0, *accumulate(output.log_probabilities)], tokenizer.ends(output.ids)
@@ -43,6 +49,8 @@ def score_edits(
         score = min(output.log_probabilities[decided], whole / _DIVISOR)
         if ngrams is not None:
             score += SCORE_WEIGHT * ngrams.log_ratio(text, edit)
+        if offsets:
+            score += offsets.get(change_kind(edit.source, edit.text) or "", 0.0)
         yield edit._replace(score=score)
 
 
@@ -58,8 +66,4 @@ def replaces_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:
     """
     unknown = [word for word in split_words(edit.source) if len(word) >= _SHORTEST_UNKNOWN and word.isalpha() and not ngrams.knows(word)]
     new = [word.lower() for word in split_words(edit.text)]
-    return any(not any(_are_similar(word.lower(), other) for other in new) for word in unknown)
-
-
-def _are_similar(word: str, other: str) -> bool:
-    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= _SIMILAR
+    return any(not any(are_similar(word.lower(), other) for other in new) for word in unknown)

@@ -4,7 +4,7 @@ import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.edit_scores import score_edits
-from specdec_cli.text.edits import find_edits
+from specdec_cli.text.edits import change_kind, find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
@@ -63,3 +63,32 @@ def test_usual_text_raises_the_score_of_each_edit(tokenizer: Subwords) -> None:
         assert score is not None
         assert plain is not None
         assert score == pytest.approx(plain + 0.05 * ratio)
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "kind"),
+    [
+        ("", ",", "mark_inserted"),
+        ("end", "end.", "mark_inserted"),
+        (",", "", "mark_removed"),
+        (";", ".", "mark_replaced"),
+        ("", "the ", "word_inserted"),
+        ("of ", "", "word_removed"),
+        ("in", "at", "word_replaced"),
+        ("affect", "effect", None),
+        ("i", "I", None),
+        ("a lot", "alot", None),
+        ("go", "have gone", None),
+        ("recieve", "receive", None),
+    ],
+)
+def test_changes_have_kinds(source: str, text: str, kind: str | None) -> None:
+    assert change_kind(source, text) == kind
+
+
+def test_the_offset_of_its_kind_is_added_to_a_score(tokenizer: Subwords) -> None:
+    source, target = "ka lo mi", "ka xqzx mi"
+    output = Hypothesis(0, [*tokenizer.encode(target), EOS], 1, 0.0, (), (0.0,) * (len(tokenizer.encode(target)) + 1))
+    edits = find_edits(source, target)
+    offsets = {"word_replaced": -0.25, "mark_removed": 1.0}
+    assert [edit.score for edit in score_edits(source, edits, output, tokenizer, None, offsets)] == [-0.25]
