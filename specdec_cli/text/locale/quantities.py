@@ -59,6 +59,8 @@ UNIT = re.compile(
     r"|people|points?|dollars?|euros?|cents?|kmh|mph|kcal|calories|volts?|bar|stars?|goals?)\b",
     re.IGNORECASE,
 )
+_ALONE = re.compile(rf"\s*-?[{CURRENCIES}]?\s?#\s?(?:[{CURRENCIES}%]|[kcmM\u00b5]?[mglL]|[kMGT]?B|\u00b0[CF])?\s*")
+"""An amount (#) with its sign or unit, and nothing else."""
 _CHAIN = re.compile(r"\s?[,;]?\s?(?:(?:and|or|to|not|but not|instead of|rather than|than|und|oder|bis|nicht)\s|[-\u2013]\s?)?")
 _HALF_AFTER_24 = r"(?:\s?(?P<half>(?-i:A(?=M\b)|P(?=M\b))|[ap](?=\.\s?m\.)|p(?=m\b))\.?\s?m\.?)"
 """The same in a language where "am" is a word."""
@@ -293,6 +295,18 @@ def written_in(text: str, spans: Sequence[Span], languages: Languages) -> tuple[
         moved.append((length - len(shown), length))
         position = end
     return "".join([*pieces, text[position:]]), moved
+
+
+def written_alone(text: str, languages: Languages) -> str | None:
+    """A text that is nothing but one price, time, or number with separators, which may have a unit, as the second of the `languages` writes
+    it; None for other texts.
+    """
+    if languages[0] == languages[1] or convention(languages[1]) is None:
+        return None
+    found = find_quantities(text, languages[0])
+    if len(found) != 1 or found[0].kind == "label" or not _ALONE.fullmatch(text[: found[0].start] + "#" + text[found[0].end :]):
+        return None
+    return written_in(text, [(0, len(text))], languages)[0]
 
 
 def _as_written(text: str, quantity: Quantity, span: Span, language: str) -> Edit:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, without_double_marks
-from specdec_cli.text.locale.quantities import find_quantities, written, written_in
+from specdec_cli.text.locale.quantities import find_quantities, written, written_alone, written_in
 
 
 @pytest.mark.parametrize(
@@ -244,3 +244,23 @@ def test_a_time_before_one_needs_no_half_of_the_day_in_english() -> None:
     assert realise("Er kam um 2.30 Uhr.", "He came at 2:30.", ("de", "en")) == "He came at 2:30."
     assert realise("Er kam um 12.30 Uhr.", "He came at 12:30.", ("de", "en")) == "He came at 12:30."
     assert realise("Er kam um 14.30 Uhr.", "He came at 2:30.", ("de", "en")) == "He came at 2:30 PM."
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$3.50", "3,50\u00a0$"),
+        ("1,299.00", "1.299,00"),
+        ("5:30 PM", "17:30 Uhr"),
+        ("3.5 kg", "3,5 kg"),
+        ("12%", "12%"),
+        ("-4.5", "-4,5"),
+        ("v1.5", None),
+        ("1.5.2", None),
+        ("3.5 apples", None),
+        ("Version 1.5", None),
+    ],
+)
+def test_a_quantity_alone_is_written_as_in_the_target_language(text: str, expected: str | None) -> None:
+    assert written_alone(text, ("en", "de")) == expected
+    assert written_alone(text, ("en", "en")) is None
