@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.files import read_json
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, drafter_config
-from specdec_cli.text.edits import CHANGE_KINDS
 from specdec_cli.text.labels import FILE as LABELS
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.spelling.ngrams import FILE as NGRAMS
@@ -33,6 +32,8 @@ Preset = tuple[Annotated[int, Between(1, 1000)], Annotated[float, Between(0, 1_0
 EditScores = tuple[Score, Score]
 """The least score of an accepted edit, and of one in a sentence where another edit is accepted."""
 Margin = Annotated[float, Between(0, 100)]
+ChangeKind = Literal["mark_inserted", "mark_removed", "mark_replaced", "word_inserted", "word_removed", "word_replaced"]
+"""What an edit changes; `edit_scores.change_kind` says what each means."""
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamSearch` says what each means."""
 DIGEST = "tokenizer_digest"
@@ -137,8 +138,8 @@ class BundleInfo(GenerationRules, ModelInfo):
         check_fields(self)
         if unknown := sorted(set(self.margins) - set(self.modes)):
             raise ModelError(f"margins: the bundle has no mode {unknown[0]!r}")
-        if unknown := sorted(set(self.offsets) - set(CHANGE_KINDS)):
-            raise ModelError(f"offsets: no kind of edit is called {unknown[0]!r}; there are {', '.join(CHANGE_KINDS)}")
+        if unknown := sorted(set(self.offsets) - set(get_args(ChangeKind))):
+            raise ModelError(f"offsets: no kind of edit is called {unknown[0]!r}; there are {', '.join(get_args(ChangeKind))}")
 
     def retrained(self, task: Task, source_language: str, target_language: str, length_ratio: float) -> "BundleInfo":
         """Return the content for a model that starts from the weights of this one, is trained further, and has no drafter.

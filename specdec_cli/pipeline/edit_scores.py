@@ -1,11 +1,15 @@
 """Scores of edits, which say how sure the model is of each."""
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import accumulate
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.text.edits import Edit, apply_edits, are_similar, change_kind, split_words
+from specdec_cli.english.words import BE, DO, HAVE
+from specdec_cli.model.bundle_info import ChangeKind
+from specdec_cli.text.edits import Edit, apply_edits, split_words
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
@@ -13,8 +17,8 @@ _DIVISOR = 3
 """The verifier's part of the score of an edit is at most the log probability of all its tokens divided by this number."""
 
 
-_SHORTEST_UNKNOWN = 4
-"""Letters of an unknown word."""
+_SHORTEST_UNKNOWN, _SIMILAR = 4, 0.6
+"""Letters of an unknown word, and the share of letters that two forms of a word, or a misspelling and its correction, have in common."""
 
 
 def score_edits(
@@ -54,6 +58,24 @@ def score_edits(
         yield edit._replace(score=score)
 
 
+def change_kind(source: str, text: str) -> ChangeKind | None:
+    """What a change of `source` into `text` is: words inserted, removed, or replaced by dissimilar ones; or marks, with the same letters.
+
+    None for other changes: of case and spaces, of the form or the spelling of a word, and of the number of words.
+    """
+    old, new = (re.sub(r"[\W_]", "", part).lower() for part in (source, text))
+    if old == new:
+        before, after = ("".join(part.split()).lower() for part in (source, text))
+        if before == after:
+            return None
+        return "mark_replaced" if len(before) == len(after) else "mark_inserted" if len(before) < len(after) else "mark_removed"
+    if not old or not new:
+        return "word_removed" if old else "word_inserted"
+    if _are_similar(old, new) or any({source.lower(), text.lower()} <= forms for forms in (BE, DO, HAVE)):
+        return None
+    return "word_replaced" if len(source.split()) == len(text.split()) else None
+
+
 def adds_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:
     """Whether an edit replaces words that `ngrams` knows by an unknown one, such as "policys", which is probably not a word."""
     old, new = (filter(str.isalpha, split_words(text)) for text in (edit.source, edit.text))
@@ -66,4 +88,8 @@ def replaces_unknown_word(edit: Edit, ngrams: NgramModel) -> bool:
     """
     unknown = [word for word in split_words(edit.source) if len(word) >= _SHORTEST_UNKNOWN and word.isalpha() and not ngrams.knows(word)]
     new = [word.lower() for word in split_words(edit.text)]
-    return any(not any(are_similar(word.lower(), other) for other in new) for word in unknown)
+    return any(not any(_are_similar(word.lower(), other) for other in new) for word in unknown)
+
+
+def _are_similar(word: str, other: str) -> bool:
+    return SequenceMatcher(None, word, other, autojunk=False).ratio() >= _SIMILAR

@@ -4,19 +4,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import NamedTuple, Protocol
 
 Span = tuple[int, int]
 UNSPACED = r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 """Pattern of a Chinese or Japanese character. These languages have no spaces between words, so each character counts as a word."""
 _WORD = re.compile(rf"{UNSPACED}|(?:(?!{UNSPACED})\w)+(?:['’](?:(?!{UNSPACED})\w)+)*|[^\w\s]")  # noqa: RUF001
-
-
-ChangeKind = Literal["mark_inserted", "mark_removed", "mark_replaced", "word_inserted", "word_removed", "word_replaced"]
-"""What an edit changes, as far as it can be told from its characters (see `change_kind`)."""
-CHANGE_KINDS: tuple[ChangeKind, ...] = get_args(ChangeKind)
-_SIMILAR = 0.6
-"""The share of characters that two forms of a word, or a misspelling and its correction, have in common."""
 
 
 class Edit(NamedTuple):
@@ -39,27 +32,6 @@ class Edit(NamedTuple):
     def type(self) -> str:
         """The type of the error; R:OTHER for several errors of different types."""
         return self.types[0] if len(self.types) == 1 else "R:OTHER"
-
-
-def change_kind(source: str, text: str) -> ChangeKind | None:
-    """What a change of `source` into `text` is: words inserted, removed, or replaced by dissimilar ones; or marks, with the same letters.
-
-    None for other changes: of case and spaces, of the form or the spelling of a word, and of the number of words.
-    """
-    old, new = (re.sub(r"[\W_]", "", part).lower() for part in (source, text))
-    if old == new:
-        before, after = ("".join(part.split()).lower() for part in (source, text))
-        if before == after:
-            return None
-        return "mark_replaced" if len(before) == len(after) else "mark_inserted" if len(before) < len(after) else "mark_removed"
-    if not old or not new:
-        return "word_removed" if old else "word_inserted"
-    return "word_replaced" if len(source.split()) == len(text.split()) and not are_similar(old, new) else None
-
-
-def are_similar(first: str, second: str) -> bool:
-    """Whether two words have so many characters in common that one may be another form or a misspelling of the other."""
-    return SequenceMatcher(None, first, second, autojunk=False).ratio() >= _SIMILAR
 
 
 def find_edits(source: str, changed: str) -> list[Edit]:

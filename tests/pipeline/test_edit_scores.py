@@ -3,8 +3,8 @@
 import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.pipeline.edit_scores import score_edits
-from specdec_cli.text.edits import change_kind, find_edits
+from specdec_cli.pipeline.edit_scores import change_kind, score_edits
+from specdec_cli.text.edits import find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
@@ -80,6 +80,9 @@ def test_usual_text_raises_the_score_of_each_edit(tokenizer: Subwords) -> None:
         ("a lot", "alot", None),
         ("go", "have gone", None),
         ("recieve", "receive", None),
+        ("is", "Are", None),
+        ("have", "has", None),
+        ("is", "has", "word_replaced"),
     ],
 )
 def test_changes_have_kinds(source: str, text: str, kind: str | None) -> None:
