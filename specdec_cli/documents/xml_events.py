@@ -85,7 +85,11 @@ class _Reader:
         encoded = content.encode("utf-8", "surrogatepass")
         try:
             parser.Parse(encoded, True)
+        except MemoryError:
+            self._found.clear()  # without memory for the offset of an instruction, CPython 3.11 unwinds a long function for ever
+            raise
         except expat.ExpatError as error:
+            self._found.clear()
             raise InputError(f"{name}, line {error.lineno}: not well-formed XML ({expat.errors.messages[error.code]})") from error
         offsets = _character_offsets(content, [each[1] for each in self._found])
         ends = [*offsets[1:], len(content)]
