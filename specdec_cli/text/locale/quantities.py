@@ -72,6 +72,12 @@ _NO_AMOUNT = (
     r"|this|last|next|when|but|because)\b))"
 )
 """What is after a time with a full stop, as in "at 9.30 on Monday", which an amount in its place would hardly have."""
+_AMOUNTS = re.compile(
+    rf"[{CURRENCIES}%]|\b(?:prices?|priced|shares?|stocks?|rates?|rated|sales|sold|trad(?:e[ds]?|ing)|costs?|valued?|exchange|index|scores?"
+    r"|averages?|percent|dollars?|euros?|pounds?|cents?|version|sections?|chapters?)\b",
+    re.IGNORECASE,
+)
+"""What a text has in which "at 12.50" is rather an amount than a time."""
 _ENGLISH_TIME = re.compile(
     rf"{_HOUR}(?:[:.](?P<minute>{_DIGIT}\d))?{_HALF}|{_HOUR.replace('hour', 'hour2')}:(?P<minute2>{_DIGIT}\d){_NOT_MORE}"
     rf"|(?<=\bat ){_HOUR.replace('hour', 'hour3')}\.(?P<minute3>{_DIGIT}\d){_NO_AMOUNT}",
@@ -221,7 +227,7 @@ def _english_times(text: str) -> Iterator[Quantity]:
     for found in _ENGLISH_TIME.finditer(text):
         half = (found["half"] or "").lower()
         hour, minute = _first(found, "hour", "hour2", "hour3"), _first(found, "minute", "minute2", "minute3")
-        if minute > 59 or hour > (12 if half else 23) or (half and not hour):
+        if minute > 59 or hour > (12 if half else 23) or (half and not hour) or (found["hour3"] and _AMOUNTS.search(text)):
             continue
         start = _RANGE_START.search(text, max(found.start() - 20, 0), found.start()) if half else None
         if start is not None and 1 <= int(start["hour"]) <= 12 and int(start["minute"] or 0) <= 59:

@@ -47,6 +47,7 @@ def test_an_amount_without_its_million_is_lost() -> None:
         ("The office opens at 9.", "Das Büro öffnet um 21 Uhr.", "Das Büro öffnet um 9 Uhr."),
         ("Come at 9:00 this evening.", "Komm heute um 21:00 Uhr.", "Komm heute um 21:00 Uhr."),
         ("It ends at 9.30.", "Es endet um 9,30 Uhr.", "Es endet um 9:30 Uhr."),
+        ("The share closed at 12.50 on Monday.", "Die Aktie schloss am Montag bei 12.50.", "Die Aktie schloss am Montag bei 12,50."),
     ],
 )
 def test_a_time_keeps_its_hour_unless_the_source_says_that_it_is_later(source: str, output: str, expected: str) -> None:
