@@ -175,7 +175,7 @@ def _named(names: Iterable[str]) -> str:
 
 
 def paper_runs() -> str:
-    """The machines of all runs and of other results that tables show, what these need, and the updates of the trained bundles."""
+    """Markdown about the runs in the tables: the machine of each, what it needs, and the number of updates of its trained models."""
     others = dict.fromkeys(
         name for _, rows in tables().values() for row in rows if (name := row.ours.partition(":")[0]) not in ("", *runs())
     )

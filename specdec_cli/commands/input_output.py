@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SegmentLine(Line):
-    """A segment of a document as a line; its number is that of the line in the document where it begins."""
+    """A segment of a document, decoded like a line of text. Its `number` is the line of the document in which the segment begins."""
 
     document: "Document | None" = None
     segment: "Segment | None" = None
@@ -84,7 +84,7 @@ class Input:
 
 
 def inputs_of(files: Sequence[Path], format: Format | None) -> list[Input]:
-    """Return the inputs, in order; without files, stdin. `format` is that of all of them (None: by the endings of their names).
+    """Return the inputs in the order of `files`; without files, stdin. All are read as `format`; None: each by the ending of its name.
 
     Raises InputError for a missing file and for a folder.
     """
@@ -97,7 +97,7 @@ def inputs_of(files: Sequence[Path], format: Format | None) -> list[Input]:
 
 
 def check_lines(files: Sequence[Path], format: Format | None) -> None:
-    """Raise UsageError if one of `files`, read as `format` (None: by its ending), is a document."""
+    """Raise UsageError if one of `files` is a document: by `format`, or by the ending of its name if that is None."""
     for path in files:
         if (format or format_of(path)) in DOCUMENTS:
             raise UsageError(f"{path}: --ray decodes lines; give --format lines to decode those of a document")

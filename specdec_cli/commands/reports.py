@@ -70,7 +70,7 @@ class Warner:
 
 
 SAMPLE = 200
-"""The number of characters of a file from which on its language is checked."""
+"""The language of a file is checked once this many characters were read."""
 
 
 class LanguageCheck:

@@ -386,7 +386,7 @@ def _is_text(element: str, name: str, values: Mapping[str, str]) -> bool:
 
 
 def _escape_value(ends: re.Pattern[str], text: str) -> str:
-    """A value of an attribute, with references for the characters that would end it."""
+    """Escape `text` as the value of an attribute; characters that match `ends`, which would end the value, become references (&#34;)."""
     return ends.sub(lambda found: f"&#{ord(found.group())};", escape_text(text))
 
 

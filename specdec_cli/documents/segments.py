@@ -168,7 +168,7 @@ def _split_words(text: str, count: int) -> tuple[str, str]:
 _TEXT, _GAP, _OPEN, _CLOSE, _SINGLE, _VOID, _BREAK = range(7)
 _LETTERS = {_SINGLE: "x", _VOID: "v", _BREAK: "n"}
 _SEPARATOR = re.compile(r"\s*[|/\u00b7\u2022\u203a\u00bb\u2013\u2014]\s*")
-"""What is between two texts of a menu."""
+"""A separator between the links of a menu, as in "Home | About": | / and typographic dots, arrows and dashes."""
 _LINK = re.compile(r"<a\s|\[", re.IGNORECASE)
 _Part = tuple[int, int, int, str]
 """Kind, begin and finish in the document, text."""

@@ -18,8 +18,8 @@ class SentenceDecoder(Protocol):
     engine. What it raises ends the decoding.
     """
     onlooker: "Callable[[DecodedRound], None] | None"
-    """Called by the native engine with each round of each sentence, by its index among those that are decoded together. The reference
-    engine shows its rounds to what it was made with.
+    """Called by the native engine after each round of each sentence; None: nothing is called. The reference engine does not call it, but
+    reports its rounds to the `onlooker` that its constructor got.
     """
 
     @property

@@ -20,7 +20,7 @@ class EditFilter:
     because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
     edit ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words
     counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence
-    does). `offsets` belong to the scores, not to the filter (see `score_edits`).
+    does). `offsets` are what `score_edits` adds to the scores by kind of edit; the thresholds were chosen with them.
     """
 
     minimum: float | None = None

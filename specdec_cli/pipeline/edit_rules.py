@@ -82,8 +82,8 @@ def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence
 
 
 def _mends_title(edit: Edit, context: Context) -> bool:
-    """Whether an edit of a title corrects a misspelt word, marks inside it, a word that is there twice, or a before a vowel: titles are no
-    sentences, and models complete them.
+    """Whether an edit of a title is one of those that are accepted there: it corrects a misspelt word or a mark inside the title, removes a
+    repeated word, or changes "a" to "an" or back. Others are not, because models turn titles into complete sentences.
     """
     if edit.end >= len(context.text.rstrip()) and edit.text.rstrip()[-1:] in tuple(STOPS):
         return False

@@ -39,7 +39,8 @@ def score_edits(
     With `ngrams`, counts of correct text, the score is the sum of that number and of a twentieth of the logarithm of the ratio by which
     this edit alone makes the text more probable. So a usual phrase in place of one that nobody writes has a higher score, above 0 too.
 
-    `offsets` are added to the scores of edits of these kinds (see `change_kind`): a model is surer of some kinds than it should be.
+    `offsets` by kind (see `change_kind`) are added to the scores, because a model is too sure of some kinds of edits and not
+    sure enough of others.
     """
     others = tokenizer.encode_targets([apply_edits(text, [each for each in edits if each is not edit]) for edit in edits])
     sums, ends = [0.0, *accumulate(output.log_probabilities)], tokenizer.ends(output.ids)

@@ -519,8 +519,8 @@ def _has_value(quantity: Quantity) -> bool:
 
 
 def lost_long_numbers(source: str, output: str, languages: Languages = ("", "")) -> list[str]:
-    """The prices, the times with a.m. or p.m., and the numbers with at least three digits of `source` that `output` lacks, and those
-    whose "million" or the like it lacks.
+    """Return what `output` lacks of these in `source`: prices, times with a.m. or p.m., numbers with at least three digits, and amounts
+    with a word such as "million".
     """
     lost = [each.text for each in lost_numbers(source, output, languages) if each.kind in ("price", "time") or _is_long(each.text)]
     return list(dict.fromkeys([*lost, *lost_scales(source, output, languages)]))

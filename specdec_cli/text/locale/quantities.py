@@ -77,7 +77,7 @@ _AMOUNTS = re.compile(
     r"|averages?|percent|dollars?|euros?|pounds?|cents?|version|sections?|chapters?)\b",
     re.IGNORECASE,
 )
-"""What a text has in which "at 12.50" is rather an amount than a time."""
+"""Signs and words of a text about prices, rates and the like, in which "at 12.50" is taken for an amount, not for a time."""
 _ENGLISH_TIME = re.compile(
     rf"{_HOUR}(?:[:.](?P<minute>{_DIGIT}\d))?{_HALF}|{_HOUR.replace('hour', 'hour2')}:(?P<minute2>{_DIGIT}\d){_NOT_MORE}"
     rf"|(?<=\bat ){_HOUR.replace('hour', 'hour3')}\.(?P<minute3>{_DIGIT}\d){_NO_AMOUNT}",

@@ -57,8 +57,9 @@ class _Amount(NamedTuple):
 
 
 def spelled_out(text: str, language: str) -> str:
-    """Return `text`, in English or German, with words in the place of abbreviations, as in "$20m" and "1,5 Mio. Euro", which models read
-    better, and whose full stop they may take for the end of a sentence.
+    """Return `text` with abbreviated powers of ten written as words: "$20m" becomes "$20 million", "1,5 Mio. Euro" "1,5 Millionen Euro".
+
+    Models know the words better, and may take the full stop of "Mio." for the end of the sentence. Only English and German are changed.
     """
     code, own = short_code(language), convention(language)
     if code not in _SCALES or own is None or not any(map(str.isdecimal, text)):

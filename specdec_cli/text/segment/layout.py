@@ -188,7 +188,7 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
 
 
 def _forms(line: str, syntax: list[tuple[int, int]], segments: Callable[[str], Segments]) -> Segments:
-    """The `segments` of the texts of the forms of a message, whose `syntax` is part of the gaps."""
+    """Split a message with forms into segments: the text of each form is cut by `segments`; its syntax goes into the gaps and is copied."""
     parts, position = list[str | Segments](), 0
     for start, end in syntax:
         parts += [segments(line[position:start]), line[start:end]]
