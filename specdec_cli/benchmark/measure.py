@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from specdec_cli.benchmark.geometries import Geometry
 from specdec_cli.benchmark.inputs import Examples
-from specdec_cli.benchmark.results import Measured, Result, summarise, to_json
+from specdec_cli.benchmark.results import Measured, Outcome, summarise
 from specdec_cli.benchmark.rows import BASELINES, BEST, Row, Sweep, check_sweep, sweep_rows
 from specdec_cli.benchmark.runs import Conditions
 from specdec_cli.benchmark.views import OPERATIONS, analyse, check_baseline, edit_points, histograms
@@ -71,36 +71,6 @@ class Plan:
     geometry: Geometry | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """All that a bench measured: the figures of each row, the environment (machine, versions), the input, signatures of metrics.
-
-    `left_out` maps names of rows that were left out to the reason. `views` has what is stored beside the rows, by its key in JSON:
-    "analyses", "profiles", "histograms" and "points", without those that were not computed.
-    """
-
-    results: list[Result]
-    environment: dict[str, Any]
-    examples: dict[str, Any]
-    signatures: dict[str, str] = field(default_factory=dict)
-    left_out: dict[str, str] = field(default_factory=dict)
-    views: dict[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that `bench --json` writes, without the views."""
-        return to_json(self.results, self.environment, self.examples, self.signatures)
-
-    @property
-    def profiles(self) -> dict[str, dict[str, float]]:
-        """The seconds spent in each module (see `BundleRunner.profile`), by name of the row."""
-        return dict(self.views.get("profiles", {}))
-
-    @property
-    def iterations(self) -> dict[str, float | None]:
-        """The mean number of rounds of a sentence, by name of the row."""
-        return {result.row.label: result.measured("iterations") for result in self.results}
-
-
 def run(plan: Plan, progress: Progress) -> Outcome:
     """Measure the rows of the plan, one repetition of each row after the other in turn, and summarise the results.
 
@@ -139,13 +109,14 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         signatures.update(found.signatures if found else {})
         return found
 
+    results = summarise(measured, score)
     return Outcome(
-        results=summarise(measured, score),
+        results=results,
         environment=_environment(plan, first, measured) | {"busy": busy},
         examples={"name": plan.examples.name, "lines": len(lines), "sentences": measured[0].sentences},
         signatures=signatures,
         left_out=left_out,
-        views=_views(plan, measured, first.languages[1]),
+        views=_views(plan, results, first.languages[1]),
     )
 
 

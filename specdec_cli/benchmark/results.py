@@ -1,7 +1,7 @@
 """The results of a benchmark: the columns of tables and of JSON, which are computed from the runs of a row."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import Any, Literal
@@ -33,7 +33,8 @@ class Measured:
     """What was measured of a row: the settings with which it was decoded, by name, and its runs over the same lines.
 
     `profile` has the seconds by part of the model, and `operations` the floating-point operations (None: they were not asked for, or
-    cannot be counted). `greedy` and `beam` are the rows that `compare` pairs with it (None: there is none).
+    cannot be counted). `summarise` adds what follows from the runs of all rows: `greedy` and `beam`, which this row is compared with
+    (None: there is none), the `quality` by metric, and the `numbers` by the key of their column (None: not measured).
     """
 
     row: Row
@@ -43,6 +44,8 @@ class Measured:
     operations: Mapping[str, int] | None = None
     greedy: "Measured | None" = None
     beam: "Measured | None" = None
+    quality: Mapping[str, float] = field(default_factory=dict)
+    numbers: Mapping[str, Number] = field(default_factory=dict)
 
     @property
     def outputs(self) -> tuple[Output, ...]:
@@ -110,6 +113,28 @@ class Measured:
         """The median wall time of the row `other` divided by that of this row; None if `other` is None."""
         return other.seconds / self.seconds if other else None
 
+    def measured(self, key: str) -> float | None:
+        """The number with the column key `key`; None if it was not measured, is unknown, or is a pair of count and total."""
+        value = self.numbers.get(key)
+        return None if isinstance(value, tuple) else value
+
+    def number(self, key: str) -> float:
+        """The number with the column key `key`. Raises KeyError where `measured` returns None."""
+        if (value := self.measured(key)) is None:
+            raise KeyError(key)
+        return value
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of this row in the JSON of bench. Values that were not measured are None."""
+        record: dict[str, Any] = {"model": self.row.model} if self.row.model else {}
+        record |= {"decoding": self.row.decoding, "settings": self.settings}
+        record |= {name: _rounded(self.quality.get(name), 3) for name in dict.fromkeys(("bleu", "chrf", *self.quality))}
+        for column in COLUMNS:
+            outer, _, inner = column.key.partition(".")
+            value = _rounded(self.numbers[column.key], column.digits)
+            record |= {outer: record.get(outer, {}) | {inner: value}} if inner else {outer: value}
+        return record
+
 
 def compare(measured: Sequence[Measured]) -> list[Measured]:
     """Pair each row with the first greedy row and the first beam row that `baseline` finds for it among `measured`."""
@@ -126,32 +151,6 @@ def baseline(row: Row, measured: Iterable[Measured], decoding: str) -> Measured 
     rows = [one for one in rows if row.variant == BEST or one.row.options.batch_size == row.options.batch_size]
     alike = [one for one in rows if (one.row.options.mode, one.row.min_score) == (row.options.mode, row.min_score)]
     return next(iter(alike or rows), None)
-
-
-@dataclass(frozen=True)
-class Result:
-    """The figures of a row: quality metrics by name, and `numbers` by the key of their column (None: not measured).
-
-    `settings` are those with which the row was decoded, by name. `first_difference` is the number (from 1) of the first line whose
-    output tokens differ from those of greedy decoding; None if there is no such line, or no greedy row.
-    """
-
-    row: Row
-    settings: dict[str, Any]
-    quality: Mapping[str, float]
-    numbers: Mapping[str, Number]
-    first_difference: int | None = None
-
-    def measured(self, key: str) -> float | None:
-        """The number with the column key `key`; None if it was not measured, is unknown, or is a pair of count and total."""
-        value = self.numbers.get(key)
-        return None if isinstance(value, tuple) else value
-
-    def number(self, key: str) -> float:
-        """The number with the column key `key`. Raises KeyError where `measured` returns None."""
-        if (value := self.measured(key)) is None:
-            raise KeyError(key)
-        return value
 
 
 def show(value: Any, spec: str) -> str:
@@ -178,15 +177,15 @@ class Column:
     compute: Callable[[Measured], Number]
     spec: str
     tables: str = ""
-    condition: Callable[[Sequence[Result]], bool] | None = None
-    cell: Callable[[Result], str] | None = None
+    condition: Callable[[Sequence[Measured]], bool] | None = None
+    cell: Callable[[Measured], str] | None = None
     digits: int = 3
 
-    def show(self, result: Result) -> str:
+    def show(self, result: Measured) -> str:
         """The text of this column's cell in the row of `result`."""
         return self.cell(result) if self.cell else show(result.numbers[self.key], self.spec)
 
-    def is_in(self, kind: TableKind, results: Sequence[Result]) -> bool:
+    def is_in(self, kind: TableKind, results: Sequence[Measured]) -> bool:
         """Whether a table of the kind `kind` with `results` has this column."""
         if f"{kind}?" in self.tables.split():
             return self.condition(results) if self.condition else any(result.numbers[self.key] is not None for result in results)
@@ -202,22 +201,22 @@ def _drafted(one: Measured) -> float | None:
     return drafted / one.rounds if drafted is not None and one.rounds else None
 
 
-def _block_size_cell(result: Result) -> str:
+def _block_size_cell(result: Measured) -> str:
     """The mean block size of rounds with a draft if the block size is adaptive, else the block size that was set."""
     if result.numbers["drafted"] is None:
         return str(result.settings.get("block_size", NOTHING))
     return show(result.numbers["block_size"], ",.1f")
 
 
-def _is_adaptive(results: Sequence[Result]) -> bool:
+def _is_adaptive(results: Sequence[Measured]) -> bool:
     return any(result.numbers["drafted"] is not None for result in results)
 
 
-def _has_several_bundles(results: Sequence[Result]) -> bool:
+def _has_several_bundles(results: Sequence[Measured]) -> bool:
     return any(result.row.model for result in results)
 
 
-def _is_unverified(results: Sequence[Result]) -> bool:
+def _is_unverified(results: Sequence[Measured]) -> bool:
     return any(method.unverified for result in results for method in methods_of(result.row.decoding))
 
 
@@ -257,58 +256,61 @@ COLUMNS: tuple[Column, ...] = (
 """All columns except those of quality metrics, in their order in JSON and in tables."""
 
 
-def summarise(measured: Sequence[Measured], score: Scorer) -> list[Result]:
-    """Compute the figures of every measured row, in order; `score` computes the quality of its output lines.
-
-    Speedups, and the number of lines equal to greedy's, refer to the greedy and beam rows that `compare` finds for the row.
-    """
+def summarise(measured: Sequence[Measured], score: Scorer) -> list[Measured]:
+    """Compare every measured row with the others, and add its figures; `score` computes the quality of its output lines."""
     results = []
     for one in compare(measured):
         quality = score([output.text for output in one.outputs])
         numbers = {column.key: column.compute(one) for column in COLUMNS}
-        first = next(iter(one.differing_lines or ()), None)
-        results.append(Result(one.row, one.settings, quality.values if quality else {}, numbers, first))
+        results.append(replace(one, quality=quality.values if quality else {}, numbers=numbers))
     return results
 
 
-def exactness_violations(results: Iterable[Result], environment: Mapping[str, Any]) -> list[str]:
-    """A message for each row that should be exact but whose output differs from greedy decoding; empty if there is none.
+@dataclass(frozen=True)
+class Outcome:
+    """All that a bench measured: its rows with their figures, the environment (machine, versions), the input, signatures of metrics.
 
-    A row whose mode has a margin (see `Margin`) is not expected to give greedy's output. On other devices than a CPU, and in other
-    precisions than float32 and int8, products may depend on the number of rows, and no decoding is exact.
+    `left_out` maps names of rows that were left out to the reason. `views` has what is stored beside the rows, by its key in JSON:
+    "analyses", "profiles", "histograms" and "points", without those that were not computed.
     """
-    if environment["device"] != "cpu" or environment["precision"] not in ("float32", "int8"):
-        return []
-    broken = []
-    for result in results:
-        decoding = result.settings.get("chosen", result.row.decoding)  # `auto` chooses one
-        if result.first_difference is not None and "margin" not in result.settings and replace(result.row, decoding=decoding).exact:
-            same, difference = show(result.numbers["identical"], ""), f"line {result.first_difference} does not"
-            broken.append(f"row {result.row.label}: {same} lines equal those of greedy; {difference}")
-    return broken
 
+    results: list[Measured]
+    environment: dict[str, Any]
+    examples: dict[str, Any]
+    signatures: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, str] = field(default_factory=dict)
+    views: dict[str, Any] = field(default_factory=dict)
 
-def to_json(
-    results: Sequence[Result], environment: Mapping[str, Any], examples: Mapping[str, Any], signatures: Mapping[str, str]
-) -> dict[str, Any]:
-    """The object that `bench --json` writes: format, environment, input, signatures, and an object for each row.
+    def to_json(self) -> dict[str, Any]:
+        """The object that `bench --json` writes: format, environment, input, signatures, an object for each row, and the views."""
+        described = {"environment": self.environment, "input": self.examples, "signatures": self.signatures}
+        return {"format": FORMAT} | described | {"rows": [one.to_json() for one in self.results]} | self.views
 
-    `environment` describes the machine, `examples` the input, `signatures` how the quality metrics were computed. Values that were
-    not measured are None.
-    """
-    described = {"environment": dict(environment), "input": dict(examples), "signatures": dict(signatures)}
-    return {"format": FORMAT} | described | {"rows": [_row_to_json(result) for result in results]}
+    @property
+    def profiles(self) -> dict[str, dict[str, float]]:
+        """The seconds spent in each module (see `BundleRunner.profile`), by name of the row."""
+        return dict(self.views.get("profiles", {}))
 
+    @property
+    def iterations(self) -> dict[str, float | None]:
+        """The mean number of rounds of a sentence, by name of the row."""
+        return {one.row.label: one.measured("iterations") for one in self.results}
 
-def _row_to_json(result: Result) -> dict[str, Any]:
-    record: dict[str, Any] = {"model": result.row.model} if result.row.model else {}
-    record |= {"decoding": result.row.decoding, "settings": result.settings}
-    record |= {name: _rounded(result.quality.get(name), 3) for name in dict.fromkeys(("bleu", "chrf", *result.quality))}
-    for column in COLUMNS:
-        outer, _, inner = column.key.partition(".")
-        value = _rounded(result.numbers[column.key], column.digits)
-        record |= {outer: record.get(outer, {}) | {inner: value}} if inner else {outer: value}
-    return record
+    def violations(self) -> list[str]:
+        """A message for each row that should be exact but whose output differs from greedy decoding; empty if there is none.
+
+        A row whose mode has a margin (see `Margin`) is not expected to give greedy's output. On other devices than a CPU, and in other
+        precisions than float32 and int8, products may depend on the number of rows, and no decoding is exact.
+        """
+        if self.environment["device"] != "cpu" or self.environment["precision"] not in ("float32", "int8"):
+            return []
+        broken = []
+        for one in self.results:
+            row = replace(one.row, decoding=one.settings.get("chosen", one.row.decoding))  # `auto` chooses one
+            if one.differing_lines and row.exact and "margin" not in one.settings:
+                same, difference = show(one.identical, ""), f"line {one.differing_lines[0]} does not"
+                broken.append(f"row {one.row.label}: {same} lines equal those of greedy; {difference}")
+        return broken
 
 
 def _rounded(value: Number, digits: int) -> float | list[int] | None:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, make_sources
 from specdec_cli.benchmark.inputs import Examples
-from specdec_cli.benchmark.measure import WORKER, Outcome, Plan, Progress, run
-from specdec_cli.benchmark.results import to_json
+from specdec_cli.benchmark.measure import WORKER, Plan, Progress, run
+from specdec_cli.benchmark.results import Outcome
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.tables import View, environment_lines, profile_table, synthetic_table
 from specdec_cli.opening.machine import MachineOptions
@@ -65,7 +65,7 @@ def to_record(outcomes: Outcomes) -> dict[str, Any]:
         for geometry, outcome in outcomes.items()
     }
     results = [result for outcome in outcomes.values() for result in outcome.results]
-    return to_json(results, last.environment, last.examples, {}) | {"synthetic": shapes}
+    return Outcome(results, last.environment, last.examples, views={"synthetic": shapes}).to_json()
 
 
 def _speedups(outcome: Outcome) -> dict[str, float]:

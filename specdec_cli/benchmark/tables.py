@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, Result, TableKind, show
+from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, Measured, TableKind, show
 from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
 
 MOST_BUSY = 0.1
@@ -21,7 +21,7 @@ _WIDE = 10_000
 _PIPE = 160
 """The width of tables in a pipe or file without COLUMNS, where they have one line of headers; wider ones go on in a table below."""
 _HEADER_WIDTH = 9
-Cells = dict[str, Callable[[Result], str]]
+Cells = dict[str, Callable[[Measured], str]]
 """The columns of a table: for the header of each, a function that returns the text of its cell for a result."""
 
 
@@ -45,17 +45,17 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def main_table(results: Sequence[Result]) -> Table:
+def main_table(results: Sequence[Measured]) -> Table:
     """The table of bench without a sweep: a line for each result, with its quality, figures and speedups."""
     return _table("main", results, _names(results), speedups=_over_first(results) | _over_ctranslate2(results))
 
 
-def sweep_table(results: Sequence[Result], sweep: Sweep) -> Table:
+def sweep_table(results: Sequence[Measured], sweep: Sweep) -> Table:
     """The table of a sweep, with a line for each row and combination of values (Ge et al. 2022, Tables 6 and 12, Figure 7)."""
     return _table("sweep", results, _names(results), _settings(*sweep), _over_first(results))
 
 
-def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Table:
+def tuning_table(results: Sequence[Measured], chosen: Mapping[str, Measured]) -> Table:
     """The table of `bench --tune`, with a line for each setting, which names the presets that get it.
 
     `chosen` has the result of each preset, by name of the preset. If block sizes were tried, the table has also the block size and the
@@ -71,14 +71,14 @@ def tuning_table(results: Sequence[Result], chosen: Mapping[str, Result]) -> Tab
     return _table("tuning", results, names, settings, last=speed)
 
 
-def synthetic_table(results: Sequence[Result]) -> Table:
+def synthetic_table(results: Sequence[Measured]) -> Table:
     """The table of a geometry of the synthetic benchmark: a line for each result, with its speedups over the rows without drafts."""
     names: Cells = {"decoding": lambda result: result.row.decoding + ", recorded" * result.settings["recorded"]}
     others = {f"speedup vs {other.row.decoding}": _speedup(other) for other in results if not other.row.drafts}
     return _table("synthetic", results, names, _settings("precision", "threads"), others)
 
 
-def tolerance_table(results: Sequence[Result], sweep: Sweep) -> Table:
+def tolerance_table(results: Sequence[Measured], sweep: Sweep) -> Table:
     """Tokens per round and BLEU by tolerance (rows) and top-beta (columns), as in Table 7 of Ge et al. 2022."""
     tokens = next(column for column in COLUMNS if column.key == "tokens_per_round")
     cells = {
@@ -113,7 +113,7 @@ def profile_table(profiles: Mapping[str, Mapping[str, float]], sentences: int, i
 
 def _table(
     kind: TableKind,
-    results: Sequence[Result],
+    results: Sequence[Measured],
     names: Cells,
     settings: Cells | None = None,
     speedups: Cells | None = None,
@@ -134,7 +134,7 @@ def _table(
     return Table(tuple(columns), tuple(tuple(cell(result) for cell in columns.values()) for result in results), len(names))
 
 
-def _names(results: Sequence[Result]) -> Cells:
+def _names(results: Sequence[Measured]) -> Cells:
     """The columns that name a row: its bundle and the size of its vocabulary, if there are several, and its decoding."""
     models: Cells = {"model": lambda result: result.row.model} if results[0].row.model else {}
     differ = len({result.settings.get("vocabulary") for result in results} - {None}) > 1
@@ -144,26 +144,26 @@ def _names(results: Sequence[Result]) -> Cells:
 def _settings(*keys: str) -> Cells:
     """A column for each setting of a row, by its key in sweeps."""
 
-    def cell(name: str) -> Callable[[Result], str]:
+    def cell(name: str) -> Callable[[Measured], str]:
         return lambda result: str(result.settings.get(name, NOTHING))
 
     return {key.replace("-", " "): cell(key.replace("-", "_")) for key in keys}
 
 
-def _metric(name: str) -> Callable[[Result], str]:
+def _metric(name: str) -> Callable[[Measured], str]:
     return lambda result: show(result.quality.get(name), ",.2f")
 
 
-def _speedup(other: Result) -> Callable[[Result], str]:
+def _speedup(other: Measured) -> Callable[[Measured], str]:
     return lambda result: show(result.number("tokens_per_second") / other.number("tokens_per_second"), ".2fx")
 
 
-def _over_first(results: Sequence[Result]) -> Cells:
+def _over_first(results: Sequence[Measured]) -> Cells:
     """A column of speedups over the first row, if there are several bundles."""
     return {"speedup vs the first row": _speedup(results[0])} if results[0].row.model else {}
 
 
-def _over_ctranslate2(results: Sequence[Result]) -> Cells:
+def _over_ctranslate2(results: Sequence[Measured]) -> Cells:
     """Columns of speedups over the fastest row of each CTranslate2 decoding."""
     theirs = sorted((result for result in results if result.row.decoding in CTRANSLATE2), key=lambda r: r.number("tokens_per_second"))
     fastest = {result.row.decoding: result for result in theirs}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from specdec_cli.benchmark.measure import Plan
-from specdec_cli.benchmark.results import Result
+from specdec_cli.benchmark.results import Measured
 from specdec_cli.benchmark.rows import Sweep
 from specdec_cli.benchmark.tables import View
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
@@ -57,7 +57,7 @@ def tuning_plan(plan: Plan) -> Plan:
     return replace(plan, rows=rows, asked=True, sweep={**GRID, **plan.sweep})
 
 
-def choose(results: Sequence[Result]) -> dict[str, Result]:
+def choose(results: Sequence[Measured]) -> dict[str, Measured]:
     """Choose the presets "high-quality" (most BLEU) and "high-efficiency" (most tokens per round); return their results by name.
 
     Settings that lose more than MOST_LOST (0.5) BLEU points relative to greedy decoding are not chosen; if all do, the result is
@@ -65,10 +65,10 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
     tried, both settings have the block size of the fastest one of these, because a larger block always gives more tokens per round.
     """
 
-    def bleu(result: Result) -> float:
+    def bleu(result: Measured) -> float:
         return round(result.quality["bleu"], 2)
 
-    def tokens(result: Result) -> float:
+    def tokens(result: Measured) -> float:
         return round(result.number("tokens_per_round"), 2)
 
     greedy = next(result for result in results if result.row.decoding == "greedy")
@@ -84,12 +84,12 @@ def choose(results: Sequence[Result]) -> dict[str, Result]:
     }
 
 
-def presets_of(chosen: Mapping[str, Result]) -> dict[str, list[float]]:
+def presets_of(chosen: Mapping[str, Measured]) -> dict[str, list[float]]:
     """The list [top-beta, tolerance] of each result in `chosen`, by name of the preset, as `bundle.json` has them."""
     return {name: [result.settings["top_beta"], result.settings["tolerance"]] for name, result in chosen.items()}
 
 
-def store(model: ModelChoice, chosen: Mapping[str, Result], plan: Plan, markdown: bool) -> None:
+def store(model: ModelChoice, chosen: Mapping[str, Measured], plan: Plan, markdown: bool) -> None:
     """Store the settings of the results `chosen` as presets in bundle.json, and print them, for a terminal or in `markdown`.
 
     `chosen` has a result by name of the preset, as `choose` returns it; other presets in bundle.json are kept. If the sweep of `plan` has

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from specdec_cli.benchmark.results import METRICS, Measured, Result, baseline, compare, show
-from specdec_cli.benchmark.rows import BASELINES, Row, Sweep, swept_label
+from specdec_cli.benchmark.results import METRICS, Measured, show
+from specdec_cli.benchmark.rows import Row, Sweep, swept_label
 from specdec_cli.benchmark.tables import Table
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.files import write_atomically
@@ -111,7 +111,7 @@ def analyse(
     The values of `sweep` are added to the labels of rows. `language` is the code of the target language. `baseline` is the name of a row,
     as `bench --row` takes it: the first row of that name is the baseline of the analysis of significance.
     """
-    rows = {swept_label(one.row, sweep): one for one in compare(measured)}
+    rows = {swept_label(one.row, sweep): one for one in measured}
     named = [label for label, one in rows.items() if one.row.name == baseline][:1]
     first = {label: rows[label] for label in named}
     return {
@@ -204,10 +204,11 @@ def speedup_histogram(baseline: Sequence[float], times: Sequence[float]) -> list
 
 def histograms(measured: Sequence[Measured]) -> list[Record]:
     """Speedups of lines, by `bins`, of each `row` with drafts over its `baseline`, greedy and, if it was measured, beam search."""
-    pairs = [(one, baseline(one.row, measured, name)) for one in measured if one.row.drafts for name in BASELINES]
     return [
         {"row": one.row.label, "baseline": other.row.label, "bins": speedup_histogram(other.milliseconds, one.milliseconds)}
-        for one, other in pairs
+        for one in measured
+        if one.row.drafts
+        for other in (one.greedy, one.beam)
         if other
     ]
 
@@ -229,7 +230,7 @@ def edit_points(measured: Sequence[Measured], sources: Sequence[str]) -> dict[st
     `sources` are the decoded lines; blank lines have no point.
     """
     points: dict[str, list[Record]] = {}
-    for one in compare(measured):
+    for one in measured:
         if one.row.drafts and one.greedy is not None:
             texts = [(source, output.text) for source, output in zip(sources, one.outputs, strict=True) if output.sentences]
             times = zip(texts, one.greedy.milliseconds, one.milliseconds, strict=True)
@@ -237,7 +238,7 @@ def edit_points(measured: Sequence[Measured], sources: Sequence[str]) -> dict[st
     return points
 
 
-def quality_points(results: Sequence[Result], sweep: Sweep) -> tuple[dict[str, tuple[float, float]], str, str]:
+def quality_points(results: Sequence[Measured], sweep: Sweep) -> tuple[dict[str, tuple[float, float]], str, str]:
     """The points (speedup, quality) of `results` by their labels, and the titles of both axes.
 
     Quality is the first metric that was computed; the speedup is that over beam search if a row has one, else over greedy. The labels have
@@ -290,7 +291,7 @@ def _figure(path: Path, title: str, panels: int = 1, **grid: Any) -> "Iterator[S
     write_atomically(path, lambda partial: figure.savefig(partial, format=path.suffix[1:].lower()))
 
 
-def draw(plot: Path, title: str, results: Sequence[Result], sweep: Sweep, sentences: int, views: Mapping[str, Any]) -> None:
+def draw(plot: Path, title: str, results: Sequence[Measured], sweep: Sweep, sentences: int, views: Mapping[str, Any]) -> None:
     """Draw all of `views` that has a figure: in `plot` the points of lines or else of `results`, and histograms, profiles and analyses
     beside it: a-NAME.svg beside a.svg.
     """

@@ -42,7 +42,8 @@ from specdec_cli.opening.models import (
 )
 
 if TYPE_CHECKING:
-    from specdec_cli.benchmark.measure import Outcome, Plan
+    from specdec_cli.benchmark.measure import Plan
+    from specdec_cli.benchmark.results import Outcome
     from specdec_cli.benchmark.tables import Table
 
 _SYNTHETIC = (
@@ -265,7 +266,7 @@ def _bench(file: Path | None, asked: BenchOptions) -> None:
         _print_outcome(outcome, table, plan.sweep, asked.markdown)
         if not asked.quiet:
             _print_left_out(outcome.left_out)
-        _write(asked.json_file, outcome.to_json() | outcome.views)
+        _write(asked.json_file, outcome.to_json())
         if asked.plot is not None:
             from specdec_cli.benchmark.views import draw
 
@@ -332,10 +333,7 @@ def _check_targets(json_file: Path | None, plot: Path | None) -> None:
 
 def _check_promises(*outcomes: "Outcome") -> None:
     """Raise SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
-    from specdec_cli.benchmark.results import exactness_violations
-
-    broken = [problem for each in outcomes for problem in exactness_violations(each.results, each.environment)]
-    if broken:
+    if broken := [problem for each in outcomes for problem in each.violations()]:
         raise SpecdecError("; ".join(broken))
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.results import Measured, Result
+from specdec_cli.benchmark.results import Measured, compare
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.benchmark.views import (
@@ -24,8 +24,8 @@ from specdec_cli.benchmark.views import (
 )
 from specdec_cli.errors import UsageError
 
-BEAM = Result(Row("beam"), {}, {"bleu": 27.0}, {"speedup_vs_beam": 1.0, "speedup_vs_greedy": 0.5})
-GREEDY = Result(Row("greedy"), {}, {"bleu": 26.5}, {"speedup_vs_beam": 2.0, "speedup_vs_greedy": 1.0})
+BEAM = Measured(Row("beam"), {}, (), quality={"bleu": 27.0}, numbers={"speedup_vs_beam": 1.0, "speedup_vs_greedy": 0.5})
+GREEDY = Measured(Row("greedy"), {}, (), quality={"bleu": 26.5}, numbers={"speedup_vs_beam": 2.0, "speedup_vs_greedy": 1.0})
 
 
 def test_every_row_has_a_point() -> None:
@@ -60,12 +60,12 @@ def measured(decoding: str, *seconds: float, **row: int) -> Measured:
 
 
 def test_each_line_with_text_has_a_point() -> None:
-    points = edit_points([measured("greedy", 4.0, 6.0), measured("input-guided", 2.0, 1.0), measured("beam", 1.0, 1.0)], SOURCES)
+    points = edit_points(compare([measured("greedy", 4.0, 6.0), measured("input-guided", 2.0, 1.0), measured("beam", 1.0, 1.0)]), SOURCES)
     assert points == {"input-guided": [{"edit_ratio": 1 / 3, "speedup": 2.0}, {"edit_ratio": 0.0, "speedup": 6.0}]}
 
 
 def test_rows_without_a_greedy_row_have_no_points() -> None:
-    assert edit_points([measured("greedy", 4.0, 6.0, threads=2), measured("input-guided", 2.0, 1.0)], SOURCES) == {}
+    assert edit_points(compare([measured("greedy", 4.0, 6.0, threads=2), measured("input-guided", 2.0, 1.0)]), SOURCES) == {}
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".PDF", b"%PDF")])

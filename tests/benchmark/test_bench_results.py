@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from specdec_cli.benchmark.measure import cpu_share_of_others, describe_environment
-from specdec_cli.benchmark.results import COLUMNS, Column, Measured, Result, exactness_violations, summarise, to_json
+from specdec_cli.benchmark.results import COLUMNS, Column, Measured, Outcome, summarise
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run, timed
 from specdec_cli.benchmark.tables import Table, View, machine_lines, main_table, profile_table, sweep_table, tolerance_table
@@ -18,7 +18,6 @@ from specdec_cli.benchmark.views import histogram_table, speedup_histogram
 from specdec_cli.metrics.scoring import Score
 
 ONE, TWO = (5, 6, 3), (7, 3)
-ON_A_CPU = {"device": "cpu", "precision": "int8"}
 
 
 def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int, ...], ...] = (ONE, TWO), **row: Any) -> Measured:
@@ -26,6 +25,11 @@ def measured(decoding: str, seconds: Sequence[float], sentences: tuple[tuple[int
     outputs = [Output("a", sentences[:1], 1), Output("b c", sentences, 3), Output("", (), 0)]
     runs = (Run(each, tuple(replace(output, seconds=each / 3) for output in outputs), 100 + each) for each in seconds)
     return Measured(Row(decoding).changed(**row), {}, tuple(runs))
+
+
+def violations(rows: Sequence[Measured]) -> list[str]:
+    """The broken promises of rows that were measured on a CPU."""
+    return Outcome(summarise(rows, no_score), {"device": "cpu", "precision": "int8"}, {}).violations()
 
 
 def no_score(texts: Sequence[str]) -> None:
@@ -67,25 +71,25 @@ def test_a_row_is_compared_with_the_greedy_row_of_its_mode() -> None:
     ]
     results = summarise(rows, no_score)
     assert [r.numbers["speedup_vs_greedy"] for r in results] == [1, 1, 3, 2]
-    assert [r.first_difference for r in results] == [None] * 4
+    assert [r.differing_lines for r in results] == [[]] * 4
 
 
 @pytest.mark.parametrize(("chosen", "count"), [("specdec", 1), ("lookup,gs-jacobi", 1), ("beam", 0)])
 def test_the_decoding_that_auto_chose_must_be_exact_if_it_says_so(chosen: str, count: int) -> None:
     auto = replace(measured("auto", [1], (ONE, (7, 8, 3))), settings={"chosen": chosen})
-    assert len(exactness_violations(summarise([measured("greedy", [1]), auto], lambda _: None), ON_A_CPU)) == count
+    assert len(violations([measured("greedy", [1]), auto])) == count
 
 
 def test_a_row_with_a_margin_need_not_be_exact() -> None:
     own = replace(measured("input-guided", [1], (ONE, (7, 8, 3))), settings={"margin": 1.0})
-    assert exactness_violations(summarise([measured("greedy", [1]), own], lambda _: None), ON_A_CPU) == []
+    assert violations([measured("greedy", [1]), own]) == []
 
 
 def test_lines_are_identical_if_their_tokens_are_equal() -> None:
     rows = [measured("greedy", [1]), measured("specdec", [1], (ONE, (7, 8, 3))), measured("beam", [1], ((5, 3), TWO))]
     greedy, specdec, beam = summarise(rows, no_score)
     assert tuple(r.numbers["identical"] for r in (greedy, specdec, beam)) == ((3, 3), (2, 3), (1, 3))
-    assert exactness_violations([greedy, specdec, beam], ON_A_CPU) == ["row specdec: 2 of 3 lines equal those of greedy; line 2 does not"]
+    assert violations(rows) == ["row specdec: 2 of 3 lines equal those of greedy; line 2 does not"]
 
 
 def test_numbers_that_were_not_measured_are_none() -> None:
@@ -119,7 +123,7 @@ def test_lines_are_timed_one_by_one_or_in_batches() -> None:
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bench.json"
 
-SPECDEC = Result(
+SPECDEC = Measured(
     row=Row("specdec++", "high-quality"),
     settings={
         "preset": "high-quality",
@@ -130,6 +134,7 @@ SPECDEC = Result(
         "batch_size": 1,
         "threads": 2,
     },
+    runs=(),
     quality={"bleu": 26.915, "chrf": 55.5},
     numbers={
         "tokens_per_sentence": 18.25,
@@ -147,11 +152,11 @@ SPECDEC = Result(
         "identical": (7, 10),
         "peak_memory_mb": 376.2,
     },
-    first_difference=3,
 )
-UNMEASURED = Result(
+UNMEASURED = Measured(
     row=Row("ctranslate2-beam", "int8").changed(batch_size=32),
     settings={"compute_type": "int8", "beam_size": 5, "length_penalty": 1.0, "max_length": None, "batch_size": 32, "threads": 2},
+    runs=(),
     quality={},
     numbers={
         "tokens_per_sentence": 17.5,
@@ -169,12 +174,13 @@ UNMEASURED = Result(
         "identical": None,
         "peak_memory_mb": None,
     },
-    first_difference=None,
 )
 
 
 def test_json_equals_the_golden_file() -> None:
-    record = to_json([SPECDEC, UNMEASURED], {"cpu": "some", "threads": 2}, {"name": "a.tsv", "lines": 10}, {"bleu": "b", "chrf": "c"})
+    record = Outcome(
+        [SPECDEC, UNMEASURED], {"cpu": "some", "threads": 2}, {"name": "a.tsv", "lines": 10}, {"bleu": "b", "chrf": "c"}
+    ).to_json()
     text = json.dumps(record, indent=2) + "\n"
     if "UPDATE_GOLDEN" in os.environ:
         GOLDEN.write_text(text, encoding="utf-8")
@@ -207,7 +213,7 @@ def test_one_entry_adds_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
     results = summarise([Measured(Row("specdec"), {}, runs)], lambda _: None)
     assert (main_table(results).columns[-1], main_table(results).rows[0][-1]) == ("rounds", "2")
     assert "rounds" not in sweep_table(results, {}).columns
-    assert to_json(results, {}, {}, {})["rows"][0]["rounds"] == 2
+    assert Outcome(results, {}, {}).to_json()["rows"][0]["rounds"] == 2
 
 
 def test_the_sweep_table_shows_the_varied_settings() -> None:

@@ -16,7 +16,7 @@ PROGRAM = """\
 import sys
 from typer.testing import CliRunner
 from specdec_cli.app import app
-from specdec_cli.benchmark.results import Measured, summarise, to_json
+from specdec_cli.benchmark.results import Measured, Outcome, summarise
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.benchmark.tables import main_table
@@ -37,7 +37,7 @@ measured = Measured(Row("greedy"), {}, (Run(2.0, (Output("a", ((5, 6, 7, 3),)),)
 results = summarise([measured], lambda texts: None)
 table = main_table(results)
 assert dict(zip(table.columns, table.rows[0]))["ms a token"] == "500.00"
-assert to_json(results, {}, {}, {})["rows"][0]["ms_per_token"] == 500.0
+assert Outcome(results, {}, {}).to_json()["rows"][0]["ms_per_token"] == 500.0
 """
 
 

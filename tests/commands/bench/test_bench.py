@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.benchmark.measure import Outcome, describe_environment
-from specdec_cli.benchmark.results import Measured, summarise
+from specdec_cli.benchmark.measure import describe_environment
+from specdec_cli.benchmark.results import Measured, Outcome, summarise
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.errors import InputError, SpecdecError, UsageError

@@ -11,7 +11,7 @@ import torch
 import typer
 from typer.testing import CliRunner, Result
 
-from specdec_cli.benchmark.results import Result as Measurement
+from specdec_cli.benchmark.results import Measured
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.tune import choose
 from specdec_cli.commands.bench import bench
@@ -110,11 +110,17 @@ def test_a_swept_block_size_is_stored(folder: Path, table: Path) -> None:
 
 
 def test_the_block_size_is_that_of_the_fastest_setting() -> None:
-    def measurement(size: int, tokens: float, speed: float) -> Measurement:
+    def measurement(size: int, tokens: float, speed: float) -> Measured:
         row = Row("specdec++").changed(block_size=size, top_beta=3, tolerance=1.0)
-        return Measurement(row, {"top_beta": 3, "tolerance": 1.0}, {"bleu": 30.0}, {"tokens_per_round": tokens, "tokens_per_second": speed})
+        return Measured(
+            row,
+            {"top_beta": 3, "tolerance": 1.0},
+            (),
+            quality={"bleu": 30.0},
+            numbers={"tokens_per_round": tokens, "tokens_per_second": speed},
+        )
 
-    greedy = Measurement(Row("greedy"), {}, {"bleu": 30.0}, {"tokens_per_round": 1.0, "tokens_per_second": 1.0})
+    greedy = Measured(Row("greedy"), {}, (), quality={"bleu": 30.0}, numbers={"tokens_per_round": 1.0, "tokens_per_second": 1.0})
     chosen = choose([greedy, measurement(5, 2.0, 9.0), measurement(25, 4.0, 3.0)])
     assert {result.row.options.block_size for result in chosen.values()} == {5}
 
@@ -209,9 +215,9 @@ def test_a_full_disk_is_reported_by_name(folder: Path, table: Path, monkeypatch:
     assert f"{folder / 'bundle.json'} cannot be written (No space left on device)" in str(result.exception)
 
 
-def make_result(bleu: float, tokens: float, top_beta: int | None = None, tolerance: float | None = None) -> Measurement:
+def make_result(bleu: float, tokens: float, top_beta: int | None = None, tolerance: float | None = None) -> Measured:
     row = Row("greedy" if top_beta is None else "specdec++").changed(top_beta=top_beta, tolerance=tolerance)
-    return Measurement(row, {}, {"bleu": bleu}, {"tokens_per_round": tokens})
+    return Measured(row, {}, (), quality={"bleu": bleu}, numbers={"tokens_per_round": tokens})
 
 
 @pytest.mark.parametrize(
