@@ -12,15 +12,15 @@ from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_rules import PROTECTED, RULES, Context, Rejecting, applied, report_rejected, touches
+from specdec_cli.pipeline.edit_rules import PROTECTED, RULES, Context, Rejecting, applied, report_rejected, touches, unchanged_spans
 from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.checks import output_warnings
-from specdec_cli.text.edits import Edit, apply_edits, edit_ratio, find_edits, inverse_edits, merge_edits, with_outputs
+from specdec_cli.text.edits import Edit, apply_edits, find_edits, inverse_edits, merge_edits, with_outputs
 from specdec_cli.text.locale.languages import is_latin, short_code
 from specdec_cli.text.protect.characters import readable
-from specdec_cli.text.protect.spans import protected_spans, without_protected
+from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
 from specdec_cli.text.shape import with_own_beginning, with_own_marks
 from specdec_cli.text.spelling.ngrams import NgramModel
@@ -232,7 +232,7 @@ class LineCorrector:
 
     def _outside_protected(self, text: str, edits: Sequence[Edit]) -> list[Edit]:
         """Return the `edits` of `text` that change no protected span."""
-        return edits_outside(edits, protected_spans(text, latin=self._latin) if edits else [], touches)
+        return edits_outside(edits, unchanged_spans(text, latin=self._latin) if edits else [], touches)
 
     def _rejecting(self, part: Hypothesis) -> Callable[[Edit, str], None] | None:
         """What is called for each edit of the sentence with the output `part` that a rule rejects; None if nobody wants to know."""
@@ -262,7 +262,7 @@ class LineCorrector:
             return None
         context = Context(text, self._filter, self._ngrams, self._english, self._latin)
         edits = applied([PROTECTED], find_edits(text, output), context, reject)
-        if edit_ratio(text, edits) > self._filter.maximum_ratio:
+        if self._filter.are_too_many(edits, text):
             report_rejected(edits, [], "too many edits", reject)
             return None
         if edits and part.log_probabilities:

@@ -8,7 +8,10 @@ from typing import Self
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleInfo
-from specdec_cli.text.edits import Edit, count_words
+from specdec_cli.text.edits import Edit, count_words, edit_ratio
+
+_ALWAYS = 2
+"""The words of a longer sentence that may be replaced whatever share of it they are."""
 
 
 @dataclass(frozen=True)
@@ -18,9 +21,10 @@ class EditFilter:
 
     If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`),
     because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
-    edit ratio of a sentence; above it the corrector makes no edits. A sentence of at least `foreign_words` words
-    counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word (None: no sentence
-    does). `offsets` are what `score_edits` adds to the scores by kind of edit; the thresholds were chosen with them.
+    edit ratio of a sentence; above it the corrector makes no edits (see `are_too_many`). A sentence of at least
+    `foreign_words` words counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word
+    (None: no sentence does). `offsets` are what `score_edits` adds to the scores by kind of edit; the thresholds were
+    chosen with them.
     """
 
     minimum: float | None = None
@@ -86,6 +90,17 @@ class EditFilter:
     def sure(self, edits: Iterable[Edit]) -> list[Edit]:
         """Return the edits that are accepted on their own, with the threshold `minimum`."""
         return [edit for edit in edits if _has_score(edit, self.minimum) and self.keeps_content_of(edit)]
+
+    def are_too_many(self, edits: Sequence[Edit], text: str) -> bool:
+        """Whether `edits` change too large a share of the words of `text` (see `edit_ratio`).
+
+        In a text of three words or more, two words may always be replaced, each by one, and marks be added: "he go home".
+        """
+        if edit_ratio(text, edits) <= self.maximum_ratio:
+            return False
+        counts = [(count_words(edit.source), count_words(edit.text)) for edit in edits]
+        are_replaced = all(old == new for old, new in counts) and sum(old for old, _ in counts) <= _ALWAYS
+        return not (are_replaced and self.maximum_ratio and count_words(text) > _ALWAYS)
 
     def is_foreign(self, text: str, tokens: int) -> bool:
         """Whether `text`, which has `tokens` subwords, has too many subwords per word to be in the model's language."""

@@ -8,7 +8,8 @@ from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown_word
 from specdec_cli.pipeline.ignored_edits import edits_outside
 from specdec_cli.text.edits import Edit, split_words
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.locale.quantities import Span
+from specdec_cli.text.protect.spans import is_emoticon, protected_spans
 from specdec_cli.text.shape import STOPS, is_title, lowers_word
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.speller import changes_name
@@ -58,7 +59,7 @@ def report_rejected(edits: Sequence[Edit], left: Sequence[Edit], name: str, reje
 
 
 def _outside_protected(edits: Sequence[Edit], context: Context) -> list[Edit]:
-    spans = protected_spans(context.text, latin=context.latin) if edits else []
+    spans = unchanged_spans(context.text, latin=context.latin) if edits else []
     left = edits_outside(edits, spans, touches)
     # If the model spoilt a span, it perhaps added words beside it, too.
     return left if len(left) == len(edits) else edits_outside(left, spans, _adjoins)
@@ -94,6 +95,14 @@ def _mends_title(edit: Edit, context: Context) -> bool:
         left, right = split_words(context.text[: edit.start].lower()), split_words(context.text[edit.end :].lower())
         return not new and len(old) == 1 and old[0] in (*left[-1:], *right[:1])
     return context.ngrams is not None and not all(map(context.ngrams.knows, old))
+
+
+def unchanged_spans(text: str, *, latin: bool = False) -> list[Span]:
+    """The protected spans of a text (see `protected_spans`), emoticons with the space before them."""
+    return [
+        (start - 1 if is_emoticon(text[start:end]) and text[:start][-1:].isspace() else start, end)
+        for start, end in protected_spans(text, latin=latin)
+    ]
 
 
 def touches(edit: Edit, start: int, end: int) -> bool:

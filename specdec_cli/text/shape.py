@@ -81,6 +81,8 @@ def in_small_letters(text: str) -> str:
 
 
 _TWO_STOPS, _MANY_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)"), re.compile(r"\.{4,}")
+_RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
+"""The marks of an exclamation or question."""
 _QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 STOPS = ".?!\u3002\uff01\uff1f"
@@ -115,6 +117,15 @@ def with_single_stops(output: str, source: str) -> str:
     if ".." not in source:
         output = _TWO_STOPS.sub(".", output)
     return output if "...." in source else _MANY_STOPS.sub("...", output)
+
+
+def with_repeated_marks(output: str, source: str) -> str:
+    """Return `output` with the runs of ! and ? of `source`, as in "Really?!" and "Thank you!!!", in their order, if it has as many runs."""
+    own = _RUN.findall(source)
+    if all(len(run) == 1 for run in own) or len(_RUN.findall(output)) != len(own):
+        return output
+    runs = iter(own)
+    return _RUN.sub(lambda _: next(runs), output)
 
 
 def with_closing_quote(output: str, source: str) -> str:

@@ -13,6 +13,7 @@ from specdec_cli.model.bundle import BundleInfo
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.text.edits import find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 
@@ -100,6 +101,18 @@ def test_a_sentence_with_too_many_edits_is_unchanged(tokenizer: Subwords) -> Non
     table = {"ka lo mi": "re su to"}
     assert corrected(tokenizer, "ka lo mi", table).text == "ka lo mi"
     assert corrected(tokenizer, "ka lo mi", table, EditFilter(maximum_ratio=1.0)).text == "re su to"
+
+
+def test_two_words_of_a_short_text_may_be_replaced() -> None:
+    def too_many(text: str, output: str, ratio: float = 0.6) -> bool:
+        return EditFilter(maximum_ratio=ratio).are_too_many(find_edits(text, output), text)
+
+    assert not too_many("She go home", "She went home.")
+    assert not too_many("he dont care", "He doesn't care.")
+    assert too_many("he dont care", "He doesn't care.", ratio=0.0)
+    assert too_many("it go", "It went.")
+    assert too_many("Terms of use", "The terms of use.")
+    assert too_many("all of it wrong here", "None are right there today.")
 
 
 def test_only_correction_rejects_loss_of_content(tokenizer: Subwords) -> None:

@@ -788,6 +788,59 @@ def labels(draw: random.Random) -> Drawn:
     return Drawn(frame.replace("{}", label), has=(f"^{pattern}$",))
 
 
+EXCLAIMED = (
+    "I can't believe it",
+    "We won the game",
+    "That is so cool",
+    "Where are you",
+    "Are you serious",
+    "Come here",
+    "Thank you so much",
+    "Help me",
+    "Why did you do that",
+    "It's already Monday",
+    "I love this song",
+    "Don't do that",
+    "Look at this",
+    "The train is late again",
+)
+RUNS = ("!!", "!!!", "??", "???", "?!", "!?", "!!!!", "!!!!!!!", "?!?!")
+CHATTED = (
+    "We won the game",
+    "That is so cool",
+    "Thank you so much",
+    "I love you",
+    "I am tired",
+    "See you tomorrow",
+    "I miss you",
+    "It was a great day",
+    "I have to work tomorrow",
+    "The cat is sleeping",
+    "You are the best",
+    "Good night",
+    "We are late again",
+    "I don't know",
+    "My phone is broken",
+)
+FACES = (":)", ":-)", ";)", ":(", ":'(", ":D", "<3", ":P", "^^", "xD", ":))", "=)", "-_-", ":/", "</3")
+
+
+def exclamations(draw: random.Random) -> Drawn:
+    """Sentences with several final marks."""
+    runs = [draw.choice(RUNS) for _ in range(draw.choice((1, 1, 2)))]
+    source = " ".join(sentence + run for sentence, run in zip(draw.sample(EXCLAIMED, len(runs)), runs, strict=True))
+    pattern = "[^!?]+".join(map(re.escape, runs))
+    return Drawn(source + draw.choice(("", "", " \U0001f600")), has=(rf"^[^!?]+{pattern}(?: \U0001f600)?$",))
+
+
+def faces(draw: random.Random) -> Drawn:
+    """Sentences of a chat with emoticons."""
+    first, second = draw.sample(CHATTED, 2)
+    face = draw.choice(FACES)
+    form = draw.choice(("{0} {1}", "{0}! {1}", "{0}. {1}", "{1} {0}", "{0} {1} {2}", "{0}. {1} {2}.", "{0} {1} and {2}."))
+    return Drawn(form.format(first, face, second), has=(rf"(?:^|\s){re.escape(face)}(?=$|[\s,.])",), keeps=(face,))
+
+
 class Kind(NamedTuple):
     """A kind of texts, the share of them that must come out right, in percent, the task, the format of a document or "", and the
     bundle that translates."""
@@ -822,6 +875,9 @@ KINDS = (
     Kind(code, 100, "correct"),
     Kind(titles, 100, "correct"),
     Kind(shouted, 90),
+    Kind(exclamations, 97),
+    Kind(faces, 97),
+    Kind(faces, 97, "correct"),
     Kind(labels, 85),
     Kind(words_of_the_trade, 98, "correct"),
     Kind(spaces, 90, "correct"),

@@ -2,7 +2,14 @@
 
 import pytest
 
-from specdec_cli.text.shape import quoted_forms, with_closing_quote, with_own_quotes, with_single_stops, with_small_function_word
+from specdec_cli.text.shape import (
+    quoted_forms,
+    with_closing_quote,
+    with_own_quotes,
+    with_repeated_marks,
+    with_single_stops,
+    with_small_function_word,
+)
 
 
 @pytest.mark.parametrize(
@@ -17,6 +24,20 @@ from specdec_cli.text.shape import quoted_forms, with_closing_quote, with_own_qu
 )
 def test_stops_are_single_or_an_ellipsis(source: str, output: str, expected: str) -> None:
     assert with_single_stops(output, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("Thank you!!!", "Danke!", "Danke!!!"),
+        ("Really?! No!! Why?", "Wirklich? Nein! Warum?", "Wirklich?! Nein!! Warum?"),
+        ("You did what?!", "Was? Was hast du getan?", "Was? Was hast du getan?"),
+        ("Why?", "Warum?!", "Warum?!"),
+        ("Go!! (/a?b=1)", "Los! (/a?b=1)", "Los!! (/a?b=1)"),
+    ],
+)
+def test_runs_of_marks_are_those_of_the_source(source: str, output: str, expected: str) -> None:
+    assert with_repeated_marks(output, source) == expected
 
 
 @pytest.mark.parametrize(

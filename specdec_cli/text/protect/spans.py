@@ -20,6 +20,10 @@ EMOJI = (
 """A pattern for emoji, pictographs and arrows, with what joins and modifies them: keycaps, signs such as "TM" that are shown as emoji, and
 flags of tag sequences too.
 """
+EMOTICON = (
+    r"(?<![^\s(])(?:[:;=]'?[-^o]?(?:\)+|\(+|[]\[DdPpOoXx3*|/\\](?![^\W_]))|8-\)|</?3+(?!\w)|\^_*\^|[xX](?-i:D)+(?!\w)|[-.o>]_+[-.o<](?!\w))"
+)
+"""A pattern for faces of ASCII characters such as :-), which stand after a space."""
 CODE = r"(?<!`)(?P<ticks>`+)(?!`).{1,2000}?(?<!`)(?P=ticks)(?!`)"
 """A pattern for code in backquotes, of at most 2,000 characters, with the group `ticks`."""
 FORMULA = (
@@ -277,17 +281,25 @@ RECOGNISERS = (
         (":tada:", ":+1:", ":e-mail:"),
         ("at 10:30:15", "a: b:", "one:two:three", ":12:", "::before::", ":---:"),
     ),
+    Recogniser(
+        "emoticon",
+        EMOTICON,
+        (":D", ":P", ";-D", "=P", "<3", "</3", "^^", "-_-", "xD", ":/", ":-|", ":3"),
+        ("a:)", "8) the last", "<30", "x_y", ":do it", "5 : 3", "X", "note:", "a; b"),
+    ),
     Recogniser("emoji", EMOJI, ("\U0001f389\U0001f389", "1\ufe0f\u20e3", "\u2192", "\u231a"), ("1", "\u00a9")),
 )
 """All kinds of protected spans. Where several match at the same place, the first one decides."""
+_EMOTICON = re.compile(EMOTICON)
 _BY_NAME = {each.name: each for each in RECOGNISERS}
 _PROTECTED = re.compile("|".join(f"(?P<{each.name}>{each.pattern})" for each in RECOGNISERS), re.IGNORECASE)
 _OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
 _BESIDE_LATIN = re.compile(f"{_PROTECTED.pattern}|{_OTHER_SCRIPT}", re.IGNORECASE)
 # Prose in which neither of these patterns finds a span: without digits inside of words, marks inside of words other than
-# apostrophes and single hyphens, very long words, and signs that most texts have not. This is checked many times faster than all kinds.
+# apostrophes and single hyphens, very long words, emoticons, and signs that most texts have not. This is checked many times faster than
+# all kinds.
 _PROSE = re.compile(
-    rf"(?!(?:\S{{0,{LONGEST_WORD}}}(?:\s|$))*+\S)"
+    rf"(?!(?:\S{{0,{LONGEST_WORD}}}(?:\s|$))*+\S)(?!(?s:.*?)(?<![^\s(])(?:[:;]|[xX]D))"
     r"(?:[A-Za-z\u00c0-\u024f ,;!?'\"\u00ab\u00bb\u2010-\u2027)]++|\((?!\))|-(?!-)"
     r"|[.:]+[\"')]*(?!\S)|(?<![^\s(])[0-9]{1,4}[.,;:!?)]*(?!\S))*+"
 )
@@ -343,6 +355,11 @@ def is_number(span: str) -> bool:
     """Whether a protected span stands for a number, as %d, {0:.2f} and {count} do."""
     kind = kind_of(span)
     return kind is not None and kind.number != "" and re.fullmatch(kind.number, span, re.IGNORECASE) is not None
+
+
+def is_emoticon(span: str) -> bool:
+    """Whether a protected span is a face of ASCII characters."""
+    return _EMOTICON.fullmatch(span) is not None
 
 
 def without_protected(text: str) -> str:

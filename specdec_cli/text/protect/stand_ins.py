@@ -78,7 +78,9 @@ def united(positions: Iterable[Place]) -> list[Place]:
     return found
 
 
-_GLUED = frozenset(("argument", "named_argument", "braces", "erb", "environment", "formula", "shown_tag", "entity", "shortcode"))
+_GLUED = frozenset(
+    ("argument", "named_argument", "braces", "erb", "environment", "formula", "shown_tag", "entity", "shortcode", "emoticon")
+)
 _GLUED |= {"link_target", "tag", "declaration"}
 """The kinds of spans to which translations must not join words by a hyphen; a name or code may have one, as in "config.yaml-Datei"."""
 

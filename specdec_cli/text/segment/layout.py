@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
-from specdec_cli.text.protect.spans import EMOJI, gaps_outside_spans, without_protected
+from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans, without_protected
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.segment.sentences import Count, Segments, segment
@@ -29,12 +29,12 @@ _HEAD = re.compile(
             r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
             r"[^\s:]{1,1000}:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
             r"\\item(?:\[[^][]*\])?\s+|\{\\[^{}]*\}",
-            rf"{EMOJI}\s*",
+            rf"(?:{EMOJI}|{EMOTICON}(?=\s))\s*",
         )
     )
 )
 _TAG = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>\s*")
-_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+)|{EMOJI})$")
+_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+)|{EMOJI}|{EMOTICON})$")
 _MAX_MARK_LENGTH = 256
 """The largest number of characters in a mark at the end of a line."""
 # Opening marks, each with the mark that must close it at the end of the line.

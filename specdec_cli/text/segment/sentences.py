@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import ceil
 
 from specdec_cli.text.locale.conventions import is_abbreviation
-from specdec_cli.text.protect.spans import EMOJI, gaps_outside_spans
+from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans
 
 _OPENING = "\"'([{“”„‚‘‹›«»¿¡「『（《"
 _ONLY_OPENING = "([{„‚‹«¿¡"
@@ -20,8 +20,8 @@ _ITEM = re.compile(r"(?:^|\s+)(?:(?P<digits>\d{1,2})(?P<close>[.)])|(?P<letter>[
 _ITEM_TEXT = re.compile(r"(?!(?:and|or|und|oder|to|bis)\b)\b[^\W\d_]{2,}")
 """A word of an item, other than a conjunction: "1) and 2)" are references."""
 _CONJUNCTION = re.compile(r"\b(?:and|or|und|oder|to|bis)$")
-_PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)+")
-"""Emoji and their short codes, which are no part of the sentences beside them."""
+_PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)+|{EMOTICON}")
+"""Emoji, their short codes and emoticons, which are no part of the sentences beside them."""
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(_CLOSING)}]*")
 _POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(_CLOSING)}]*\s|[。！？]")
 # A byte order mark counts as white space before the text.
