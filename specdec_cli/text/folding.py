@@ -8,11 +8,9 @@ Table 2). Models of order "masked" predict all tokens at once and then some of t
 
 from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Literal, get_args
+from typing import Literal
 
 Order = Literal["left-to-right", "right-to-left", "double-left-to-right", "double-right-to-left", "bidirectional", "masked"]
-ORDERS: tuple[Order, ...] = get_args(Order)[:5]
-"""The autoregressive orders."""
 
 
 def tokens_per_step(order: Order) -> int:

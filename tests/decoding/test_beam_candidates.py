@@ -16,9 +16,9 @@ from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.folding import ORDERS, Order, fold, unfold
+from specdec_cli.text.folding import Order, fold, unfold
 from specdec_cli.text.tokenize.sentencepiece import EOS
-from tests.fakes import in_precision, make_sentences, tiny_transformer
+from tests.fakes import ORDERS, in_precision, make_sentences, tiny_transformer
 
 OTHERS = ORDERS[1:]
 DOUBLE = ORDERS[2:]

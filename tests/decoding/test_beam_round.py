@@ -16,10 +16,9 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.folding import ORDERS
 from specdec_cli.text.tokenize.sentencepiece import PADDING
 from tests.decoding.imitation import imitated
-from tests.fakes import make_sentences, tiny_transformer
+from tests.fakes import ORDERS, make_sentences, tiny_transformer
 
 LONGEST = 14
 STOPS = ("fairseq", "first", "heuristic", "never")

@@ -25,12 +25,12 @@ from specdec_cli.native.library import LibraryError, UnsupportedModel
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
-from specdec_cli.text.folding import ORDERS, Order, folded_positions, tokens_per_step
+from specdec_cli.text.folding import Order, folded_positions, tokens_per_step
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.recording import search_steps
 from specdec_cli.visualization.render import print_picture
-from tests.fakes import tiny_heads
+from tests.fakes import ORDERS, tiny_heads
 
 
 def run(*arguments: object) -> Result:

@@ -11,6 +11,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.matching import same_numbers
 from specdec_cli.text.locale.quantities import Quantity, find_quantities, written
+from specdec_cli.text.locale.words import half_of_day
 
 Languages = tuple[str, str]
 """The codes of the languages of sources and targets."""
@@ -18,7 +19,7 @@ _DAY = 24 * 60
 _FULL_HOURS = 0.4
 """The share of full hours among the times drawn; the others have minutes that are multiples of five."""
 _TIME = re.compile(r"(?P<hour>\d{1,2})(?:(?P<separator>[:.]|\s?h\s?)(?P<minute>\d\d))?(?P<mark>.*)", re.DOTALL)
-_HALF = re.compile(r"(\s?)([ap])(?=\.?\s?m\b)", re.IGNORECASE)
+_HALF = re.compile(rf"{half_of_day()}\b", re.IGNORECASE)
 _HALVES = (" am", "am", " AM", "AM", " a.m.", " A.M.")
 _YEARS = range(1000, 2100)
 _IN_WORD = re.compile(r"[^\W\d_]|\.(?=\s*\w)")
@@ -72,7 +73,8 @@ def _written_as(text: str, minutes: int, draw: random.Random, *, adds: bool) -> 
         half = _HALF.search(mark)
     if half is not None:
         letter = "ap"[hour >= 12]
-        mark = mark[: half.start(2)] + (letter.upper() if half[2].isupper() else letter) + mark[half.end(2) :]
+        start, end = half.span("half")
+        mark = mark[:start] + (letter.upper() if half["half"].isupper() else letter) + mark[end:]
         hour = (hour - 1) % 12 + 1
     written = f"{hour:02}" if found["hour"].startswith("0") else f"{hour}"
     return written + (f"{found['separator'] or ':'}{minute:02}" if found["minute"] or minute else "") + mark

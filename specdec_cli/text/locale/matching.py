@@ -9,9 +9,7 @@ from typing import NamedTuple
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.quantities import (
-    CURRENCIES,
     HALF_DAY,
-    MULTIPLIER,
     SIGN_AFTER,
     SIGN_BEFORE,
     THIN_SPACES,
@@ -29,24 +27,16 @@ from specdec_cli.text.locale.quantities import (
     written_time,
 )
 from specdec_cli.text.locale.scales import lost_scales, with_scales
+from specdec_cli.text.locale.words import CURRENCIES, LATER_WORDS, MULTIPLIER, NOON_WORDS, NUMBER_WORDS, any_currency_name, half_of_day
 
 _LEAST_DIGITS = 3
 """Numbers with fewer digits are not long: translations may write them as words or leave them out."""
-_CURRENCY_NAMES = {
-    sign: re.compile(rf"\s?-?(?:{names})")
-    for sign, names in {
-        "$": "[Dd]ollars?|d\u00f3lares|dollari",
-        "\u20ac": "[Ee]uros?",
-        "\u00a3": "[Pp]ounds?|Pfund|livres|libras",
-        "\u00a5": "[Yy]en",
-        "\u20b9": "[Rr]upees?|Rupien?|roupies?|rupias?|rupie",
-    }.items()
-}
+_CURRENCY_NAMES = {sign: re.compile(rf"\s?-?(?:{any_currency_name(sign)})", re.IGNORECASE) for sign in CURRENCIES}
 """The names of currencies after an amount."""
 _DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
 _GOES_ON = re.compile(rf"-|\w|{MULTIPLIER.pattern}", re.IGNORECASE)
 """What is after an amount that goes on, as in $5-Schein, so that its sign stays before it."""
-_HALF = re.compile(r"(?P<clock>.*?)(?P<space>\s?)(?P<half>[ap])(?P<stop>\.?)\s?m\.?", re.IGNORECASE)
+_HALF = re.compile(rf"(?P<clock>.*?)(?P<space>\s?){half_of_day()}\.?", re.IGNORECASE)
 """A time with a.m. or p.m."""
 HalfForm = tuple[str, str, bool]
 """How a.m. and p.m. are written: the space before them, the full stop after the first letter, and whether they are capitals."""
@@ -63,33 +53,16 @@ _DIGITS = re.compile(rf"(?<!\d){_GROUPED.pattern}(?![.,:]?\d)|\d+(?:[.,:'{THIN_S
 _AT, _OCLOCK = re.compile(r"\bat $"), re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
 """What is before or after a number that is a time, after noon or not."""
 _HOUR_ALONE = re.compile(
-    r"\bat (?P<hour>\d{1,2})(?=[.,;!?]?(?:$|\s(?!percent|per|[ap]\.?m\b)))|(?<![\w:.,])(?P<hour2>\d{1,2}) ?o['\u2019]?clock\b",
+    rf"\bat (?P<hour>\d{{1,2}})(?=[.,;!?]?(?:$|\s(?!percent|per|{half_of_day()}\b)))"
+    r"|(?<![\w:.,])(?P<hour2>\d{1,2}) ?o['\u2019]?clock\b",
     re.IGNORECASE,
 )
 """An hour without minutes that may be twelve hours later."""
-_LATER = re.compile(r"\b(?:[ap]\.?\s?m|afternoons?|evenings?|nights?|tonight|dinner|supper|nachmittags?|abends?|nachts?)\b", re.IGNORECASE)
-"""What says in an English or German source when on the day its times are."""
+_LATER = re.compile(rf"\b(?:{half_of_day()}|{LATER_WORDS})\b", re.IGNORECASE)
 _MOST_PLACES = 256
 """How many places of the same digits are tried for a number; this limits the time for a line with many numbers."""
 _DATE = 3
 """Numbers with at least this many parts, such as the date 12.05.2020, may have their parts in another order in the output."""
-_NOON_WORDS = re.compile(r"\b(?:mittags?|mitternacht|noon|midnight|midi|minuit|mediod\u00eda|medianoche)\b", re.IGNORECASE)
-_NUMERALS = {
-    "0": "null zero z\u00e9ro cero nul mitternacht midnight",
-    "1": "ein eine einen einem einer eines eins one once a an un une uno una um uma \u00e9\u00e9n een erste ersten erster erstes first",
-    "2": "zwei two deux dos due twee dois duas beide zweite zweiten second",
-    "3": "drei three trois tres tre drie tr\u00eas dritte dritten third",
-    "4": "vier four quatre cuatro quattro quatro vierte vierten",
-    "5": "f\u00fcnf five cinq cinco cinque vijf",
-    "6": "sechs six seis sei zes",
-    "7": "sieben seven sept siete sette zeven sete",
-    "8": "acht eight huit ocho otto oito",
-    "9": "neun nine neuf nueve nove negen",
-    "10": "zehn ten dix diez dieci tien dez",
-    "11": "elf eleven onze once undici",
-    "12": "zw\u00f6lf twelve douze doce dodici twaalf doze mittag noon",
-}
-_VALUES = {word: value for value, words in _NUMERALS.items() for word in words.split()}
 _LETTERS = re.compile(r"\w+")
 
 
@@ -189,7 +162,7 @@ class _Matching:
         left, self.lost = self.lost, []
         for quantity in left:
             if quantity.kind == "time":
-                is_there = quantity.minutes % HALF_DAY == 0 and _NOON_WORDS.search(self._output) is not None
+                is_there = quantity.minutes % HALF_DAY == 0 and NOON_WORDS.search(self._output) is not None
             else:
                 is_there = not quantity.fraction and _take_word(words, {quantity.digits})
             if not is_there:
@@ -532,7 +505,7 @@ def _is_long(number: str) -> bool:
 
 def _word_values(text: str) -> Counter[str]:
     """Count the number words of `text`, such as "two" or "zwei"; the keys are the numbers in digits, "0" to "12"."""
-    return Counter(_VALUES[word] for word in _LETTERS.findall(text.lower()) if word in _VALUES)
+    return Counter(NUMBER_WORDS[word] for word in _LETTERS.findall(text.lower()) if word in NUMBER_WORDS)
 
 
 def _take_word(words: Counter[str], forms: Collection[str]) -> bool:

@@ -10,16 +10,13 @@ from typing import Literal
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import is_function_word, short_code
+from specdec_cli.text.locale.words import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, half_of_day
 from specdec_cli.text.protect.spans import protected_spans
 
 Span = tuple[int, int]
 Languages = tuple[str, str]
 """The codes of the languages of a source and its translation; "" if unknown."""
-CURRENCIES = "$\u20ac\u00a3\u00a5\u20b9"
-"""Signs of currencies that stand before or after amounts."""
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
-MULTIPLIER = re.compile(r"\s?(?:(?:mil|bil|tril)\w+|(?:[mbk]|bn|mio|mrd|mld|bio|tausend|thousand|hundert|hundred)\b\.?)", re.IGNORECASE)
-"""What is between an amount and a sign that follows it: 3 Millionen $."""
 _SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
 _NO_TEXT = "\uffff"
 THIN_SPACES = "\u2009\u00a0\u202f"
@@ -62,9 +59,9 @@ UNIT = re.compile(
 _ALONE = re.compile(rf"\s*-?[{CURRENCIES}]?\s?#\s?(?:[{CURRENCIES}%]|[kcmM\u00b5]?[mglL]|[kMGT]?B|\u00b0[CF])?\s*")
 """An amount (#) with its sign or unit, and nothing else."""
 _CHAIN = re.compile(r"\s?[,;]?\s?(?:(?:and|or|to|not|but not|instead of|rather than|than|und|oder|bis|nicht)\s|[-\u2013]\s?)?")
-_HALF_AFTER_24 = r"(?:\s?(?P<half>(?-i:A(?=M\b)|P(?=M\b))|[ap](?=\.\s?m\.)|p(?=m\b))\.?\s?m\.?)"
+_HALF = rf"(?:\s?{half_of_day()}\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
+_HALF_AFTER_24, _HALF_AFTER_HOUR = (rf"(?:\s?(?=(?-i:[AP]M\b)|[ap]\.\s?m\.|pm\b){half_of_day(suffix)}\.?)" for suffix in ("", "2"))
 """The same in a language where "am" is a word."""
-_HALF = r"(?:\s?(?P<half>[ap])\.?\s?m\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
 _HOUR = rf"(?<![\w:])(?<!\d[.,])(?P<hour>{_DIGIT}{{1,2}})"
 _NOT_MORE = r"(?![\d:])(?![.,]\d)"
 _NO_AMOUNT = (
@@ -72,12 +69,6 @@ _NO_AMOUNT = (
     r"|this|last|next|when|but|because)\b))"
 )
 """What is after a time with a full stop, as in "at 9.30 on Monday", which an amount in its place would hardly have."""
-_AMOUNTS = re.compile(
-    rf"[{CURRENCIES}%]|\b(?:prices?|priced|shares?|stocks?|rates?|rated|sales|sold|trad(?:e[ds]?|ing)|costs?|valued?|exchange|index|scores?"
-    r"|averages?|percent|dollars?|euros?|pounds?|cents?|version|sections?|chapters?)\b",
-    re.IGNORECASE,
-)
-"""Signs and words of a text about prices, rates and the like, in which "at 12.50" is taken for an amount, not for a time."""
 _ENGLISH_TIME = re.compile(
     rf"{_HOUR}(?:[:.](?P<minute>{_DIGIT}\d))?{_HALF}|{_HOUR.replace('hour', 'hour2')}:(?P<minute2>{_DIGIT}\d){_NOT_MORE}"
     rf"|(?<=\bat ){_HOUR.replace('hour', 'hour3')}\.(?P<minute3>{_DIGIT}\d){_NO_AMOUNT}",
@@ -86,7 +77,7 @@ _ENGLISH_TIME = re.compile(
 _RANGE_START = re.compile(rf"{_HOUR}(?::(?P<minute>{_DIGIT}\d))?\s*(?:to|and|or|until|till|-|\u2013)\s*$", re.IGNORECASE)
 _OTHER_TIME = re.compile(
     rf"{_HOUR}(?:(?P<separator>[:.]|\s?h\s?)(?P<minute>{_DIGIT}\d){_NOT_MORE}(?P<mark>\s?Uhr\b|\s?h\b)?|(?P<mark2>\s?Uhr\b|\s?h\b)){_HALF_AFTER_24}?"
-    rf"|{_HOUR.replace('hour', 'hour2')}{_HALF_AFTER_24.replace('half', 'half2')}",
+    rf"|{_HOUR.replace('hour', 'hour2')}{_HALF_AFTER_HOUR}",
     re.IGNORECASE,
 )
 _AFTERNOON_WORD = re.compile(r"\s(?:nachmittags|abends|am (?:Nachmittag|Abend)|in der Nacht|nachts)\b")
@@ -227,7 +218,7 @@ def _english_times(text: str) -> Iterator[Quantity]:
     for found in _ENGLISH_TIME.finditer(text):
         half = (found["half"] or "").lower()
         hour, minute = _first(found, "hour", "hour2", "hour3"), _first(found, "minute", "minute2", "minute3")
-        if minute > 59 or hour > (12 if half else 23) or (half and not hour) or (found["hour3"] and _AMOUNTS.search(text)):
+        if minute > 59 or hour > (12 if half else 23) or (half and not hour) or (found["hour3"] and AMOUNT_WORDS.search(text)):
             continue
         start = _RANGE_START.search(text, max(found.start() - 20, 0), found.start()) if half else None
         if start is not None and 1 <= int(start["hour"]) <= 12 and int(start["minute"] or 0) <= 59:

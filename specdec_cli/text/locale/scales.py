@@ -7,36 +7,9 @@ from typing import NamedTuple
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.locale.quantities import CURRENCIES, Languages, value_of, with_sign
+from specdec_cli.text.locale.quantities import Languages, value_of, with_sign
+from specdec_cli.text.locale.words import CURRENCIES, SCALES, Scale
 
-
-class _Scale(NamedTuple):
-    """A power of ten in a language: the word after one and after other amounts, and all forms that are read as it."""
-
-    power: int
-    one: str
-    many: str
-    forms: str
-
-    def word(self, number: str) -> str:
-        """The word after a number."""
-        return self.one if number == "1" else self.many
-
-
-_SCALES = {
-    "en": (
-        _Scale(3, "thousand", "thousand", "thousands?"),
-        _Scale(6, "million", "million", r"millions?|mn\b|mln\b|m\b"),
-        _Scale(9, "billion", "billion", r"billions?|bn\b"),
-        _Scale(12, "trillion", "trillion", r"trillions?|tn\b"),
-    ),
-    "de": (
-        _Scale(3, "Tausend", "Tausend", r"tausend|Tsd\."),
-        _Scale(6, "Million", "Millionen", r"Million(?:en)?|Mio\b\.?"),
-        _Scale(9, "Milliarde", "Milliarden", r"Milliarden?|Mrd\b\.?"),
-        _Scale(12, "Billion", "Billionen", r"Billion(?:en)?|Bio\b\.?"),
-    ),
-}
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
 
 
@@ -46,7 +19,7 @@ class _Amount(NamedTuple):
     """
 
     value: tuple[str, str] | None
-    scale: _Scale | None
+    scale: Scale | None
     number: str
     word: str
     start: int
@@ -62,11 +35,11 @@ def spelled_out(text: str, language: str) -> str:
     Models know the words better, and may take the full stop of "Mio." for the end of the sentence. Only English and German are changed.
     """
     code, own = short_code(language), convention(language)
-    if code not in _SCALES or own is None or not any(map(str.isdecimal, text)):
+    if code not in SCALES or own is None or not any(map(str.isdecimal, text)):
         return text
     edits = list[Edit]()
     for amount in _amounts(text, own, code):
-        is_short = amount.scale in _SCALES[code] and len(amount.word) <= _LONGEST_ABBREVIATION
+        is_short = amount.scale in SCALES[code] and len(amount.word) <= _LONGEST_ABBREVIATION
         if amount.scale is not None and is_short and text[amount.end :].strip():
             edits.append(_changed(text, amount, amount.scale))
     return apply_edits(text, edits)
@@ -84,7 +57,7 @@ def with_scales(source: str, output: str, languages: Languages) -> str:
         if found is None or amount.scale is None:
             continue
         there.remove(found)
-        scale = next(each for each in _SCALES[short_code(languages[1])] if each.power == amount.scale.power)
+        scale = next(each for each in SCALES[short_code(languages[1])] if each.power == amount.scale.power)
         is_short = scale.one != scale.many and len(found.word) <= _LONGEST_ABBREVIATION
         edit = _changed(output, found, scale)
         if (found.scale is scale and is_short) or found.word == scale.word(found.number):
@@ -98,11 +71,11 @@ def lost_scales(source: str, output: str, languages: Languages) -> list[str]:
     wanted = [each for each in _amounts_of(source, languages, 0) if each.scale is not None and each.scale.power > _THOUSAND]
     if not wanted:
         return []
-    own = [each for each in _SCALES[short_code(languages[1])] if re.search(rf"(?<![^\W\d_])(?:{each.forms})", output, re.IGNORECASE)]
+    own = [each for each in SCALES[short_code(languages[1])] if re.search(rf"(?<![^\W\d_])(?:{each.forms})", output, re.IGNORECASE)]
     return [each.number for each in wanted if each.scale is not None and each.scale.power not in {scale.power for scale in own}]
 
 
-def _changed(text: str, found: _Amount, scale: _Scale) -> Edit:
+def _changed(text: str, found: _Amount, scale: Scale) -> Edit:
     """The change of the word of an amount to that of a `scale`; a full stop that ends the text stays."""
     stop = "." * (found.word.endswith(".") and not text[found.end :].strip())
     space = "" if text[found.start - 1 : found.start].isspace() else " "
@@ -120,7 +93,7 @@ def _with_sign(text: str, found: _Amount, edit: Edit, languages: Languages) -> E
 def _amounts_of(text: str, languages: Languages, place: int) -> list[_Amount]:
     """The amounts of a text in one of the `languages`, if these are English and German."""
     own, codes = convention(languages[place]), tuple(map(short_code, languages))
-    return _amounts(text, own, codes[place]) if own is not None and set(codes) == set(_SCALES) else []
+    return _amounts(text, own, codes[place]) if own is not None and set(codes) == set(SCALES) else []
 
 
 def _amounts(text: str, own: Convention, code: str) -> list[_Amount]:
@@ -131,8 +104,8 @@ def _amounts(text: str, own: Convention, code: str) -> list[_Amount]:
         signs = [sign.strip() for sign in match.group("sign", "inside", "sign2") if sign]
         if len(word) == 1 and not (signs and match.end("number") == match.start("word")):
             continue  # metres
-        codes = (code, *(each for each in _SCALES if each != code))
-        scales = (each for one in codes for each in _SCALES[one] if re.fullmatch(each.forms, word, re.IGNORECASE))
+        codes = (code, *(each for each in SCALES if each != code))
+        scales = (each for one in codes for each in SCALES[one] if re.fullmatch(each.forms, word, re.IGNORECASE))
         value, sign = value_of(match["number"], own), signs[0] if len(signs) == 1 else ""
         found.append(_Amount(value, next(scales, None), match["number"], word, *match.span("word"), sign, *match.span()))
     return found
@@ -140,7 +113,7 @@ def _amounts(text: str, own: Convention, code: str) -> list[_Amount]:
 
 @cache
 def _pattern(code: str) -> re.Pattern[str]:
-    own = [scale.forms for each in sorted(_SCALES, key=lambda each: each != code) for scale in _SCALES[each]]
+    own = [scale.forms for each in sorted(SCALES, key=lambda each: each != code) for scale in SCALES[each]]
     forms = "|".join(own)
     return re.compile(
         rf"(?<![\w.,])(?P<sign>[{CURRENCIES}]\s?)?(?<![\d.,])(?P<number>[0-9]+(?:[.,][0-9]+)*)(?P<inside>\s?[{CURRENCIES}])?\s?(?P<word>{forms})(?!\w)(?P<sign2>\s?[{CURRENCIES}])?",

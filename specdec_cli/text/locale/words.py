@@ -1,0 +1,97 @@
+"""Words and signs beside numbers: powers of ten, currencies, halves of the day, numbers in words. Each stands here alone."""
+
+import re
+from typing import NamedTuple
+
+CURRENCIES = "$\u20ac\u00a3\u00a5\u20b9"
+"""Signs of currencies that stand before or after amounts."""
+_CURRENCY_NAMES = {
+    "$": {"en": "dollars?|bucks", "de": "Dollars?", "fr": "dollars?", "es": "d\u00f3lar(?:es)?", "it": "dollar[oi]"},
+    "\u20ac": {"en": "euros?", "de": "Euros?", "fr": "euros?", "es": "euros?", "it": "euro"},
+    "\u00a3": {"en": "pounds?", "de": "Pfund(?:s|e|en)?", "fr": "livres?", "es": "libras?", "it": "sterlin[ae]"},
+    "\u00a5": {"en": "yen", "de": "Yen", "fr": "yens?", "es": "yen(?:es)?", "it": "yen"},
+    "\u20b9": {"en": "rupees?", "de": "Rupien?", "fr": "roupies?", "es": "rupias?", "it": "rupi[ae]"},
+}
+_CURRENCY_CODES = {"$": "USD", "\u20ac": "EUR", "\u00a3": "GBP", "\u00a5": "JPY", "\u20b9": "INR"}
+
+
+class Scale(NamedTuple):
+    """A power of ten in a language: the word after one and after other amounts, and all forms that are read as it."""
+
+    power: int
+    one: str
+    many: str
+    forms: str
+
+    def word(self, number: str) -> str:
+        """The word after a number."""
+        return self.one if number == "1" else self.many
+
+
+SCALES = {
+    "en": (
+        Scale(3, "thousand", "thousand", "thousands?"),
+        Scale(6, "million", "million", r"millions?|mn\b|mln\b|m\b"),
+        Scale(9, "billion", "billion", r"billions?|bn\b"),
+        Scale(12, "trillion", "trillion", r"trillions?|tn\b"),
+    ),
+    "de": (
+        Scale(3, "Tausend", "Tausend", r"tausend|Tsd\."),
+        Scale(6, "Million", "Millionen", r"Million(?:en)?|Mio\b\.?"),
+        Scale(9, "Milliarde", "Milliarden", r"Milliarden?|Mrd\b\.?"),
+        Scale(12, "Billion", "Billionen", r"Billion(?:en)?|Bio\b\.?"),
+    ),
+}
+_OTHER_SCALES = r"(?:mil|bil|tril)\w+|hundert|hundred|[bk]\b|mld\b\.?"
+"""Words for powers of ten in other languages, and those after which an amount is written in the same way in English and German."""
+MULTIPLIER = re.compile(
+    rf"\s?(?:{'|'.join([*(scale.forms for scales in SCALES.values() for scale in scales), _OTHER_SCALES])})(?!\w)", re.IGNORECASE
+)
+"""A word for a power of ten, which may stand between an amount and the sign of its currency: 3 Millionen $."""
+
+LATER_WORDS = "afternoons?|evenings?|nights?|tonight|dinner|supper|nachmittags?|abends?|nachts?"
+"""What says in an English or German text when on the day its times are, beside a.m. and p.m."""
+NOON_WORDS = re.compile(r"\b(?:mittags?|mitternacht|noon|midnight|midi|minuit|mediod\u00eda|medianoche)\b", re.IGNORECASE)
+AMOUNT_WORDS = re.compile(
+    rf"[{CURRENCIES}%]|\b(?:prices?|priced|shares?|stocks?|rates?|rated|sales|sold|trad(?:e[ds]?|ing)|costs?|valued?|exchange|index|scores?"
+    r"|averages?|percent|dollars?|euros?|pounds?|cents?|version|sections?|chapters?)\b",
+    re.IGNORECASE,
+)
+"""Signs and words of an English text about prices, rates and the like, in which "at 12.50" is an amount, not a time.
+
+Form does not tell them apart: "The shop closed at 12.50 on Monday." and "The share closed at 12.50 on Monday." Neither do translations:
+models write "um 12,50 Uhr" for both.
+"""
+_NUMERALS = {
+    "0": "null zero z\u00e9ro cero nul mitternacht midnight",
+    "1": "ein eine einen einem einer eines eins one once a an un une uno una um uma \u00e9\u00e9n een erste ersten erster erstes first",
+    "2": "zwei two deux dos due twee dois duas beide zweite zweiten second",
+    "3": "drei three trois tres tre drie tr\u00eas dritte dritten third",
+    "4": "vier four quatre cuatro quattro quatro vierte vierten",
+    "5": "f\u00fcnf five cinq cinco cinque vijf",
+    "6": "sechs six seis sei zes",
+    "7": "sieben seven sept siete sette zeven sete",
+    "8": "acht eight huit ocho otto oito",
+    "9": "neun nine neuf nueve nove negen",
+    "10": "zehn ten dix diez dieci tien dez",
+    "11": "elf eleven onze once undici",
+    "12": "zw\u00f6lf twelve douze doce dodici twaalf doze mittag noon",
+}
+NUMBER_WORDS = {word: value for value, words in _NUMERALS.items() for word in words.split()}
+"""The digits of each word for a number from 0 to 12."""
+
+
+def half_of_day(suffix: str = "") -> str:
+    """A pattern of a.m. and p.m., with the groups "half" (a or p) and "stop" (the full stop after it), each with this suffix."""
+    return rf"(?P<half{suffix}>[ap])(?P<stop{suffix}>\.?)\s?m"
+
+
+def currency_names(sign: str, language: str) -> str:
+    """A pattern of the names of a currency in a language, with its code and sign; "" if its names are not known there."""
+    names = _CURRENCY_NAMES[sign].get(language, "")
+    return names and f"{names}|{_CURRENCY_CODES[sign]}|{re.escape(sign)}"
+
+
+def any_currency_name(sign: str) -> str:
+    """A pattern of the names of a currency in all known languages."""
+    return "|".join(dict.fromkeys(_CURRENCY_NAMES[sign].values()))
