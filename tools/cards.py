@@ -122,7 +122,7 @@ def correction(data: Path) -> tuple[str, list[Decoded]]:
     """
     folder = data / "en-gec"
     source = folder / "dev.jfleg" / "source"
-    jfleg = read_lines_gold(source, read_text_lines(source), sorted(source.parent.glob("reference*")), None, keep_tokens=False)
+    jfleg = read_lines_gold(source, sorted(source.parent.glob("reference*")), None, keep_tokens=False)
     cweb = read_gold(folder / "dev.cweb-g.m2", None, keep_tokens=False)
     with lzma.open(folder / "clean.tsv.xz", "rt", encoding="utf-8") as stream:
         clean = tuple(line.rstrip("\n").split("\t")[-1] for line in islice(stream, EVERY - 1, None, EVERY))

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
@@ -15,7 +16,7 @@ from specdec_cli.metrics.max_match import max_match
 from specdec_cli.metrics.scoring import Score, check_rouge, rouge, score
 from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.text.corpus.parallel import AnnotatedSentence, Pair, read_m2, read_tsv
+from specdec_cli.text.corpus.parallel import AnnotatedSentence, Pair, read_m2, read_sources, read_tsv
 from specdec_cli.text.edits import word_edit_ratio
 from specdec_cli.text.io.lines import STDIO, name_of, read_text_lines
 
@@ -25,8 +26,6 @@ _LANGUAGES = ("en", "de")
 
 Scorer = Callable[[Sequence[str]], Score | None]
 """A function that computes the quality metrics of output lines; None if there is no reference."""
-Source = tuple[Path, Iterable[str]]
-"""A file of sources, and its source lines."""
 
 
 @dataclass(frozen=True)
@@ -60,58 +59,48 @@ class Gold:
         return tuple(sentence.raw for sentence in self.sentences)
 
 
-def read_input(
-    task: Task,
-    file: Path | None,
-    source: Source | None,
-    references: Sequence[Path],
-    limit: int | None,
-    keep_tokens: bool,
-    by_characters: bool = False,
-    languages: tuple[str, str] = ("", ""),
-) -> Examples:
+def read_input(task: Task, file: Path | None, options: BenchOptions, languages: tuple[str, str] = ("", "")) -> Examples:
     """Read the input of a bench, whose output lines are scored by the metrics of `task`.
 
-    The input is `file` (with references), or `source`, a file and its source lines, with `references`; None for both means stdin or the
-    built-in sample, whose sides are exchanged for the opposite `languages`. With `by_characters`, corrections are scored by edits of
-    characters. Raises UsageError for arguments that exclude each other or do not fit `task`, and InputError for input that is malformed or
-    blank.
+    The input is `file` (with references), or the `source` of `options` with its `references`; without both stdin or the built-in sample,
+    whose sides are exchanged for the opposite `languages`. Raises UsageError for options that exclude each other or do not fit `task`, and
+    InputError for input that is malformed or blank.
     """
+    source, references, limit = options.source, options.references or (), options.limit
+    by_characters = options.score == "characters"
     if file is not None and source is not None:
         raise UsageError("FILE and --input are alternatives; give one")
     if references and source is None:
         raise UsageError("--reference needs --input")
-    if keep_tokens and task != "correct":
+    if options.keep_tokens and task != "correct":
         raise UsageError("--keep-tokens is for --task correct, whose data sets are tokenised")
-    if by_characters and (task != "correct" or source is not None or keep_tokens):
+    if by_characters and (task != "correct" or source is not None or options.keep_tokens):
         raise UsageError("--score characters is for --task correct with FILE, and not with --keep-tokens")
-    interactive, keep = file is None and source is None and sys.stdin.isatty(), keep_tokens or task != "correct"
-    if by_characters:
-        if interactive:
+    if file is None and source is None and sys.stdin.isatty():
+        if by_characters:
             raise UsageError("--score characters needs an M2 or TSV file")
+        if task != "translate":
+            files = "a TSV file of texts and summaries" if task == "summarise" else "an M2 or TSV file"
+            raise UsageError(f"--task {task} needs {files}, or --input with --reference")
+        examples = Examples("", (), None)
+    elif by_characters:
         examples = read_characters(file or STDIO, limit)
     elif task in REWRITING:
-        if interactive:
-            raise UsageError(f"--task {task} needs an M2 or TSV file, or --input with --reference")
-        gold = read_gold(file or STDIO, limit, keep) if source is None else read_lines_gold(*source, references, limit, keep)
+        keep = options.keep_tokens or task != "correct"
+        gold = read_gold(file or STDIO, limit, keep) if source is None else read_lines_gold(source, references, limit, keep)
         metric = score_correction if task == "correct" else score_simplification
-        examples = Examples(str(source[0] if source else file or "stdin"), gold.sources, None, score=partial(metric, gold))
+        examples = Examples(str(source or file or "stdin"), gold.sources, None, score=partial(metric, gold))
     else:
         if len(references) > 1:
             raise UsageError(f"--reference: with the task {task} each line has one reference")
         if task == "summarise":
             check_rouge()
-        scores = rouge if task == "summarise" else score
-        if source is not None:
-            examples = read_files(*source, references[0] if references else None, limit)
-        elif interactive and task != "translate":
-            raise UsageError(f"--task {task} needs a TSV file of texts and summaries, or --input with --reference")
-        else:
-            examples = Examples("", (), None) if interactive else read_table(file or STDIO, limit)
-            if file is None and not examples.sources and task == "translate":
-                examples = read_sample(limit, languages)
-        if examples.references is not None:
-            examples = replace(examples, score=partial(scores, references=examples.references))
+        one = references[0] if references else None
+        examples = read_table(file or STDIO, limit) if source is None else read_files(source, one, limit)
+    if task == "translate" and file is None and source is None and not examples.sources:
+        examples = read_sample(limit, languages)
+    if examples.references is not None:
+        examples = replace(examples, score=partial(rouge if task == "summarise" else score, references=examples.references))
     if not any(line.strip() for line in examples.sources):
         raise InputError(f"{examples.name}: no text to decode")
     return examples
@@ -125,12 +114,12 @@ def read_table(path: Path, limit: int | None = None) -> Examples:
     return _from_pairs(name_of(path), read_tsv(path), limit)
 
 
-def read_files(source: Path, lines: Iterable[str], reference: Path | None, limit: int | None = None) -> Examples:
-    """The first `limit` (None: all) of `lines`, the sources in the file `source`, and as many lines of an optional reference file.
+def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:
+    """Read the first `limit` (None: all) source lines of the file `source`, and as many lines of an optional reference file.
 
     Raises InputError for a file that is missing or unreadable, and if one file ends before the other within these lines.
     """
-    sources = tuple(islice(lines, limit))
+    sources = tuple(islice(read_sources([source]), limit))
     references = () if reference is None else _read_references(source, len(sources), [reference], limit)
     return Examples(str(source), sources, references[0] if references else None)
 
@@ -176,8 +165,8 @@ def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
     return Gold(tuple(join(pair.source.split()) for pair in pairs), (tuple(pair.target for pair in pairs),))
 
 
-def read_lines_gold(source: Path, lines: Iterable[str], references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
-    """The first `limit` (None: all) of `lines`, the tokenised sources in the file `source`, and as many lines of each of `references`.
+def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
+    """Read the first `limit` (None: all) tokenised source lines of the file `source`, and as many lines of each of `references`.
 
     The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for unequal numbers of lines, and UsageError if
     `source` is an M2 file, which includes its corrections.
@@ -185,7 +174,7 @@ def read_lines_gold(source: Path, lines: Iterable[str], references: Sequence[Pat
     if source.suffix == ".m2":
         raise UsageError(f"{source}: an M2 file contains its corrections; give it as FILE, not as source lines")
     join = join_with_spaces if keep_tokens else detokenise
-    sentences = tuple(join(line.split()) for line in islice(lines, limit))
+    sentences = tuple(join(line.split()) for line in islice(read_sources([source]), limit))
     return Gold(sentences, _read_references(source, len(sentences), references, limit))
 
 

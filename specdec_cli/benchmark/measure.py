@@ -14,13 +14,15 @@ from typing import Any, Literal
 
 from specdec_cli.benchmark.geometries import Geometry
 from specdec_cli.benchmark.inputs import Examples
+from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.results import Measured, Outcome, summarise
 from specdec_cli.benchmark.rows import BASELINES, BEST, Row, Sweep, check_sweep, sweep_rows
 from specdec_cli.benchmark.runs import Conditions
 from specdec_cli.benchmark.views import OPERATIONS, analyse, check_baseline, edit_points, histograms
+from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.errors import UsageError
 from specdec_cli.metrics.scoring import Score
-from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.models import ModelChoice, find_bundle
 from specdec_cli.processes import Process
 from specdec_cli.processors import usable_processors
@@ -45,30 +47,30 @@ Call = Callable[..., Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """What to measure, and how: the options of `specdec bench` in parsed form.
+    """What to measure, and how: the `options` of bench, and what follows from them and from the input.
 
-    - `models`: the bundles, by the `model` of their rows; `rows`: their rows, to which `sweep` adds the values to try by key. If `asked` is
-      true, the user named the rows, and one that a bundle does not support is an error; else it is left out.
-    - `machine`: the batch size too; its values may be `auto`. With `split`, lines are split into sentences.
-    - `profile`, `histogram`, `analyses`: results beside the table; `baseline`: the row of the analysis of significance (None: the first).
-    - `plot`: what is plotted against the speedup: the edit ratio of each line, or the quality of each row.
+    - `models`: the bundles, by the `model` of their rows; `rows`: their rows, to which `sweep` adds the values to try by key.
+    - `task`: that of the bundles; `examples`: the input.
     - `geometry`: that of a synthetic bundle.
     """
 
+    options: BenchOptions
     models: Mapping[str, ModelChoice]
+    rows: Sequence[Row]
+    task: Task
     examples: Examples
-    rows: tuple[Row, ...]
-    machine: MachineOptions
-    asked: bool = True
     sweep: Sweep = field(default_factory=dict)
-    repetitions: int = 3
-    split: bool = True
-    profile: bool = False
-    histogram: bool = False
-    plot: Literal["edits", "quality"] | None = None
-    analyses: tuple[str, ...] = ()
-    baseline: str | None = None
     geometry: Geometry | None = None
+
+    @property
+    def split(self) -> bool:
+        """Whether lines are split into sentences; for summarisation, a line is one text."""
+        return not self.options.no_split and self.task != "summarise" and self.geometry is None
+
+    @property
+    def plot(self) -> Literal["edits", "quality"] | None:
+        """What is plotted against the speedup: the edit ratio of each line, or the quality of each row."""
+        return None if self.options.plot is None else "edits" if self.task in REWRITING else "quality"
 
 
 def run(plan: Plan, progress: Progress) -> Outcome:
@@ -89,16 +91,16 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         check_sweep(possible, plan.sweep)
         tried = lines if plan.geometry is None else lines[:2]
         rows = [_fastest(row, conditions[row.model], tried) if row.variant == BEST else row for row in sweep_rows(possible, plan.sweep)]
-        check_baseline(plan.baseline, rows)
+        check_baseline(plan.options.baseline, rows)
         # The rows of a sweep share processes; so do those of a synthetic bundle, to save memory.
         shared = bool(plan.sweep) or plan.geometry is not None
-        with open_processes(rows, conditions, shared) as call, progress(len(rows) * plan.repetitions) as report:
+        with open_processes(rows, conditions, shared) as call, progress(len(rows) * plan.options.runs) as report:
             before = cpu_share_of_others()
-            measured = measure(call, rows, lines, plan.repetitions, report, with_memory=not shared)
+            measured = measure(call, rows, lines, plan.options.runs, report, with_memory=not shared)
             busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
-            if plan.profile:
+            if plan.options.profile:
                 measured = [replace(one, profile=call("profile", one.row, lines)) if one.row.profiled else one for one in measured]
-            if OPERATIONS in plan.analyses:
+            if OPERATIONS in (plan.options.analyses or ()):
                 measured = [
                     replace(one, operations=call("count", one.row, lines)) if one.row.toolkit == "specdec" else one for one in measured
                 ]
@@ -121,10 +123,11 @@ def run(plan: Plan, progress: Progress) -> Outcome:
 
 
 def _views(plan: Plan, measured: Sequence[Measured], language: str) -> dict[str, Any]:
+    options = plan.options
     views = {
-        "analyses": analyse(plan.analyses, measured, plan.examples.references or (), language, plan.sweep, plan.baseline),
+        "analyses": analyse(options.analyses or (), measured, plan.examples.references or (), language, plan.sweep, options.baseline),
         "profiles": {one.row.label: one.profile for one in measured if one.profile is not None},
-        "histograms": histograms(measured) if plan.histogram else [],
+        "histograms": histograms(measured) if options.histogram else [],
         "points": edit_points(measured, plan.examples.sources) if plan.plot == "edits" else {},
     }
     return {name: view for name, view in views.items() if view}
@@ -142,7 +145,7 @@ def _inspect(plan: Plan, name: str, folder: Path) -> Conditions:
             check_transformers(row, model)
     find_bundle(model)
     folders = {kind: folder / kind for row in rows for kind in _formats(row)}
-    asked = Conditions(model, plan.machine, split=plan.split, geometry=plan.geometry)
+    asked = Conditions(model, plan.options.machine, split=plan.split, geometry=plan.geometry)
     with Process(WORKER, model.name) as process:
         found: Conditions = process.call("inspect", asked, rows[0].options.max_length, folders)
     languages = plan.examples.languages
@@ -164,16 +167,16 @@ def possible_rows(plan: Plan, model: str, conditions: Conditions) -> tuple[list[
             continue
         problem = missing_drafter(row, conditions.drafter) or _refusal(row, conditions.refused)
         if problem is None:
-            possible.append(row.changed(batch_size=plan.machine.rows, threads=conditions.machine.threads))
-        elif plan.asked:
+            possible.append(row.changed(batch_size=plan.options.machine.rows, threads=conditions.machine.threads))
+        elif plan.options.named:
             raise UsageError(f"--row {row.label}: {problem}")
         else:
             left_out[row.label] = problem
     drafting, greedy = any(row.drafts for row in possible), any(row.decoding == "greedy" for row in possible)
-    if plan.profile and not any(row.profiled for row in possible):
+    if plan.options.profile and not any(row.profiled for row in possible):
         raise UsageError("--profile needs a row that drafts, or beam search")
-    for name, wanted in (("--histogram", plan.histogram), ("--plot", plan.plot == "edits")):
-        if wanted and not (drafting and greedy and plan.machine.rows == 1):
+    for name, wanted in (("--histogram", plan.options.histogram), ("--plot", plan.plot == "edits")):
+        if wanted and not (drafting and greedy and plan.options.machine.rows == 1):
             raise UsageError(f"{name} needs greedy, a row that drafts, and --batch-size 1")
     if plan.plot == "quality" and not any(row.decoding in BASELINES for row in possible):
         raise UsageError("--plot needs greedy or beam, over which the speedups are")
@@ -294,7 +297,7 @@ def _environment(plan: Plan, conditions: Conditions, measured: Sequence[Measured
         "torch": conditions.torch,
         "engine": ", ".join(engines) or None,
         "model": ", ".join(model.name for model in plan.models.values()),
-        "repetitions": plan.repetitions,
+        "repetitions": plan.options.runs,
     }
 
 

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any
 
 from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, make_sources
 from specdec_cli.benchmark.inputs import Examples
 from specdec_cli.benchmark.measure import WORKER, Plan, Progress, run
+from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.results import Outcome
 from specdec_cli.benchmark.rows import BEST, Row
 from specdec_cli.benchmark.tables import View, environment_lines, profile_table, synthetic_table
-from specdec_cli.opening.machine import MachineOptions
+from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.processes import Process
 
@@ -21,29 +22,27 @@ Outcomes = Mapping[Geometry, Outcome]
 """The outcome of each geometry: greedy decoding and decoding with drafts by specdec, then CTranslate2 at its fastest settings."""
 
 
-def measure_geometries(
-    block_size: int | Literal["auto"] | None, beam_size: int, machine: MachineOptions, repetitions: int, profile: bool, progress: Progress
-) -> Outcomes:
-    """Measure one of GEOMETRIES after the other, with the block size `block_size` if that is a number.
+def measure_geometries(options: BenchOptions, progress: Progress) -> Outcomes:
+    """Measure one of GEOMETRIES after the other, with the block size of `options` if that is a number.
 
     The rows of a geometry take turns; CTranslate2 has a beam of `beam_size` hypotheses. With `profile`, the time of the modules is measured
     too. Raises UsageError for a block size that is too small for the rounds of a geometry, and SpecdecError if a process fails.
     """
-    geometries = [each.with_block_size(block_size) if isinstance(block_size, int) else each for each in GEOMETRIES]
-    template = Plan({}, Examples("random tokens", (), None), (), machine, repetitions=repetitions, split=False, profile=profile)
-    return {each: _measure(each, beam_size, template, progress) for each in geometries}
+    size = options.block_size
+    geometries = [each.with_block_size(size) if isinstance(size, int) else each for each in GEOMETRIES]
+    return {each: _measure(each, options, progress) for each in geometries}
 
 
-def _measure(geometry: Geometry, beam_size: int, template: Plan, progress: Progress) -> Outcome:
-    greedy = Row("greedy").changed(beam_size=beam_size, max_length=geometry.length)
+def _measure(geometry: Geometry, options: BenchOptions, progress: Progress) -> Outcome:
+    greedy = Row("greedy").changed(beam_size=options.beam_size or BEAM_SIZE, max_length=geometry.length)
     drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
-    opponents = (replace(greedy, decoding=name, variant=BEST) for name in geometry.opponents)
+    rows = (greedy, drafting, *(replace(greedy, decoding=name, variant=BEST) for name in geometry.opponents))
+    examples = Examples("random tokens", tuple(make_sources(geometry)), None)
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
         with Process(WORKER, f"--synthetic, {geometry.name}") as process:
             process.call("make_synthetic", geometry, Path(temporary))
-        examples = replace(template.examples, sources=tuple(make_sources(geometry)))
-        models, rows = {"": ModelChoice(temporary)}, (greedy, drafting, *opponents)
-        outcome = run(replace(template, models=models, examples=examples, rows=rows, geometry=geometry), progress)
+        models = {"": ModelChoice(temporary)}
+        outcome = run(Plan(options, models, rows, "translate", examples, geometry=geometry), progress)
     precision = outcome.environment["precision"]
     results = []
     for result in outcome.results:

@@ -45,7 +45,8 @@ def tuning_plan(plan: Plan) -> Plan:
     The values are those of GRID, or of the plan's sweep, which may also have block sizes. Raises UsageError for options that --tune
     excludes, and for input without references.
     """
-    if plan.asked or plan.profile or plan.histogram or plan.plot or plan.analyses:
+    options = plan.options
+    if options.rows or options.profile or options.histogram or options.plot or options.analyses:
         raise UsageError("--tune chooses its rows; --row, --profile, --histogram, --plot and --analysis cannot be given with it")
     unknown = [key for key in plan.sweep if key not in (*GRID, BLOCK_SIZE)]
     if unknown:
@@ -54,7 +55,7 @@ def tuning_plan(plan: Plan) -> Plan:
         raise UsageError("--tune needs dev data with references: FILE, or --input with --reference")
     kind = read_json(find_bundle(plan.models[""]) / "drafter" / "config.json", ModelError).get("kind", "block")
     rows = tuple(replace(plan.rows[0], decoding=decoding, variant=variant) for decoding, variant in ROWS[kind])
-    return replace(plan, rows=rows, asked=True, sweep={**GRID, **plan.sweep})
+    return replace(plan, rows=rows, sweep={**GRID, **plan.sweep})
 
 
 def choose(results: Sequence[Measured]) -> dict[str, Measured]:

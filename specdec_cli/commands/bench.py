@@ -3,32 +3,30 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
+from specdec_cli.benchmark.options import SETTINGS, BenchOptions
 from specdec_cli.benchmark.rows import SWEEP_KEYS, Row, Sweep, choose_rows, parse_sweeps
 from specdec_cli.commands.options import (
     MODEL_HELP,
     OptionGroup,
-    SourceLanguageOption,
-    TargetLanguageOption,
     decoding_option,
     number_or_auto,
     option,
     output_option,
     parsed,
+    type_read,
     with_groups,
 )
 from specdec_cli.commands.reports import teller
-from specdec_cli.decoding.methods import BEAM_SIZE, REWRITING
+from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
 from specdec_cli.opening.models import (
     CORRECTOR,
     TRANSLATOR,
@@ -53,8 +51,6 @@ _SYNTHETIC = (
 """The names of the parameters of `bench` that may be given with --synthetic."""
 _CHECKED = ("check_device", "file", "source", "limit", "models", "device", "json_file", "quiet", "offline")
 """The names of the parameters of `bench` that may be given with --check-device."""
-_SETTINGS = ("block_size", "iterations", "length_beam", "jacobi_length", "beam_size", "length_penalty", "max_length")
-"""The names of the parameters of `bench` that are fields of DecodingOptions."""
 FileArgument = Annotated[
     Path | None,
     typer.Argument(
@@ -162,70 +158,24 @@ those that take a word are given in the names of rows, after the colon.
 """
 
 
-@dataclass(frozen=True, kw_only=True)
-class BenchOptions(OptionGroup):
-    """The options of bench: input, rows and views, models, settings of rows, machine, and output."""
+class BenchFlags(BenchOptions, OptionGroup):
+    """The options of bench on the command line. Typer reads numbers that have words beside them as text."""
 
     own_flags = _FLAGS
-    source: Path | None = None
-    references: list[Path] | None = None
-    task: Task | None = None
-    keep_tokens: bool = False
-    score: Literal["tokens", "characters"] = "tokens"
-    limit: int | None = None
-    rows: list[str] | None = None
-    sweep: list[str] | None = None
-    oracle_length: bool = False
-    repetitions: int | None = None
-    profile: bool = False
-    histogram: bool = False
-    plot: Path | None = None
-    analyses: list[str] | None = None
-    baseline: str | None = None
-    tune: bool = False
-    synthetic: bool = False
-    check_device: bool = False
-    models: list[str] | None = None
-    source_language: SourceLanguageOption = ""
-    target_language: TargetLanguageOption = ""
-    block_size: str | None = None
-    iterations: str | None = None
-    length_beam: str | None = None
-    jacobi_length: str | None = None
-    beam_size: int | None = None
-    length_penalty: float | None = None
-    max_length: int | None = None
-    batch_size: str = "1"
-    device: Device = "auto"
-    precision: Precision = "auto"
-    engine: EngineName = "auto"
-    threads: int | None = None
-    no_split: bool = False
-    json_file: Path | None = None
-    markdown: bool = False
-    quiet: bool = False
-    offline: bool = False
 
-    @property
-    def runs(self) -> int:
-        """The number of runs of every row."""
-        return self.repetitions or (1 if self.tune else 3)
+    @classmethod
+    def build(cls, values: dict[str, Any]) -> Self:
+        values |= {name: parsed(name, values[name]) for name in SETTINGS} | {"batch_size": number_or_auto(values["batch_size"])}
+        return super().build(values)
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The settings that the user gave, by the name of the field of DecodingOptions."""
-        given = ((name, getattr(self, name)) for name in _SETTINGS)
-        return {name: parsed(name, value) for name, value in given if value is not None}
-
-    @property
-    def machine(self) -> MachineOptions:
-        """The machine that the options ask for."""
-        size = number_or_auto(self.batch_size) or "auto"
-        return MachineOptions(batch_size=size, device=self.device, precision=self.precision, engine=self.engine, threads=self.threads)
+    @classmethod
+    def _fields(cls) -> list[tuple[str, Any, Any]]:
+        read = {name: type_read(name) for name in SETTINGS} | {"batch_size": str}
+        return [(name, read.get(name, kind), default) for name, kind, default in super()._fields()]
 
 
 @with_groups
-def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchOptions) -> None:
+def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchFlags) -> None:
     """Compare decodings, or models, on the same text: quality, rounds, time and memory.
 
     Each row runs in a process of its own; repetitions are interleaved. The exit code is 1 if the output of an exact decoding
@@ -281,9 +231,7 @@ def _synthetic(context: typer.Context, asked: BenchOptions) -> None:
 
     _check_alone(context, _SYNTHETIC, "--synthetic uses random text and a random model")
     _check_targets(asked.json_file, None)
-    block_size, beam_size = number_or_auto(asked.block_size), asked.beam_size or BEAM_SIZE
-    machine, progress = replace(asked.machine, batch_size=1, engine="auto"), partial(_progress, quiet=asked.quiet)
-    found = measure_geometries(block_size, beam_size, machine, asked.runs, asked.profile, progress)
+    found = measure_geometries(asked, partial(_progress, quiet=asked.quiet))
     print_synthetic(found, asked.markdown)
     _write(asked.json_file, to_record(found))
     _check_promises(*found.values())
@@ -347,42 +295,25 @@ def _make_plan(models: Sequence[ModelChoice], file: Path | None, asked: BenchOpt
     from specdec_cli.benchmark.measure import Plan
     from specdec_cli.benchmark.tune import check_tunable, tuning_plan
     from specdec_cli.benchmark.views import check_analyses
-    from specdec_cli.distillation.texts import read_sources
 
-    task, sweep, plot = asked.task or _task(models), parse_sweeps(asked.sweep or []), asked.plot is not None
-    by_line = plot and task in REWRITING
-    if len(models) > 1 and (asked.tune or asked.profile or asked.histogram or by_line):
+    task, sweep = asked.task or _task(models), parse_sweeps(asked.sweep or [])
+    of_lines = asked.profile or asked.histogram or (asked.plot is not None and task in REWRITING)
+    if len(models) > 1 and (asked.tune or of_lines):
         raise UsageError("--tune, --profile, --histogram, and --plot of edits are of one model each; give --model once")
     if asked.profile and asked.engine == "native":
         raise UsageError("--profile shows modules of the reference engine")
     if asked.tune:
         check_tunable(models[0], task)
-    if sweep and (asked.profile or asked.histogram or by_line):
+    if sweep and of_lines:
         raise UsageError("--profile, --histogram, and --plot of edits are of one setting each, and cannot be swept")
-    source = None if asked.source is None else (asked.source, read_sources([asked.source]))
-    by_characters, languages = asked.score == "characters", bundle_direction(models[0])
-    examples = read_input(task, file, source, asked.references or (), asked.limit, asked.keep_tokens, by_characters, languages)
-    if plot and not by_line and examples.references is None:
+    examples = read_input(task, file, asked, bundle_direction(models[0]))
+    named = {model.name if len(models) > 1 else "": model for model in models}
+    rows = [row for name, model in named.items() for row in _rows(name, model, asked, task, sweep)]
+    plan = Plan(asked, named, rows, task, examples, sweep)
+    if plan.plot == "quality" and examples.references is None:
         raise UsageError("--plot of quality needs text with references")
     check_analyses(asked.analyses or (), asked.baseline, references=examples.references is not None)
-    named = {model.name if len(models) > 1 else "": model for model in models}
-    plan = Plan(
-        models=named,
-        examples=examples,
-        rows=tuple(row for name, model in named.items() for row in _rows(name, model, asked, task, sweep)),
-        asked=bool(asked.rows),
-        sweep=sweep,
-        repetitions=asked.runs,
-        machine=replace(asked.machine, engine="reference") if asked.profile else asked.machine,
-        # For summarisation, a line is one text.
-        split=not asked.no_split and task != "summarise",
-        profile=asked.profile,
-        histogram=asked.histogram,
-        plot=("edits" if by_line else "quality") if plot else None,
-        analyses=tuple(asked.analyses or ()),
-        baseline=asked.baseline,
-    )
-    _check_settings(asked, plan.rows)
+    _check_settings(asked, rows)
     if asked.tune:
         plan = tuning_plan(plan)
         _check_settings(asked, plan.rows)

@@ -29,13 +29,14 @@ from specdec_cli.distillation.bundle_teachers import ENSEMBLE_FORMATS, check_ens
 from specdec_cli.distillation.run import DISTILLED, DistillationPlan, Filters, Progress, Shards, Summary, settings_of
 from specdec_cli.distillation.run import distill as distill_shards
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, find_teacher
-from specdec_cli.distillation.texts import Targets, distinct_lines, read_sources, source_column
+from specdec_cli.distillation.texts import Targets, distinct_lines
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import locked, rank
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.machine import Precision
 from specdec_cli.opening.models import find_bundle
 from specdec_cli.processors import usable_processors
+from specdec_cli.text.corpus.parallel import read_sources, source_column
 from specdec_cli.text.io.lines import STDIO
 
 SHARD_LINES = 10_000

@@ -151,6 +151,13 @@ def not_nan(value: float | None) -> float | None:
 
 
 FLAGS: dict[str, Any] = {
+    "source_language": decoding_option(
+        "--source-language",
+        metavar="CODE",
+        help="Source language: without -m chooses a shipped bundle; else for a model of many languages.",
+        show_default="the bundle's",
+    ),
+    "target_language": decoding_option("--target-language", metavar="CODE", help="Target language, likewise.", show_default="the bundle's"),
     "batch_size": machine_option(
         "--batch-size",
         metavar="N|auto",
@@ -325,19 +332,8 @@ TranslatorOption = Annotated[
         "--model", "-m", metavar="MODEL", help=MODEL_HELP, show_default=f"{TRANSLATOR}, or the shipped bundle of the languages"
     ),
 ]
-SourceLanguageOption = Annotated[
-    str,
-    decoding_option(
-        "--source-language",
-        metavar="CODE",
-        help="Source language: without -m chooses a shipped bundle; else for a model of many languages.",
-        show_default="the bundle's",
-    ),
-]
-TargetLanguageOption = Annotated[
-    str,
-    decoding_option("--target-language", metavar="CODE", help="Target language, likewise.", show_default="the bundle's"),
-]
+SourceLanguageOption = Annotated[str, FLAGS["source_language"]]
+TargetLanguageOption = Annotated[str, FLAGS["target_language"]]
 
 
 class MachineFlags(MachineOptions, OptionGroup):
@@ -415,7 +411,7 @@ def takes_text(name: str) -> bool:
     return name in ranges() and (bool(words(name)) or name in OPTIONS)
 
 
-def _type(name: str) -> Any:
+def type_read(name: str) -> Any:
     """The type of an option as typer reads it."""
     kind, _ = flags()[name]
     optional = type(None) in alternatives(kind)
@@ -442,7 +438,7 @@ class DecodingFlags(OptionGroup):
     def parameters(cls) -> list[Parameter]:
         defaults = DecodingOptions()
         return [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=Annotated[_type(name), option(name)])
+            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=Annotated[type_read(name), option(name)])
             for name in flags()
         ]
 

@@ -278,8 +278,8 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None]) -> li
     """
     from itertools import islice
 
-    from specdec_cli.distillation.texts import read_sources
     from specdec_cli.engines.reference import bundle_verifier
+    from specdec_cli.text.corpus.parallel import read_sources
     from specdec_cli.training.data import check_left, longer_than
 
     longest = bundle_verifier(bundle).longest_source

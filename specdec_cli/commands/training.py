@@ -114,10 +114,9 @@ def check_text(paths: Sequence[Path], parallel: bool) -> None:
     """
     from itertools import islice
 
-    from specdec_cli.distillation.texts import read_sources
     from specdec_cli.errors import InputError
     from specdec_cli.files import check_regular
-    from specdec_cli.text.corpus.parallel import read_tsv
+    from specdec_cli.text.corpus.parallel import read_sources, read_tsv
 
     for path in paths:
         check_regular(path, InputError)

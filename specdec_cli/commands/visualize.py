@@ -163,7 +163,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None, rows: int) -> "Corp
     from rich.console import Console
     from rich.progress import track
 
-    from specdec_cli.distillation.texts import read_sources
+    from specdec_cli.text.corpus.parallel import read_sources
     from specdec_cli.text.io.lines import STDIO
     from specdec_cli.visualization.corpus import decode_corpus, in_words
 

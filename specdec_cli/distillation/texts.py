@@ -2,41 +2,16 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
-from specdec_cli.text.io.lines import STDIO, Line, read_lines
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
-
-
-def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
-    """Yield the source of each line of several files in order; `-` or no path means stdin.
-
-    A line is `source`, `source TAB target` or `domain TAB source TAB target`. All non-empty lines of a file must have the
-    same number of fields; else InputError, naming file and line, is raised.
-    """
-    for path in paths or (STDIO,):
-        yield from source_column(read_lines([path]))
-
-
-def source_column(lines: Iterable[Line]) -> Iterator[str]:
-    """Yield the source of each line of one file. Raises InputError as `read_sources` does."""
-    columns = 0
-    for line in lines:
-        fields = line.text.split("\t")
-        if line.text:
-            columns = columns or len(fields)
-            if len(fields) != columns or columns > 3:
-                expected = "1, 2 or 3" if columns > 3 else str(columns)
-                raise InputError(f"{line.location}: {len(fields)} tab-separated fields, expected {expected}")
-        yield fields[-2] if len(fields) > 1 else line.text
 
 
 def distinct_lines(lines: Iterable[str], dropped: Counter[str]) -> list[str]:

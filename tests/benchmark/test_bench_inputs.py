@@ -18,7 +18,7 @@ from specdec_cli.benchmark.inputs import (
     score_correction,
     score_simplification,
 )
-from specdec_cli.distillation.texts import read_sources
+from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.model.bundle_info import Task
 
@@ -34,15 +34,16 @@ def test_tables_with_two_or_three_columns_are_read(tmp_path: Path) -> None:
 def test_tables_without_references_are_read(tmp_path: Path) -> None:
     source, reference = tmp_path / "a.en", tmp_path / "a.de"
     source.write_text("ka\nlo\n")
-    assert read_files(source, iter(["ka", "lo"]), None, 1) == Examples(str(source), ("ka",), None)
+    assert read_files(source, None, 1) == Examples(str(source), ("ka",), None)
     reference.write_text("mi\nta\n")
-    assert read_files(source, ["ka", "lo"], reference).references == ("mi", "ta")
+    assert read_files(source, reference).references == ("mi", "ta")
     reference.write_text("mi\n")
-    assert read_files(source, ["ka", "lo"], reference, 1).references == ("mi",)
+    assert read_files(source, reference, 1).references == ("mi",)
     with pytest.raises(InputError, match=r"a\.de: ends after line 1, but .*a\.en has more"):
-        read_files(source, ["ka", "lo"], reference)
+        read_files(source, reference)
+    source.write_text("")
     with pytest.raises(InputError, match=r"a\.en: ends after line 0, but .*a\.de has more"):
-        read_files(source, [], reference)
+        read_files(source, reference)
 
 
 def test_the_sample_has_sources_and_references() -> None:
@@ -94,7 +95,7 @@ TEXTS = {
 def test_line_references_are_scored_as_whole_texts(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         (tmp_path / name).write_text(text)
-    gold = read_lines_gold(tmp_path / "source", TEXTS["source"].splitlines(), [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
+    gold = read_lines_gold(tmp_path / "source", [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
     perfect, unchanged = (score_correction(gold, texts).values for texts in (["he goes home very late", "yes"], gold.sources))
     assert perfect["gleu"] > unchanged["gleu"]
     assert [perfect["edit_ratio"], unchanged["edit_ratio"]] == pytest.approx([1 / 10, 0])
@@ -102,7 +103,7 @@ def test_line_references_are_scored_as_whole_texts(tmp_path: Path) -> None:
     assert simple.values["sari"] > score_simplification(gold, gold.sources).values["sari"]
     assert "nrefs:2" in simple.signatures["bleu"]
     with pytest.raises(InputError, match=r"short: ends after line 1, but .*source has more"):
-        read_lines_gold(tmp_path / "source", TEXTS["source"].splitlines(), [tmp_path / "short"], None, keep_tokens=False)
+        read_lines_gold(tmp_path / "source", [tmp_path / "short"], None, keep_tokens=False)
 
 
 def test_each_line_of_a_table_has_one_reference(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_each_line_of_a_table_has_one_reference(tmp_path: Path) -> None:
 
 def test_m2_files_take_no_other_references(m2: Path) -> None:
     with pytest.raises(UsageError, match="M2 file"):
-        read_lines_gold(m2, [], [m2], None, keep_tokens=False)
+        read_lines_gold(m2, [m2], None, keep_tokens=False)
 
 
 def test_compressed_tables_are_read(tmp_path: Path) -> None:
@@ -149,5 +150,5 @@ def test_the_source_column_of_a_table_is_decoded(task: Task, table: str, tmp_pat
     path.write_text(table)
     reference.write_text("ta\nre\n")
     for references in ([reference], []) if task == "translate" else ([reference],):
-        examples = read_input(task, None, (path, read_sources([path])), references, None, keep_tokens=False)
+        examples = read_input(task, None, BenchOptions(source=path, references=references))
         assert examples.sources == ("ka lo", "mi no")

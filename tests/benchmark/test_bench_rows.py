@@ -1,16 +1,19 @@
 """Rows of bench: their names, sweeps, and those that a bundle supports."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from specdec_cli.benchmark.inputs import Examples
 from specdec_cli.benchmark.measure import FORMATS, Plan, possible_rows
+from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, check_sweep, parse_row, parse_sweep, sweep_defaults, sweep_rows, swept_label
 from specdec_cli.benchmark.runs import Conditions
 from specdec_cli.decoding.methods import DrafterKind, having
 from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 
@@ -140,12 +143,14 @@ def test_a_sweep_without_rows_has_default_rows(key: str, names: list[str]) -> No
 FOUND = Conditions(ModelChoice("m"), MachineOptions(threads=2), refused={"int8": "no int8"})
 
 
-def make_plan(*names: str, **changes: Any) -> Plan:
+PLOT = Path("a.svg")
+
+
+def make_plan(*names: str, task: Task = "translate", **options: Any) -> Plan:
     parts = (name.partition(":") for name in names)
     rows = tuple(Row(decoding, variant or None) for decoding, _, variant in parts)
-    machine = MachineOptions(device="cpu", batch_size=changes.pop("batch_size", 64))
-    plan = Plan({"": ModelChoice("m")}, Examples("a", ("ka",), None), rows, machine, asked=False)
-    return replace(plan, **changes)
+    asked = BenchOptions(**dict[str, Any](device="cpu", batch_size=64) | options)
+    return Plan(asked, {"": ModelChoice("m")}, rows, task, Examples("a", ("ka",), None))
 
 
 def test_default_rows_that_cannot_run_are_left_out() -> None:
@@ -156,7 +161,7 @@ def test_default_rows_that_cannot_run_are_left_out() -> None:
 
 
 def test_the_fastest_settings_need_a_number_format() -> None:
-    plan = make_plan("greedy", "ctranslate2-greedy:best", asked=True)
+    plan = make_plan("greedy", "ctranslate2-greedy:best", rows=["greedy", "ctranslate2-greedy:best"])
     assert len(possible_rows(plan, "", FOUND)[0]) == 2
     with pytest.raises(UsageError, match="--row ctranslate2-greedy:best: no CUDA"):
         possible_rows(plan, "", replace(FOUND, refused=dict.fromkeys(FORMATS, "no CUDA")))
@@ -173,13 +178,13 @@ def test_a_row_needs_its_kind_of_drafter() -> None:
 @pytest.mark.parametrize(
     ("names", "changes", "words"),
     [
-        (["specdec"], {"asked": True}, "--row specdec: the bundle has no drafter"),
-        (["ctranslate2-beam:int8"], {"asked": True}, "--row ctranslate2-beam:int8: no int8"),
+        (["specdec"], {"rows": ["specdec"]}, "--row specdec: the bundle has no drafter"),
+        (["ctranslate2-beam:int8"], {"tune": True}, "--row ctranslate2-beam:int8: no int8"),
         (["greedy"], {"profile": True}, "--profile needs"),
         (["greedy"], {"histogram": True, "batch_size": 1}, "--histogram needs"),
-        (["specdec"], {"plot": "edits", "batch_size": 1}, "--row specdec|--plot needs"),
-        (["greedy", "input-guided"], {"plot": "edits", "batch_size": 2}, "--plot needs"),
-        (["input-guided"], {"plot": "quality"}, "--plot needs greedy or beam"),
+        (["specdec"], {"plot": PLOT, "task": "correct", "batch_size": 1}, "--row specdec|--plot needs"),
+        (["greedy", "input-guided"], {"plot": PLOT, "task": "correct", "batch_size": 2}, "--plot needs"),
+        (["input-guided"], {"plot": PLOT}, "--plot needs greedy or beam"),
     ],
 )
 def test_requested_rows_that_cannot_run_are_refused(names: list[str], changes: dict[str, Any], words: str) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.texts import distinct_lines, read_sources, sources_digest
+from specdec_cli.distillation.texts import distinct_lines, sources_digest
 from specdec_cli.errors import InputError
+from specdec_cli.text.corpus.parallel import read_sources
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Reading of pairs of texts: TSV, aligned files, and M2 files with edits."""
+"""Reading of texts and pairs of texts: sources, TSV, aligned files, and M2 files with edits."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 from specdec_cli.errors import InputError
-from specdec_cli.text.io.lines import name_of, read_text_lines
+from specdec_cli.text.io.lines import STDIO, Line, name_of, read_lines, read_text_lines
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,29 @@ def read_pairs(tsv: Sequence[Path], aligned: Sequence[tuple[Path, Path]] = ()) -
         yield from read_tsv(path)
     for source, target in aligned:
         yield from read_aligned(source, target)
+
+
+def read_sources(paths: Sequence[Path] = ()) -> Iterator[str]:
+    """Yield the source of each line of several files in order; `-` or no path means stdin.
+
+    A line is `source`, `source TAB target` or `domain TAB source TAB target`. All non-empty lines of a file must have the
+    same number of fields; else InputError, naming file and line, is raised.
+    """
+    for path in paths or (STDIO,):
+        yield from source_column(read_lines([path]))
+
+
+def source_column(lines: Iterable[Line]) -> Iterator[str]:
+    """Yield the source of each line of one file. Raises InputError as `read_sources` does."""
+    columns = 0
+    for line in lines:
+        fields = line.text.split("\t")
+        if line.text:
+            columns = columns or len(fields)
+            if len(fields) != columns or columns > 3:
+                expected = "1, 2 or 3" if columns > 3 else str(columns)
+                raise InputError(f"{line.location}: {len(fields)} tab-separated fields, expected {expected}")
+        yield fields[-2] if len(fields) > 1 else line.text
 
 
 Tokens = tuple[str, ...]
