@@ -1,13 +1,10 @@
 """Interface of the engines that decode sentences."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-
-if TYPE_CHECKING:
-    from specdec_cli.native.model import DecodedRound
 
 
 class SentenceDecoder(Protocol):
@@ -16,10 +13,6 @@ class SentenceDecoder(Protocol):
     meanwhile: Callable[[], None]
     """Called while sentences are decoded: about every 20 milliseconds by the native engine, and with each hypothesis by the reference
     engine. What it raises ends the decoding.
-    """
-    onlooker: "Callable[[DecodedRound], None] | None"
-    """Called by the native engine after each round of each sentence; None: nothing is called. The reference engine does not call it, but
-    reports its rounds to the `onlooker` that its constructor got.
     """
 
     @property

@@ -108,9 +108,9 @@ class NativeEngine:
     """The native engine: decodes sentences in int8 with the bundle that `bundle` describes, by `threads` threads,
     by the decoding `decoding`.
 
-    `shows_rounds` says that `onlooker` shows the verifier's choices in each round. `model` is that of another engine for the bundle, and is
-    used again if it has what the decoding needs. Raises Unsupported for what only the
-    reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not match
+    `onlooker` is called after each round of each sentence (None: nothing is called); `shows_rounds` says that it shows what the verifier
+    chose. `model` is that of another engine for the bundle, and is used again if it has what the decoding needs. Raises Unsupported for
+    what only the reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not match
     the configuration.
     """
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
@@ -22,9 +22,6 @@ from specdec_cli.engines.reference_costs import round_costs
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
-
-if TYPE_CHECKING:
-    from specdec_cli.native.model import DecodedRound
 
 
 def bundle_verifier(bundle: Bundle) -> Verifier:
@@ -165,7 +162,6 @@ class Engine:
     ) -> None:
         self.decoding = decoding
         self.meanwhile: Callable[[], None] = lambda: None
-        self.onlooker: Callable[[DecodedRound], None] | None = None
         self.verifier = verifier or bundle_verifier(bundle)
         self._onlooker = onlooker
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads

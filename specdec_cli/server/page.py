@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.routing import Route
 
 from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.native.model import DecodedRound
 from specdec_cli.server.guard import RequestError
@@ -135,7 +136,9 @@ class Showing:
                 raise Stopped
 
         check()
-        engine.meanwhile, engine.onlooker = check, onlooker
+        engine.meanwhile = check
+        if isinstance(engine, NativeEngine):
+            engine.onlooker = onlooker
         return (_corrected if self._corrects else _translated)(text, make_decode(self._bundle, engine, words or self._usual))
 
 
