@@ -62,7 +62,7 @@ class BenchOptions:
 
     @property
     def named(self) -> bool:
-        """Whether the rows are named, so that one which a bundle does not support is an error; the usual rows are then left out."""
+        """Whether the rows are named, by --row, --tune or --synthetic: one that a bundle does not support is an error, and not left out."""
         return bool(self.rows) or self.tune or self.synthetic
 
     @property
