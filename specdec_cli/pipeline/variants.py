@@ -13,7 +13,7 @@ from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.locale.matching import lost_long_numbers, without_double_marks
-from specdec_cli.text.locale.quantities import Languages, with_written, written_in
+from specdec_cli.text.locale.quantities import Languages, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import spelled_out
 from specdec_cli.text.protect.characters import (
     DOTS,
@@ -23,6 +23,7 @@ from specdec_cli.text.protect.characters import (
     known_signs,
     lacking_spans,
     plain_characters,
+    with_dashes_of_ranges,
     with_fixed_spaces,
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
@@ -268,9 +269,9 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
     protected spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters. One with
     quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations of "million" and the like after
-    amounts are spelled out.
+    amounts are spelled out, and dashes for no cents are left out.
     """
-    text = spelled_out(text, languages[0]) if languages[0] != languages[1] else text
+    text = without_dash_cents(spelled_out(text, languages[0]), languages[0]) if languages[0] != languages[1] else text
     if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
         ways = _watched(lacks, in_small_letters(text), latin=latin, languages=languages)
@@ -340,11 +341,13 @@ def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool, languages: Lan
 
 
 def _with_own_characters(restored: Restored, source: str) -> Restored:
-    """An output with a no-break space after each number that has one in the source, and with the source's kind of ellipsis."""
+    """An output with a no-break space after each number that has one in the source, and with the source's kind of ellipsis and of dash
+    in ranges of numbers.
+    """
     output = restored.text
     if ELLIPSIS in source and DOTS not in source:
         output = output.replace(DOTS, ELLIPSIS)
-    return restored._replace(text=with_fixed_spaces(source, output))
+    return restored._replace(text=with_dashes_of_ranges(source, with_fixed_spaces(source, output)))
 
 
 def _with_known_signs(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:

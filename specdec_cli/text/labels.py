@@ -10,7 +10,7 @@ from specdec_cli.text.io.lines import read_listed
 
 FILE = "labels.tsv"
 """The name of the file of labels in a bundle: label, tab, translation on each line; lines that begin with # are comments."""
-_LABEL = re.compile(r"(.+?)(\s?(?::|\.\.\.|\u2026))?")
+_LABEL = re.compile(r"(.+?)(,|\s?(?::|\.\.\.|\u2026))?")
 """A label, and a mark at its end that ends no sentence."""
 
 
@@ -37,7 +37,7 @@ class Labels:
     def find(self, text: str) -> str | None:
         """The translation of `text`, if it is a label as it is listed, with capitals at the beginning of more words, or in capitals.
 
-        A translation of capitals is in capitals. A colon or an ellipsis after the label stays.
+        A translation of capitals is in capitals. A colon, an ellipsis or a comma (as after "Best regards") behind the label stays.
         """
         matched = _LABEL.fullmatch(text)
         label = None if matched is None else self._by_letters.get(matched[1].casefold())

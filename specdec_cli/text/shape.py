@@ -80,6 +80,7 @@ def in_small_letters(text: str) -> str:
     return "".join(parts)
 
 
+_ELLIPSIS_AT_END, _STOPS_AT_END = re.compile(r"(?<!\.)(\.\.\.|\u2026)$"), re.compile(r"(?<![.\d])\.{1,2}$")
 _TWO_STOPS, _MANY_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)"), re.compile(r"\.{4,}")
 _RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
 """The marks of an exclamation or question."""
@@ -111,10 +112,15 @@ def _ends_with_span(text: str) -> bool:
 
 
 def with_single_stops(output: str, source: str) -> str:
-    """Return `output` with one stop where it has two, and with three where it has more, if `source` has no such group of stops."""
+    """Return `output` with one stop where it has two, and with three where it has more, if `source` has no such group of stops.
+
+    Two become three at the end, and one there an ellipsis, if the source ends with one.
+    """
+    if (ellipsis := _ELLIPSIS_AT_END.search(source)) is not None:
+        output = _STOPS_AT_END.sub("..." if ".." in output else ellipsis[1], output)
     if ".." not in output:
         return output
-    if ".." not in source:
+    if not _TWO_STOPS.search(source):
         output = _TWO_STOPS.sub(".", output)
     return output if "...." in source else _MANY_STOPS.sub("...", output)
 
@@ -135,7 +141,9 @@ def with_closing_quote(output: str, source: str) -> str:
     return f"{output}\u201c"
 
 
-_QUOTED = re.compile(r"(?<![\w'\u2019])\"(?=\S)([^\"]*)(?<=\S)\"|\u201c([^\u201c\u201d]*)\u201d|(?<!\w)'([^']*[.,!?])'(?!\w)")
+_QUOTED = re.compile(
+    r"(?<![\w'\u2019])\"(?=\S)([^\"]*)(?<=\S)\"|\u201c([^\u201c\u201d]*)\u201d|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))*[.,!?])'(?!\w)"
+)
 """Speech and other words between quotation marks; between single ones, which may be apostrophes, only with a mark at the end."""
 _QUOTES = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u00bb]|(?<!\w)['\u201a\u2018\u2039\u203a]|['\u2018\u2019](?!\w)")
 _NO_COMMA = re.compile(r"(?<=[!?])\u201c(?= [a-z\u00e4\u00f6\u00fc])")
@@ -177,7 +185,7 @@ def with_own_quotes(output: str, source: str, language: str) -> str | None:
         return output
     for mark, written in reversed(list(zip(found, itertools.cycle("\u201e\u201c")))):
         output = output[: mark.start()] + written + output[mark.end() :]
-    return _NO_COMMA.sub(r"\g<0>,", output)
+    return _NO_COMMA.sub(r"\g<0>,", output.replace(",\u201c ", "\u201c, "))
 
 
 def _quoted(opening: str, closing: str, found: re.Match[str]) -> str:

@@ -852,6 +852,58 @@ class Kind(NamedTuple):
     bundle: str = "en-de"
 
 
+RANGES = (
+    "Wait for {} minutes.",
+    "The years {} were hard.",
+    "See pages {} of the book.",
+    "The trip takes {} days.",
+    "She lived here from {}.",
+)
+"""Sentences with a range of numbers."""
+
+
+def ranges(draw: random.Random) -> Drawn:
+    first = draw.choice((draw.randrange(2, 90), draw.randrange(1700, 1990)))
+    written = f"{first}\u2013{first + draw.randrange(1, 30)}"
+    return Drawn(draw.choice(RANGES).format(written), keeps=(written,))
+
+
+def accounts(draw: random.Random) -> Drawn:
+    """Sentences with an IBAN."""
+    groups = " ".join(f"{draw.randrange(10_000):04}" for _ in range(draw.choice((3, 4, 5))))
+    iban = f"{draw.choice(('DE', 'AT', 'CH', 'FR'))}{draw.randrange(10, 100)} {groups}{draw.choice(('', ' 00'))}"
+    sentence = draw.choice(("Bitte zahlen Sie auf das Konto {}.", "Unsere IBAN ist {}.", "Meine Kontonummer lautet {}."))
+    return Drawn(sentence.format(iban), keeps=(iban,))
+
+
+def hours_of_opening(draw: random.Random) -> Drawn:
+    first, last = draw.randrange(6, 12), draw.randrange(13, 23)
+    sentences = ("Ge\u00f6ffnet von {}\u2013{} Uhr.", "Ge\u00f6ffnet {}-{} Uhr", "Von {} bis {} Uhr sind wir da.")
+    afternoon = rf"\b{last - 12}(?::00)? ?[pP]\.?[mM]"
+    return Drawn(draw.choice(sentences).format(first, last), has=(rf"\b{first}\b", afternoon), lacks=(rf"\b{last}\b",))
+
+
+def prices_without_cents(draw: random.Random) -> Drawn:
+    value = draw.randrange(2, 950)
+    sentence = draw.choice(("Das kostet {},- Euro.", "Preis: {},- \u20ac", "Der Eintritt kostet {},\u2013 \u20ac.", "Nur {},-- \u20ac!"))
+    return Drawn(sentence.format(value), has=(rf"\b{value}\b",), lacks=(rf"{value}[.,](?:[ -]|$)(?!$)", ", \u20ac"))
+
+
+def contracted_speech(draw: random.Random) -> Drawn:
+    """Speech in single quotation marks, with an apostrophe in it."""
+    speech = draw.choice(("I don't know", "It's late", "We can't go", "I'm tired", "Don't worry", "You're right"))
+    speaker = draw.choice(("he said", "she answered", "Tom said", "asked Mary", "my father said", "I replied", "they all said"))
+    return Drawn(f"'{speech},' {speaker}" + draw.choice((".", " again.")), has=("\u201c, ",), lacks=(",\u201c",))
+
+
+def unfinished(draw: random.Random) -> Drawn:
+    """Sentences that end with an ellipsis."""
+    speech = draw.choice(("I don't know", "Maybe", "If only I knew", "Let me see", "And then he left", "We could try it", "I think so"))
+    begin = draw.choice(("", "Well, ", "Yes, ", "No, ", "Oh, ", "Perhaps "))
+    text = f"{begin}{speech[0].lower() + speech[1:] if begin and speech[0] != 'I' else speech}"
+    return Drawn(text + draw.choice(("\u2026", "...", " \u2026")), has=(r"(?:\u2026|\.\.\.)$",), lacks=(r"\.{4,}",))
+
+
 KINDS = (
     Kind(thousands, 97),
     Kind(decimals, 97),
@@ -866,6 +918,12 @@ KINDS = (
     Kind(millions, 95),
     Kind(millions_in_german, 90, bundle="de-en"),
     Kind(speech, 97),
+    Kind(contracted_speech, 97),
+    Kind(unfinished, 97),
+    Kind(ranges, 97),
+    Kind(accounts, 100, bundle="de-en"),
+    Kind(hours_of_opening, 97, bundle="de-en"),
+    Kind(prices_without_cents, 97, bundle="de-en"),
     Kind(templates, 100),
     Kind(formulas, 100, format="md"),
     Kind(entities, 100, format="html"),

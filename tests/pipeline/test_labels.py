@@ -30,9 +30,21 @@ def translated(translator: LineTranslator, *lines: str) -> list[str]:
 
 
 def test_a_label_is_translated_where_it_stands_alone(translator: LineTranslator) -> None:
-    sources = ("Home", "Home\tHours\tMay", "| Done | Free |", "* Submit", "- [ ] Total", "<b>About</b>", "## Low", "Price:", "Search...")
+    sources = (
+        "Home",
+        "Home\tHours\tMay",
+        "| Done | Free |",
+        "* Submit",
+        "- [ ] Total",
+        "<b>About</b>",
+        "## Low",
+        "Price:",
+        "Search...",
+        "Yours sincerely,",
+    )
     expected = ("Startseite", "Startseite\tStunden\tMai", "| Fertig | Kostenlos |", "* Absenden", "- [ ] Gesamt", "<b>Über uns</b>")
     assert translated(translator, *sources) == [*expected, "## Niedrig", "Preis:", "Suche..."]
+    assert translated(translator, "Yours sincerely,", "Best regards,") == ["Mit freundlichen Grüßen,"] * 2
 
 
 def test_capitals_of_a_label_are_kept(translator: LineTranslator) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.pipeline.variants import variants_with
-from specdec_cli.text.protect.characters import plain_characters
+from specdec_cli.text.protect.characters import plain_characters, with_dashes_of_ranges
 from tests.variants import chosen
 
 
@@ -33,6 +33,7 @@ def placed(text: str, model: Callable[[str], str]) -> tuple[str, list[str]]:
         ("\u2018%s\u2019 and `\u2018x\u2019`", '"%s" and `\u2018x\u2019`'),
         ("`a\u00a0b`\u00a0is", "`a\u00a0b` is"),
         ("\u00e9t\u00e9", "\u00e9t\u00e9"),
+        ("Mon\u2013Fri and A \u2013 B", "Mon-Fri and A \u2013 B"),
     ],
 )
 def test_a_model_reads_plain_characters(text: str, plain: str) -> None:
@@ -91,3 +92,21 @@ def test_there_is_always_an_output(text: str, model: Callable[[str], str]) -> No
 )
 def test_an_ellipsis_is_read_as_dots_and_written_as_in_the_source(source: str, output: str, restored: str) -> None:
     assert placed(source, lambda _: output) == (restored, [source.replace("\u2026", "...")])
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("25\u201330 min", "25-30 Min", "25\u201330 Min"),
+        ("$5\u2013$10", "5 $-10 $", "5 $\u201310 $"),
+        ("$5\u2013$10", "5$-10 $", "5$\u201310 $"),
+        ("Mon\u2013Fri", "Mo-Fr", "Mo-Fr"),
+        ("COVID-19, 1\u20132 days", "COVID-19, 1-2 Tage", "COVID-19, 1-2 Tage"),
+    ],
+)
+def test_ranges_have_the_dashes_of_the_source(source: str, output: str, expected: str) -> None:
+    assert with_dashes_of_ranges(source, output) == expected
+
+
+def test_a_range_of_numbers_is_read_with_a_hyphen() -> None:
+    assert placed("Wait 25\u201330 minutes.", lambda source: source) == ("Wait 25\u201330 minutes.", ["Wait 25-30 minutes."])

@@ -20,6 +20,9 @@ from specdec_cli.text.shape import (
         ("Wait..", "Warte..", "Warte.."),
         ("Wait....", "Warte....", "Warte...."),
         ("Wait...", "Warte...", "Warte..."),
+        ("Well... I know\u2026", "Nun... ich..", "Nun... ich..."),
+        ("Wait\u2026", "Warte.", "Warte\u2026"),
+        ("Wait... It is 5.", "Warte... Es ist 5.", "Warte... Es ist 5."),
     ],
 )
 def test_stops_are_single_or_an_ellipsis(source: str, output: str, expected: str) -> None:
@@ -67,6 +70,7 @@ def test_function_words_of_parts_have_the_case_of_the_source(source: str, output
         ('"Wo bist du?" fragte er.', '"Where are you?" he asked.', "\u201eWo bist du?\u201c, fragte er."),
         ("\u00bbJa\u00ab, sagte sie.", "'Yes,' she said.", "\u201eJa\u201c, sagte sie."),
         ("Er sagte: 'Halt!'", "He said, \u201cStop!\u201d", "Er sagte: \u201eHalt!\u201c"),
+        ("\u201eIch wei\u00df nicht,\u201c sagte er.", "'I don't know,' he said.", "\u201eIch wei\u00df nicht\u201c, sagte er."),
         ("\u201eHilf mir!\u201c rief meine Mutter.\u201c", '"Help me!" cried my mother.', "\u201eHilf mir!\u201c, rief meine Mutter."),
         ("\u201eBist du fertig!\u201c", '"Are you ready!" she shouted.', None),
         ("\u201eIch liebe dich, sagte er.", '"I love you," he said.', None),

@@ -38,6 +38,8 @@ _GOES_ON = re.compile(rf"-|\w|{MULTIPLIER.pattern}", re.IGNORECASE)
 """What is after an amount that goes on, as in $5-Schein, so that its sign stays before it."""
 _HALF = re.compile(rf"(?P<clock>.*?)(?P<space>\s?){half_of_day()}\.?", re.IGNORECASE)
 """A time with a.m. or p.m."""
+_HALF_AFTER = re.compile(r"\s?[ap]\.?\s?m\b(?:\.(?!\s*$))?|\s?Uhr\b|\s?o['\u2019]clock\b", re.IGNORECASE)
+"""What a model may write after an hour of the clock of 24 hours."""
 HalfForm = tuple[str, str, bool]
 """How a.m. and p.m. are written: the space before them, the full stop after the first letter, and whether they are capitals."""
 _USUAL_FORM: HalfForm = (" ", "", True)
@@ -260,6 +262,9 @@ class _Matching:
         hour = quantity.minutes // 60
         for each in dict.fromkeys((hour, (hour + 12) % 24, hour or 12)):
             number = self._free(self._by_value[str(each or ""), ""])
+            if number is not None and self._own.clock == 12 and hour > 12 and number.group() == str(hour):
+                half = _HALF_AFTER.match(self._output, number.end())
+                return self._take(number.start(), half.end() if half else number.end(), quantity, f"{hour - 12} PM")
             if number is not None:
                 text = str(hour) if quantity.exact and self._own.clock == 24 else number.group()
                 return self._take(*number.span(), quantity, text)

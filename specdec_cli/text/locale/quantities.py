@@ -16,6 +16,8 @@ from specdec_cli.text.protect.spans import protected_spans
 Span = tuple[int, int]
 Languages = tuple[str, str]
 """The codes of the languages of a source and its translation; "" if unknown."""
+CODES = "(?:EUR|USD|GBP|CHF|JPY)"
+"""A pattern for codes of currencies that stand before or after amounts."""
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
 _SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
 _NO_TEXT = "\uffff"
@@ -56,12 +58,15 @@ UNIT = re.compile(
     r"|people|points?|dollars?|euros?|cents?|kmh|mph|kcal|calories|volts?|bar|stars?|goals?)\b",
     re.IGNORECASE,
 )
-_ALONE = re.compile(rf"\s*-?[{CURRENCIES}]?\s?#\s?(?:[{CURRENCIES}%]|[kcmM\u00b5]?[mglL]|[kMGT]?B|\u00b0[CF])?\s*")
+_ALONE = re.compile(rf"\s*-?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|[kcmM\u00b5]?[mglL]|[kMGT]?B|\u00b0[CF]|{CODES})?\s*")
 """An amount (#) with its sign or unit, and nothing else."""
 _CHAIN = re.compile(r"\s?[,;]?\s?(?:(?:and|or|to|not|but not|instead of|rather than|than|und|oder|bis|nicht)\s|[-\u2013]\s?)?")
+_DASH_CENTS = re.compile(r"(?<=\d),(?:-{1,2}|[\u2013\u2014])(?![\w-])")
 _HALF = rf"(?:\s?{half_of_day()}\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
-_HALF_AFTER_24, _HALF_AFTER_HOUR = (rf"(?:\s?(?=(?-i:[AP]M\b)|[ap]\.\s?m\.|pm\b){half_of_day(suffix)}\.?)" for suffix in ("", "2"))
-"""The same in a language where "am" is a word."""
+_HALF_AFTER_24, _HALF_AFTER_HOUR = (
+    rf"(?:\s?(?=(?-i:[AP]M\b)|[ap]\.\s?m\.|pm\b|am(?:\s?[-\u2013]\s?\d|[.,;!?)]|$)){half_of_day(suffix)}\.?)" for suffix in ("", "2")
+)
+"""The same in a language where "am" is a word, which stands before others."""
 _HOUR = rf"(?<![\w:])(?<!\d[.,])(?P<hour>{_DIGIT}{{1,2}})"
 _NOT_MORE = r"(?![\d:])(?![.,]\d)"
 _NO_AMOUNT = (
@@ -142,6 +147,12 @@ def written(quantity: Quantity, language: str) -> str:
 def unprotected(text: str, own: Convention) -> str:
     """`text` with its protected spans hidden, except for numbers: 1.234.567 is one in German, and 12345 in all languages."""
     return hidden(text, [span for span in protected_spans(text) if not _number_pattern(own).fullmatch(text, *span)])
+
+
+def without_dash_cents(text: str, language: str) -> str:
+    """Return `text` without the dash that stands for no cents, as in "5,- \u20ac", in a language with a decimal comma."""
+    own = convention(language)
+    return _DASH_CENTS.sub("", text) if own is not None and own.decimal == "," else text
 
 
 def with_sign(amount: str, sign: str, own: Convention) -> str:

@@ -16,6 +16,11 @@ _REPEATED_SPACES = re.compile(" {2,}")
 _FIXED = "\u00a0\u202f"
 """No-break spaces."""
 ELLIPSIS, DOTS = "\u2026", "..."
+_EN_DASH = "\u2013"
+_CLOSED_DASH = re.compile(rf"(?<=[\w%\u20ac\u00a3]){_EN_DASH}(?=[\w$\u20ac\u00a3])")
+"""An en dash without spaces, as in 1939\u20131945 and Mon\u2013Fri, which models read worse than a hyphen."""
+_RANGE = re.compile(rf"(?<=[\w$%\u20ac\u00a3])(?P<dash>{_EN_DASH}|-)(?=[\d$\u20ac\u00a3])")
+"""A dash or hyphen before the second number of a range."""
 _QUOTED = re.compile("(?<!\\w)\u2018(?=\\S)(?:[^\u2018\u2019]|(?<=\\w)\u2019(?=\\w))*(?<=\\S)\u2019(?!\\w)")
 """Words between single quotation marks, in which a mark between two letters is an apostrophe."""
 
@@ -25,7 +30,7 @@ def plain_characters(text: str, lacks: Lacks) -> str:
 
     Accents are joined to their letters, spaces become plain ones, several spaces one, invisible characters such as soft hyphens are left
     out, ligatures become their letters, an ellipsis becomes three dots, and single quotation marks become double ones around words, else
-    apostrophes.
+    apostrophes. An en dash between words or numbers without spaces becomes a hyphen, whatever the vocabulary has.
     """
     if text.isascii() and text.isprintable() and "  " not in text:
         return text
@@ -34,7 +39,7 @@ def plain_characters(text: str, lacks: Lacks) -> str:
         text = _with_double_quotes(text, spans)
     parts = split_at(text, spans)
     plain = ("".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", part)) for part in parts[::2])
-    parts[::2] = [_REPEATED_SPACES.sub(" ", part) for part in plain]
+    parts[::2] = [_CLOSED_DASH.sub("-", _REPEATED_SPACES.sub(" ", part)) for part in plain]
     return "".join(parts)
 
 
@@ -55,6 +60,11 @@ def with_fixed_spaces(source: str, output: str) -> str:
         return found[1] + (space if space in _FIXED and space else found[2])
 
     return _SPACED_NUMBER.sub(written, output)
+
+
+def with_dashes_of_ranges(source: str, output: str) -> str:
+    """`output` with en dashes before its numbers in the place of hyphens, if `source` has only dashes there."""
+    return _RANGE.sub(_EN_DASH, output) if set(_RANGE.findall(source)) == {_EN_DASH} else output
 
 
 def _with_double_quotes(text: str, spans: Iterable[tuple[int, int]]) -> str:

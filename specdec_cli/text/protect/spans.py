@@ -254,6 +254,18 @@ RECOGNISERS = (
         ("+5 points", "5-10"),
     ),
     Recogniser(
+        "account",  # IBANs, and numbers of cards
+        r"(?<![\w-])(?-i:[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){3,7}(?: [A-Z0-9]{1,3})?)(?![\w-])|(?<![\w-])\d{4}(?: \d{4}){3}(?![\w-])",
+        ("DE89 3704 0044 0532 0130 00", "GB29 NWBK 6016 1331 9268 19", "4111 1111 1111 1111"),
+        ("DE89 was the 3704 th", "1990 1991 1992"),
+    ),
+    Recogniser(
+        "sizes",
+        r"(?<!/ )(?<![\w/])(?-i:[A-Z]{1,3}(?: / [A-Z]{1,3})+)(?![\w/])(?! /)",
+        ("M / L / XL", "N / A"),
+        ("Mr / Mrs", "A / the"),
+    ),
+    Recogniser(
         "uuid",
         r"(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])|(?<!\w)0x[0-9a-f]+(?!\w)",
         ("550e8400-e29b-41d4-a716-446655440000", "0x1f"),
@@ -296,12 +308,12 @@ _PROTECTED = re.compile("|".join(f"(?P<{each.name}>{each.pattern})" for each in 
 _OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
 _BESIDE_LATIN = re.compile(f"{_PROTECTED.pattern}|{_OTHER_SCRIPT}", re.IGNORECASE)
 # Prose in which neither of these patterns finds a span: without digits inside of words, marks inside of words other than
-# apostrophes and single hyphens, very long words, emoticons, and signs that most texts have not. This is checked many times faster than
-# all kinds.
+# apostrophes and single hyphens, very long words, groups of four digits, emoticons, and signs that most texts have not. This is checked
+# many times faster than all kinds.
 _PROSE = re.compile(
     rf"(?!(?:\S{{0,{LONGEST_WORD}}}(?:\s|$))*+\S)(?!(?s:.*?)(?<![^\s(])(?:[:;]|[xX]D))"
     r"(?:[A-Za-z\u00c0-\u024f ,;!?'\"\u00ab\u00bb\u2010-\u2027)]++|\((?!\))|-(?!-)"
-    r"|[.:]+[\"')]*(?!\S)|(?<![^\s(])[0-9]{1,4}[.,;:!?)]*(?!\S))*+"
+    r"|[.:]+[\"')]*(?!\S)|(?<![^\s(])[0-9]{1,4}[.,;:!?)]*(?!\S)(?! [0-9]{4} [0-9]))*+"
 )
 
 

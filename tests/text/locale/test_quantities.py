@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, without_double_marks
-from specdec_cli.text.locale.quantities import find_quantities, written, written_alone, written_in
+from specdec_cli.text.locale.quantities import find_quantities, without_dash_cents, written, written_alone, written_in
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,8 @@ def test_times_of_the_12_hour_clock_are_found(text: str, expected: list[tuple[in
         ("um 5:30 PM, um 5 Uhr nachmittags", [1050, 1020]),
         ("am 3.5. um 17.30 Uhr", [1050]),
         ("um 24 Uhr", [0]),
+        ("von 9 am-5 pm", [540, 1020]),
+        ("um 9 am Bahnhof", []),
     ],
 )
 def test_times_of_the_24_hour_clock_are_found(text: str, expected: list[int]) -> None:
@@ -254,6 +256,8 @@ def test_a_time_before_one_needs_no_half_of_the_day_in_english() -> None:
         ("5:30 PM", "17:30 Uhr"),
         ("3.5 kg", "3,5 kg"),
         ("12%", "12%"),
+        ("1,299 EUR", "1.299 EUR"),
+        ("USD 1,299.50", "USD 1.299,50"),
         ("-4.5", "-4,5"),
         ("v1.5", None),
         ("1.5.2", None),
@@ -264,3 +268,28 @@ def test_a_time_before_one_needs_no_half_of_the_day_in_english() -> None:
 def test_a_quantity_alone_is_written_as_in_the_target_language(text: str, expected: str | None) -> None:
     assert written_alone(text, ("en", "de")) == expected
     assert written_alone(text, ("en", "en")) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("von 9\u201317 Uhr", "from 9-17 AM", "from 9-5 PM"),
+        ("Geöffnet 9-17 Uhr.", "Open 9-17 p.m.", "Open 9-5 PM."),
+        ("von 9 bis 17 Uhr", "from 9 to 5 p.m.", "from 9 to 5 p.m."),
+    ],
+)
+def test_hours_of_the_24_hour_clock_are_written_anew(source: str, output: str, expected: str) -> None:
+    assert realise(source, output, ("de", "en")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Preis: 5,- €", "de", "Preis: 5 €"),
+        ("12,\u2013 oder 3,-- Euro", "de", "12 oder 3 Euro"),
+        ("in 2020,-x", "de", "in 2020,-x"),
+        ("5,- €", "en", "5,- €"),
+    ],
+)
+def test_a_dash_for_no_cents_is_left_out(text: str, language: str, expected: str) -> None:
+    assert without_dash_cents(text, language) == expected
