@@ -46,7 +46,6 @@ def generators() -> dict[str, Generator]:
     return {
         "summary": results.summary,
         "comparison": results.comparison,
-        "without-vnni": results.without_vnni,
         "table": results.table,
         "gpu-checks": gpu_checks,
         "paper": paper_tables.paper,

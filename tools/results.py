@@ -132,33 +132,36 @@ class Comparison:
     geometry: str | None = None
 
 
-COMPARISONS = (
-    Comparison("speed-cweb-g", "auto", "ctranslate2-greedy"),
-    Comparison("speed-jfleg", "auto", "ctranslate2-greedy"),
-    Comparison("speed-dialogue", "auto", "ctranslate2-greedy"),
-    Comparison("speed-dialogue", "auto", "ctranslate2-beam"),
-    Comparison("speed-beam", "beam", "ctranslate2-beam"),
-    Comparison("speed-news", "auto", "ctranslate2-greedy"),
-    Comparison("six-layers", "auto", "ctranslate2-greedy"),
-    Comparison("six-layers", "auto", "ctranslate2-beam"),
-    Comparison("speed-synthetic", "specdec", "ctranslate2-greedy", "base"),
-    Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
-    Comparison("speed-synthetic", "specdec", "greedy", "marian"),
-    Comparison("speed-synthetic", "specdec", "greedy", "marian-quick"),
-)
-WITHOUT_VNNI = (
-    Comparison("avx2-cweb-g", "auto", "ctranslate2-greedy"),
-    Comparison("avx2-jfleg", "auto", "ctranslate2-greedy"),
-    Comparison("avx2-dialogue", "auto", "ctranslate2-greedy"),
-    Comparison("avx2-dialogue", "auto", "ctranslate2-beam"),
-    Comparison("avx2-beam", "beam", "ctranslate2-beam"),
-    Comparison("avx2-news", "auto", "ctranslate2-greedy"),
-)
+def _with_shipped_models(processor: str) -> tuple[Comparison, ...]:
+    """The comparisons with the shipped models, measured on the `processor` after which their results are named."""
+    return (
+        Comparison(f"{processor}-cweb-g", "auto", "ctranslate2-greedy"),
+        Comparison(f"{processor}-jfleg", "auto", "ctranslate2-greedy"),
+        Comparison(f"{processor}-dialogue", "auto", "ctranslate2-greedy"),
+        Comparison(f"{processor}-dialogue", "auto", "ctranslate2-beam"),
+        Comparison(f"{processor}-beam", "beam", "ctranslate2-beam"),
+        Comparison(f"{processor}-news", "auto", "ctranslate2-greedy"),
+    )
+
+
+COMPARISONS = {
+    "vnni": (
+        *_with_shipped_models("speed"),
+        Comparison("six-layers", "auto", "ctranslate2-greedy"),
+        Comparison("six-layers", "auto", "ctranslate2-beam"),
+        Comparison("speed-synthetic", "specdec", "ctranslate2-greedy", "base"),
+        Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
+        Comparison("speed-synthetic", "specdec", "greedy", "marian"),
+        Comparison("speed-synthetic", "specdec", "greedy", "marian-quick"),
+    ),
+    "avx2": _with_shipped_models("avx2"),
+}
+"""The comparisons of each table, by the instructions of the processor."""
 
 
 def summary() -> str:
     """The Markdown table of speeds in the README: specdec against CTranslate2's greedy decoding, with the shipped models."""
-    real = [each for each in COMPARISONS if each.geometry is None and load(each.name).repeatable]
+    real = [each for each in COMPARISONS["vnni"] if each.geometry is None and load(each.name).repeatable]
     shown = [each for each in real if each.theirs == "ctranslate2-greedy"]
     rows = []
     for each in shown:
@@ -169,17 +172,9 @@ def summary() -> str:
     return markdown(columns, rows, 2) + "\n" + environment(load(shown[0].name)) + "\n"
 
 
-def comparison() -> str:
-    """The Markdown table of all COMPARISONS with CTranslate2, which has the settings that are fastest for it."""
-    return _comparison(COMPARISONS)
-
-
-def without_vnni() -> str:
-    """The same table for WITHOUT_VNNI, comparisons on a processor with AVX2 alone."""
-    return _comparison(WITHOUT_VNNI)
-
-
-def _comparison(comparisons: Sequence[Comparison]) -> str:
+def comparison(processor: str) -> str:
+    """The Markdown table of COMPARISONS on `processor` with CTranslate2, which has the settings that are fastest for it."""
+    comparisons = COMPARISONS[processor]
     rows = []
     for each in comparisons:
         ours, theirs = _pair(each)
