@@ -17,10 +17,10 @@ class Chosen(NamedTuple):
     shown: list[str]
 
 
-def chosen(ways: Iterable[Variant], model: Callable[[str], str]) -> Chosen:
+def chosen(tried: Iterable[Variant], model: Callable[[str], str]) -> Chosen:
     """Decode the variants of a text until an output has no problem, and take the best output."""
     outputs: list[str] = []
-    text = DecodedText("", iter(ways))
+    text = DecodedText("", iter(tried))
     settled = False
     while not settled:
         for number, source in enumerate(text.variant.segments.texts):

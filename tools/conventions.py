@@ -16,7 +16,7 @@ def conventions() -> dict[str, dict[str, str | int]]:
     """The conventions of each language that is written in groups of three digits and with the digits 0 to 9, by its code.
 
     `group` is before thousands and `decimal` before decimals; `price` has # for the amount and \u00a4 for the sign; `clock` has 12 or 24
-    hours, and `time` is between hours and minutes.
+    hours, and `time` is between hours and minutes; `percent` has # for the number.
     """
     found = {}
     for code in sorted(code for code in locale_identifiers() if code.isalpha() and code != "root"):
@@ -26,11 +26,13 @@ def conventions() -> dict[str, dict[str, str | int]]:
             continue
         currency = locale.currency_formats["standard"]
         prefix, suffix = (affix[0].strip("\u200e\u200f") for affix in (currency.prefix, currency.suffix))
+        percent = locale.percent_formats[None]
         time = locale.time_formats["short"].pattern
         found[code] = {
             "group": symbols["group"],
             "decimal": symbols["decimal"],
             "price": f"{prefix}#{suffix}",
+            "percent": "#".join(affix[0].strip("\u200e\u200f") for affix in (percent.prefix, percent.suffix)),
             "clock": 12 if "h" in time or "K" in time else 24,
             "time": "." if "." in time.split("m")[0] else ":",
         }

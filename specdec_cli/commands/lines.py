@@ -109,7 +109,8 @@ class Stream(Generic[R]):
                     decoded = replace(each, text=line.text) if line.is_code else each
                     self._count(line, decoded)
                     for warning in decoded.warnings:
-                        self._warner.warn_of(line, DESCRIPTIONS[warning])
+                        if warning in DESCRIPTIONS:  # of terms, see `term_warnings`
+                            self._warner.warn_of(line, DESCRIPTIONS[warning])
                     made = self._fitted(line, decoded) if self._fitted else decoded
                     yield line, made, self._written(line, made)
         except LineTooLong as error:

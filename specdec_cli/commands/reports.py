@@ -14,6 +14,7 @@ import typer
 
 from specdec_cli.opening.models import Tell, shipped_directions, silent
 from specdec_cli.processors import peak_resident_mb
+from specdec_cli.text.checks import GLOSSARY
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.locale.languages import foreign_language
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from specdec_cli.native.model import DecodedRound
     from specdec_cli.opening.machine import Machine
     from specdec_cli.pipeline.drafts import DraftUse
+    from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.glossary import Term
     from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
@@ -135,10 +137,17 @@ def term_fields(outcome: Outcome) -> dict[str, Any]:
     return {"terms": [{"source": term.source, "target": term.target, "found": found} for term, found in outcome]}
 
 
-def term_warnings(outcome: Outcome) -> list[str]:
-    """A message for each term that the translation lacks."""
-    lacking = dict.fromkeys(term for term, found in outcome if not found)
-    return [f"the translation lacks {term.target!r} for the term {term.source!r}" for term in lacking]
+_TO_TRY = "if that is wrong, add the term with the words beside it, and their translation, to the glossary"
+
+
+def term_warnings(translation: "Translation") -> list[str]:
+    """Messages about terms that a translation lacks, or that may not fit there: what came out, and what to try."""
+    messages = []
+    for is_found, verb in ((False, "not"), (True, "may not fit")):
+        terms = dict.fromkeys(f"{term.target!r} for {term.source!r}" for term, found in translation.terms if found == is_found)
+        if terms and (not is_found or GLOSSARY in translation.warnings):
+            messages.append(f"{', '.join(terms)}: {verb} in {translation.text!r}; {_TO_TRY}")
+    return messages
 
 
 @dataclass

@@ -38,6 +38,7 @@ from specdec_cli.text.segment.paragraphs import join_wrapped, rewrapped, unwrapp
 if TYPE_CHECKING:
     from specdec_cli.api import Translator
     from specdec_cli.commands.lines import Stream
+    from specdec_cli.commands.reports import Warner
     from specdec_cli.decoding.options import Decoding, DecodingOptions
     from specdec_cli.memories.pairs import Entry
     from specdec_cli.pipeline.decoded_text import Candidate
@@ -94,7 +95,7 @@ class Translating:
             terms=self.terms or (),
             labels=self.uses_labels,
             warn=warner.warn,
-            on_tried=_show_tried if text.trace else None,
+            on_tried=partial(_show_tried, warner) if text.trace else None,
         )
         model = Translator.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
         if self.earlier.given:
@@ -109,7 +110,7 @@ class Translating:
                 totals.drafts.add(translation.draft)
             if totals.terms is not None:
                 totals.terms.add(translation.terms)
-                for message in term_warnings(translation.terms):
+                for message in term_warnings(translation):
                     warner.warn_of(line, message)
             if not text.as_json:
                 return rewrapped(line, translation.text)
@@ -134,8 +135,9 @@ class Translating:
         return iter([(json_text(values), "\n")])
 
 
-def _show_tried(tried: "Sequence[Candidate]", chosen: "Variant") -> None:
-    """Print the variants of a text that were decoded, each with its output and problems."""
+def _show_tried(warner: "Warner", index: int, tried: "Sequence[Candidate]", chosen: "Variant") -> None:
+    """Print the place of line `index`, and the variants of a text of it that were decoded, each with its output and problems."""
+    typer.echo(f"{warner.window[index].location}: {len(tried)} variants", err=True)
     for each in tried:
         sources, outputs = (" | ".join(texts) for texts in (each.variant.segments.texts, each.outputs))
         problems = ["protected text lost"] if each.restored is None else [str(problem) for problem in each.restored.problems]

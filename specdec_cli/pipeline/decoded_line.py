@@ -36,7 +36,7 @@ class DecodedLine:
     @property
     def decoding(self) -> str:
         """The name of the decoding that was used: of those of its sentences the first that is not "greedy"; COPIED for
-        earlier translations and labels alone, "" for a line that is copied to the output.
+        earlier translations, labels and quantities alone, "" for a line that is copied to the output.
         """
         names = [part.decoding for part in self.parts] or [COPIED for text in self.texts if text.copied]
         return next((name for name in names if name != "greedy"), names[0] if names else "")

@@ -9,7 +9,6 @@ from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.variants import Restored, Variant
 from specdec_cli.text.checks import BROKEN, has_broken_characters
-from specdec_cli.text.locale.matching import realise
 from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.shape import (
     with_closing_quote,
@@ -37,15 +36,16 @@ class Candidate:
     restored: Restored | None
 
 
-Trying = Callable[[Sequence[Candidate], Variant], None]
-"""Takes the candidates for a text, in the order in which they were decoded, and the variant that was chosen."""
+Trying = Callable[[int, Sequence[Candidate], Variant], None]
+"""Takes the index of a line, the candidates for a text of it, in the order in which they were decoded, and the variant that was chosen."""
 
 
 class DecodedText:
     """The state of a part of a line, `text`, while it is decoded in one or more variants.
 
+    - `line`: the index of its line among those that are decoded together.
     - `tokens`: its number of tokens without special ones; None if they were not counted.
-    - `ways`: yields the variants in the order in which they are tried until an output has no problem; at least one has an output.
+    - `variants`: yields the variants in the order in which they are tried until an output has no problem; at least one has an output.
     - `variant`, `parts`: the variant that is being decoded, and its hypotheses.
     - `tried`: the variants that were decoded before it; in the end, all of them.
     - `output`: None until one is chosen.
@@ -53,21 +53,20 @@ class DecodedText:
       digit (see `without_added_stop`).
     - `is_continued`: the sentence goes on after `text` (see `without_own_stop`).
     - `begins`: a capital at its beginning stays one (see `with_first_capital`).
-    - `draft`: the draft that was found for `text`; with `copied`, it is the output, or the translation of a label is.
+    - `draft`: the draft that was found for `text`; with `copied`, it is the output, or a translation that is known without the model is.
     - `is_waiting`: terms may still change the output, or tags are still to be placed.
     - `replaced`: the hypotheses that did not have the terms.
     - `is_doubtful`: the output has terms, but may be a poor translation.
     - `tags`: the inline tags that were inside `text`.
     - `tagged`: the output with the tags; None until they are placed.
 
-    If the `languages` of source and output differ, the output has numbers, prices and times in the form of its language, and fits the
-    protected spans (see `fit_neighbours`).
+    If the `languages` of source and output differ, the output fits the protected spans (see `fit_neighbours`).
     """
 
     def __init__(
         self,
         text: str,
-        ways: Iterator[Variant],
+        variants: Iterator[Variant],
         *,
         tokens: int | None = None,
         is_fragment: bool = False,
@@ -75,11 +74,12 @@ class DecodedText:
         begins: bool = False,
         tags: InlineTags = NO_TAGS,
         languages: tuple[str, str] = ("", ""),
+        line: int = 0,
         position: tuple[int, int] = (0, 0),
     ) -> None:
-        self.text, self.tokens, self.tags, self._languages = text, tokens, tags, languages
+        self.text, self.tokens, self.tags, self.line, self._languages = text, tokens, tags, line, languages
         self.tagged: str | None = None
-        self._ways, self._is_fragment, self._is_continued, self._begins = ways, is_fragment, is_continued, begins
+        self._variants, self._is_fragment, self._is_continued, self._begins = variants, is_fragment, is_continued, begins
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
@@ -89,7 +89,7 @@ class DecodedText:
         self._position = position
         self.tried: list[Candidate] = []
         self._cost = 0
-        self.variant, self.parts = next(ways), list[Hypothesis]()
+        self.variant, self.parts = next(variants), list[Hypothesis]()
 
     @property
     def finished(self) -> bool:
@@ -109,8 +109,8 @@ class DecodedText:
             if source and tags_inside(source) == self.tags:
                 self.tagged = target
 
-    def take_label(self, translation: str) -> None:
-        """Make the `translation` of a label the output, whatever draft there was."""
+    def take_known(self, translation: str) -> None:
+        """Make a `translation` that is known without the model the output, whatever draft there was."""
         self.output, self.draft, self.copied = translation, None, True
 
     @property
@@ -129,7 +129,7 @@ class DecodedText:
         restored = self._restored(outputs)
         self.tried.append(Candidate(self.variant, self.parts, outputs, restored))
         if restored is None or restored.problems:
-            following = next(self._ways, None)
+            following = next(self._variants, None)
             if following is not None:
                 self.variant, self.parts = following, []
                 return False
@@ -168,10 +168,7 @@ class DecodedText:
 
     def _restored(self, outputs: Sequence[str]) -> Restored | None:
         """The output for the text, given outputs for the texts of the variant, and its problems; None if it cannot be taken."""
-        sources = self.variant.segments.texts
-        restored = self.variant.restore([realise(*pair, self._languages) for pair in zip(sources, outputs, strict=True)])
-        if restored is not None and sources != (self.text,):  # signs beside placeholders, too
-            restored = restored._replace(text=realise(self.text, restored.text, self._languages))
+        restored = self.variant.restore(outputs)
         return restored and restored._replace(text=self._shaped(restored.text))
 
     def _shaped(self, output: str) -> str:

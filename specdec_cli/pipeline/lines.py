@@ -88,9 +88,8 @@ class LineDecoder:
             )
         )
         texts = [text for line in pending for text in line.texts]
-        if self.labels is not None:
-            for line in pending:
-                self._take_labels(self.labels, line)
+        for line in pending:
+            self._take_known(line)
         self._complete([text for text in texts if text.copied])
         waiting = [text for text in texts if text.output is None]
         while pending and pending[0].finished:
@@ -104,7 +103,7 @@ class LineDecoder:
                         again.append(text)
                         continue
                     if self.on_tried is not None and len(text.tried) > 1:
-                        self.on_tried(text.tried, text.variant)
+                        self.on_tried(text.line, text.tried, text.variant)
                     if text.tags or self._lacks_terms(text.text, text.output):
                         text.is_waiting = True
                         incomplete.append(text)
@@ -138,9 +137,6 @@ class LineDecoder:
         number: int,
         sentences: Sequence[WholeSentence],
     ) -> DecodedLine:
-        alone = written_alone(plain.text, self._languages) if plain.text == plain.source else None
-        if alone is not None:
-            return DecodedLine(plain.text, Segments((), (alone,)), Segments((), (alone,)))
         longest, uncut = 0, without_cuts(sentences)
 
         def count(text: str) -> int:
@@ -154,10 +150,10 @@ class LineDecoder:
         segments = self.segments(plain.text, count)
         if segments.continued and longest > self._fitting and self._warn:
             self._warn(index, f"a sentence of more than {self._fitting} tokens; cut into pieces")
-        ways = (self._variants(text) if self._place else iter([as_it_is(text)]) for text in segments.texts)
+        variants = (self._variants(text) if self._place else iter([as_it_is(text)]) for text in segments.texts)
         marked = separate or (segments.has_marks and self._passthrough is not None)
         tags = distributed(plain, segments)
-        parts = zip(segments.texts, ways, tags.inner, strict=True)
+        parts = zip(segments.texts, variants, tags.inner, strict=True)
         fragment = marked or plain.is_enclosed
         sizes = {text: len(encoded[text]) for text in segments.texts if text in encoded}
         goes_on = [False, *(place in segments.continued for place in range(len(segments.texts)))]
@@ -171,6 +167,7 @@ class LineDecoder:
                 begins=self._place and not goes_on[place],
                 tags=inner,
                 languages=self._languages,
+                line=index,
                 position=(number, place),
             )
             for place, (text, each, inner) in enumerate(parts)
@@ -193,11 +190,18 @@ class LineDecoder:
     def _copies(self, drafts: Drafts, text: str, found: FoundDraft) -> bool:
         return drafts.copies(found) and not self._lacks_terms(text, found.text)
 
-    def _take_labels(self, labels: Labels, line: DecodedLine) -> None:
+    def _take_known(self, line: DecodedLine) -> None:
+        """Take the translations of labels, and quantities alone as the target language writes them, for texts without a copied draft and
+        without a term that these lack.
+        """
         for place, text in enumerate(line.texts):
-            label = None if text.copied or not line.segments.is_apart(place) else labels.find(text.text)
-            if label is not None and not self._lacks_terms(text.text, label):
-                text.take_label(label)
+            if text.copied:
+                continue
+            known = self.labels.find(text.text) if self.labels is not None and line.segments.is_apart(place) else None
+            if known is None:
+                known = written_alone(text.text, self._languages)
+            if known is not None and not self._lacks_terms(text.text, known):
+                text.take_known(known)
 
     def _lacks_terms(self, source: str, output: str | None) -> bool:
         return self.terms is not None and output is not None and self.terms.lacks_terms(source, output)

@@ -4,16 +4,19 @@ Each output has problems, with costs. The first variant whose output has none is
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import cycle
 from typing import NamedTuple
 
 from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.languages import is_function_word
-from specdec_cli.text.locale.matching import lost_long_numbers, without_double_marks
-from specdec_cli.text.locale.quantities import Languages, with_written, without_dash_cents, written_in
+from specdec_cli.text.locale.matching import lost_long_numbers, realise, without_double_marks
+from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import spelled_out
 from specdec_cli.text.protect.characters import (
     DOTS,
@@ -274,15 +277,15 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     text = without_dash_cents(spelled_out(text, languages[0]), languages[0]) if languages[0] != languages[1] else text
     if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
-        ways = _watched(lacks, in_small_letters(text), latin=latin, languages=languages)
+        inner = _watched(lacks, in_small_letters(text), latin=latin, languages=languages)
         # An earlier translation is in capitals too, and the model writes small letters here.
-        yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in ways)
+        yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in inner)
         return
     forms = quoted_forms(text, languages[1])
     quotes = len(forms) > 1 and not protected_spans(text, latin=latin)
     for form in forms if quotes else ():
-        ways = _watched(lacks, form, latin=latin, languages=languages)
-        yield from (each.changed("quotation marks", partial(_quoted, source=text, language=languages[1])) for each in ways)
+        inner = _watched(lacks, form, latin=latin, languages=languages)
+        yield from (each.changed("quotation marks", partial(_quoted, source=text, language=languages[1])) for each in inner)
     for each in _watched(lacks, text, latin=latin, languages=languages):
         yield each.changed("", partial(_unquoted, source=text, language=languages[1])) if quotes else each
 
@@ -317,13 +320,15 @@ def _watched(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> I
         return
     written, spans = with_written(plain_characters(text, lacks), lost, *languages)
     also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if lacks(character)])])
-    ways = variants(written, latin=latin, also=also, unchanged=False, placeholders=FOR_LOST)
-    yield from (each.changed("", watch) for each in ways if each.name != IN_PARTS)
+    inner = variants(written, latin=latin, also=also, unchanged=False, placeholders=FOR_LOST)
+    yield from (each.changed("", watch) for each in inner if each.name != IN_PARTS)
 
 
 def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[str]) -> Restored:
-    """An output with the problems that long numbers, prices, times or letters of names are missing; these are added to `lost`."""
-    output = without_double_marks(restored.text)
+    """An output with its quantities as its language writes them, and the problems that long numbers, prices, times or letters of names
+    are missing; these are added to `lost`.
+    """
+    output = without_double_marks(realise(source, restored.text, languages))
     numbers, names = lost_long_numbers(source, output, languages), shortened_names(source, output, languages[1])
     lost.update(numbers, names)
     found = [*(Problem("number lost", each) for each in numbers), *(Problem("name shortened", each) for each in names)]
@@ -332,12 +337,12 @@ def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[
 
 def _in_plain_characters(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
     plain = plain_characters(text, lacks)
-    ways = _with_known_signs(lacks, plain, latin=latin, languages=languages)
+    inner = _with_known_signs(lacks, plain, latin=latin, languages=languages)
     if plain == text:
-        yield from ways
+        yield from inner
     else:
         change, draft = partial(_with_own_characters, source=text), partial(plain_characters, lacks=lacks)
-        yield from (each.changed("plain characters", change, draft) for each in ways)
+        yield from (each.changed("plain characters", change, draft) for each in inner)
 
 
 def _with_own_characters(restored: Restored, source: str) -> Restored:
@@ -355,7 +360,7 @@ def _with_known_signs(lacks: Lacks, text: str, *, latin: bool, languages: Langua
     parts = split_at(text, protected)
     lacking = "".join(sorted(character for character in set("".join(parts[::2])) if lacks(character)))
     spans = lacking_spans(text, lacking)
-    known = known_signs(text, lacking, lacks)
+    known, fitted = known_signs(text, lacking, lacks), _fitted_signs(text, languages)
     if known:
         parts[::2] = ["".join(known.get(character, character) for character in part) for part in parts[::2]]
         shown = "".join(parts)
@@ -366,7 +371,7 @@ def _with_known_signs(lacks: Lacks, text: str, *, latin: bool, languages: Langua
         signs = {each: sign for sign, own in originals.items() for each in own}
         rest = lacking_spans(shown, [character for character in lacking if character not in known])
         kept = tuple(text[start:end] for start, end in protected)
-        change = partial(_with_originals, originals=originals, source=text, spans=kept)
+        change = partial(_with_originals, originals=originals, source=text, spans=kept, fitted=fitted)
         draft = partial(_with_signs, signs=signs)
         yield from (each.changed("known signs", change, draft) for each in variants(shown, latin=latin, also=rest))
     # Amounts with signs that are lacking, too, are written as in the target language.
@@ -374,16 +379,26 @@ def _with_known_signs(lacks: Lacks, text: str, *, latin: bool, languages: Langua
     yield from variants(written, latin=latin, also=moved, unchanged=not known)
 
 
-def _with_originals(restored: Restored, originals: Mapping[str, str], source: str, spans: Sequence[str]) -> Restored | None:
+def _fitted_signs(text: str, languages: Languages) -> frozenset[str]:
+    """The signs of currencies all of which belong to prices, which `realise` fits."""
+    if languages[0] == languages[1] or convention(languages[1]) is None:
+        return frozenset()
+    prices = Counter(quantity.sign for quantity in find_quantities(text, languages[0]) if quantity.sign)
+    return frozenset(sign for sign, count in prices.items() if text.count(sign) == count)
+
+
+def _with_originals(
+    restored: Restored, originals: Mapping[str, str], source: str, spans: Sequence[str], fitted: frozenset[str]
+) -> Restored | None:
     """An output with the original characters, in order, for the known ones that stood for them in the text.
 
     `originals` maps each known character to those in the `source` that were written as it, itself included. None if the output has more or
-    fewer of the known ones, or if one of the protected `spans` is changed.
+    fewer of the known ones, other than those that stand for `fitted` signs, or if one of the protected `spans` is changed.
     """
     output = restored.text
-    if any(output.count(known) != len(found) for known, found in originals.items()):
+    if any(output.count(known) != len(found) for known, found in originals.items() if not found or not fitted.issuperset(found)):
         return None
-    found = {known: iter(characters) for known, characters in originals.items()}
+    found = {known: cycle(characters) for known, characters in originals.items()}
     output = "".join(next(found[character]) if character in found else character for character in output)
     return restored._replace(text=output) if holds(output, source, spans) else None
 

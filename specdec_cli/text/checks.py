@@ -5,18 +5,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.locale.matching import lost_numbers
+from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages
-from specdec_cli.text.locale.scales import lost_scales
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 
 REPETITION, EMPTY, NUMBERS, NEGATION, GLOSSARY = "repetition", "empty", "numbers lost", "negation lost", "glossary"
 DESCRIPTIONS = {
     REPETITION: "the output repeats itself",
     EMPTY: "the output is empty",
-    NUMBERS: "a number of the input is missing from the output or has changed",
+    NUMBERS: "a number of the input is missing from the output or has changed, or its currency is",
     NEGATION: "the input says not, no, never or the like, and the output does not",
-    GLOSSARY: "a term of the glossary was inserted, or brought in by unlikely words or by translation in parts",
 }
 BROKEN = "\ufffd"
 """The character that stands in an output for bytes that are no character."""
@@ -61,7 +59,7 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     if output == source:
         return ()
     found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
-    if lost_numbers(source, output, languages) or lost_scales(source, output, languages):
+    if lost_numbers(source, output, languages) or lost_amounts(source, output, languages):
         found += (NUMBERS,)
     return (*found, NEGATION) if _loses_negation(source, output, languages) else found
 

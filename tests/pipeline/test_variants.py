@@ -1,20 +1,22 @@
 """Problems of outputs and their costs decide which variant of a text is taken."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
+from specdec_cli.commands.reports import Warner
 from specdec_cli.commands.translate import _show_tried
 from specdec_cli.pipeline.decoded_text import Candidate
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.pipeline.variants import COSTS, Problem, Restored, Variant, variants, variants_with
+from specdec_cli.text.io.lines import Line
 from tests.stored_engine import opened
 from tests.variants import chosen
 
 
-def candidates(ways: list[Variant], model: Callable[[str], str]) -> list[tuple[str, Restored | None]]:
+def candidates(listed: list[Variant], model: Callable[[str], str]) -> list[tuple[str, Restored | None]]:
     """The name of each variant, and its output."""
-    return [(each.name, each.restore([model(source) for source in each.segments.texts])) for each in ways]
+    return [(each.name, each.restore([model(source) for source in each.segments.texts])) for each in listed]
 
 
 def test_the_output_with_the_least_cost_is_taken() -> None:
@@ -48,16 +50,17 @@ def test_the_source_is_the_output_only_if_nothing_else_has_its_spans() -> None:
 
 def test_variants_that_were_tried_are_told_and_shown(pytestconfig: pytest.Config, capsys: pytest.CaptureFixture[str]) -> None:
     bundle, engine = opened("en-de", pytestconfig.cache)
-    told: list[tuple[list[Candidate], Variant]] = []
-    translator = LineTranslator(
-        engine, bundle.tokenizer, languages=("en", "de"), on_tried=lambda tried, taken: told.append((list(tried), taken))
-    )
+    told: list[tuple[int, Sequence[Candidate], Variant]] = []
+    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"), on_tried=lambda *each: told.append(each))
     list(translator.translate(["The house is old.", "She sold her car for €77."]))
-    ((tried, taken),) = told
+    ((index, tried, taken),) = told
     assert [each.variant.name for each in tried] == ["known signs, as it is", "K7"] and taken is tried[1].variant
     assert tried[0].restored is not None and tried[0].restored.problems == (Problem("number lost", "77"),)
-    _show_tried(tried, taken)
+    warner = Warner(quiet=True)
+    warner.window = [Line(number, "", "\n", f"a.txt, line {number}") for number in (7, 8)]
+    _show_tried(warner, index, tried, taken)
     shown = capsys.readouterr().err
+    assert shown.startswith("a.txt, line 8: 2 variants\n")
     assert "x known signs, as it is: 'She sold her car for $77.' -> " in shown and "number lost 77 20" in shown
     assert "+ K7: 'She sold her car for K7.' -> " in shown
 

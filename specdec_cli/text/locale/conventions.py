@@ -34,12 +34,13 @@ class Convention:
     """How a language writes numbers, prices and times (CLDR).
 
     `group` is the separator of thousands and `decimal` that of decimals. `price` has "#" for the amount and "\u00a4" for the sign of the
-    currency. `clock` has 12 or 24 hours; `time` is between hours and minutes.
+    currency; `percent` has "#" for the number. `clock` has 12 or 24 hours; `time` is between hours and minutes.
     """
 
     group: str
     decimal: str
     price: str
+    percent: str
     clock: Literal[12, 24]
     time: str
 

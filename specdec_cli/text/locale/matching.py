@@ -10,6 +10,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.quantities import (
     HALF_DAY,
+    PERCENT,
     SIGN_AFTER,
     SIGN_BEFORE,
     THIN_SPACES,
@@ -22,11 +23,12 @@ from specdec_cli.text.locale.quantities import (
     hidden,
     unprotected,
     value_of,
+    with_percent,
     with_sign,
     written,
     written_time,
 )
-from specdec_cli.text.locale.scales import lost_scales, with_scales
+from specdec_cli.text.locale.scales import lost_currencies, lost_scales, with_scales
 from specdec_cli.text.locale.words import CURRENCIES, LATER_WORDS, MULTIPLIER, NOON_WORDS, NUMBER_WORDS, any_currency_name, half_of_day
 
 _LEAST_DIGITS = 3
@@ -172,12 +174,25 @@ class _Matching:
 
     def text(self, wanted: Sequence[Quantity], source: str) -> str:
         """The output with the quantities of the `source` that were found as the language writes them."""
+        self._fit_marks(source)
         signs = {quantity.sign for quantity in wanted if quantity.sign}
         if signs and not any(quantity.sign for quantity in self.lost):
             changes = self._with_signs(signs.union(CURRENCIES).difference(set(source) - signs))
         else:
             changes = [(start, end, text) for start, end, _, text in self.taken]
         return apply_edits(self._output, [Edit(start, end, self._output[start:end], text) for start, end, text in sorted(changes)])
+
+    def _fit_marks(self, source: str) -> None:
+        """Write percent signs that numbers have in both texts as the language does, and leave out "Uhr" after decimals."""
+        for place, (start, end, quantity, text) in enumerate(self.taken):
+            if quantity.kind != "number":
+                continue
+            percent = PERCENT.match(self._output, end) if PERCENT.match(source, quantity.end) else None
+            mark = _MARK_OF_TIME.match(self._output, end) if quantity.fraction else None
+            if percent:
+                self.taken[place] = (start, percent.end(), quantity, with_percent(text, self._own))
+            elif mark:
+                self.taken[place] = (start, mark.end(), quantity, text)
 
     def _with_signs(self, signs: set[str]) -> list[tuple[int, int, str]]:
         """The changes of the output, with the sign of each price beside its amount, and without others of the `signs`."""
@@ -198,8 +213,8 @@ class _Matching:
         shown = unprotected(self._output, self._own)
         for place, character in enumerate(shown):
             if character in signs and place not in used:
-                is_spaced = self._output[place - 1 : place].isspace() and not self._output[place + 1 : place + 2].isalnum()
-                made.append((place - is_spaced, place + 1, ""))
+                is_joined = self._output[place + 1 : place + 2].isalnum()
+                made.append((place if is_joined else len(self._output[:place].rstrip()), place + 1, ""))
         return made
 
     def _is_on_other_side(self, place: int, start: int, end: int) -> bool:
@@ -498,10 +513,15 @@ def _has_value(quantity: Quantity) -> bool:
 
 def lost_long_numbers(source: str, output: str, languages: Languages = ("", "")) -> list[str]:
     """Return what `output` lacks of these in `source`: prices, times with a.m. or p.m., numbers with at least three digits, and amounts
-    with a word such as "million".
+    with a word such as "million" or the name of a currency.
     """
     lost = [each.text for each in lost_numbers(source, output, languages) if each.kind in ("price", "time") or _is_long(each.text)]
-    return list(dict.fromkeys([*lost, *lost_scales(source, output, languages)]))
+    return list(dict.fromkeys([*lost, *lost_amounts(source, output, languages)]))
+
+
+def lost_amounts(source: str, output: str, languages: Languages) -> list[str]:
+    """The numbers of `source` whose word such as "million" or name of a currency `output` lacks."""
+    return [*lost_scales(source, output, languages), *lost_currencies(source, output, languages)]
 
 
 def _is_long(number: str) -> bool:

@@ -58,8 +58,17 @@ UNIT = re.compile(
     r"|people|points?|dollars?|euros?|cents?|kmh|mph|kcal|calories|volts?|bar|stars?|goals?)\b",
     re.IGNORECASE,
 )
-_ALONE = re.compile(rf"\s*-?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|[kcmM\u00b5]?[mglL]|[kMGT]?B|\u00b0[CF]|{CODES})?\s*")
-"""An amount (#) with its sign or unit, and nothing else."""
+_SYMBOL = (
+    r"(?:[kcm\u00b5dhMGT]?(?:m[\u00b2\u00b3]?|Wh|g|l|L|B|b|W|A|V|J|N|Hz|Pa|bit|t)(?:/[smhl])?"
+    r"|\u00b0[CF]?|ft|yd|mi|lbs?|oz|ha|s|h|min|K|x)(?!\w)"
+)
+"""Symbols of units, which all languages write in the same way."""
+_ITEM = rf"[-\u2212]?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{_SYMBOL}|{CODES})?"
+_ALONE = re.compile(rf"\s*{_ITEM}(?:\s?[-\u2013\u2014\u00d7x]\s?{_ITEM})*\s*")
+"""One or more amounts (#) with their signs or units, and nothing else."""
+_LONGEST_ALONE = 60
+PERCENT = re.compile(rf"[ {THIN_SPACES}]?%(?!\w|-[^\W\d])")
+"""A percent sign after a number, with nothing after it that makes it a part of a word."""
 _CHAIN = re.compile(r"\s?[,;]?\s?(?:(?:and|or|to|not|but not|instead of|rather than|than|und|oder|bis|nicht)\s|[-\u2013]\s?)?")
 _DASH_CENTS = re.compile(r"(?<=\d),(?:-{1,2}|[\u2013\u2014])(?![\w-])")
 _HALF = rf"(?:\s?{half_of_day()}\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
@@ -70,13 +79,20 @@ _HALF_AFTER_24, _HALF_AFTER_HOUR = (
 _HOUR = rf"(?<![\w:])(?<!\d[.,])(?P<hour>{_DIGIT}{{1,2}})"
 _NOT_MORE = r"(?![\d:])(?![.,]\d)"
 _NO_AMOUNT = (
-    r"(?=[,;.!?]*(?:$|\s(?:on|in|and|or|to|for|with|from|every|each|sharp|tomorrow|today|tonight|yesterday"
-    r"|this|last|next|when|but|because)\b))"
+    r"(?=[,;.!?]+(?:\s|$)|$|\s(?:on|in|and|or|to|for|with|from|every|each|sharp|tomorrow|today|tonight|yesterday"
+    r"|this|last|next|when|but|because)\b)"
 )
 """What is after a time with a full stop, as in "at 9.30 on Monday", which an amount in its place would hardly have."""
+_CLOCK = rf"(?:[01]?{_DIGIT}|2[0-3])(?:[.:][0-5]\d)?(?![.:,]?\d)"
+_LIST = re.compile(
+    rf"\b(?P<before>at|between|from) (?P<times>{_CLOCK}(?:(?:,|,? (?:and|or|to|until|till)(?: again)?(?: at)?) {_CLOCK})*+)"
+    rf"(?!\s?{half_of_day()}\b){_NO_AMOUNT}",
+    re.IGNORECASE,
+)
+"""Times of which some may have a full stop: "at 11.45 and 12.15", "between 9 and 11.30"."""
+_DOTTED = re.compile(rf"(?<![\d:.])(?P<hour>{_DIGIT}{{1,2}})\.(?P<minute>{_DIGIT}\d)")
 _ENGLISH_TIME = re.compile(
-    rf"{_HOUR}(?:[:.](?P<minute>{_DIGIT}\d))?{_HALF}|{_HOUR.replace('hour', 'hour2')}:(?P<minute2>{_DIGIT}\d){_NOT_MORE}"
-    rf"|(?<=\bat ){_HOUR.replace('hour', 'hour3')}\.(?P<minute3>{_DIGIT}\d){_NO_AMOUNT}",
+    rf"{_HOUR}(?:[:.](?P<minute>{_DIGIT}\d))?{_HALF}|{_HOUR.replace('hour', 'hour2')}:(?P<minute2>{_DIGIT}\d){_NOT_MORE}",
     re.IGNORECASE,
 )
 _RANGE_START = re.compile(rf"{_HOUR}(?::(?P<minute>{_DIGIT}\d))?\s*(?:to|and|or|until|till|-|\u2013)\s*$", re.IGNORECASE)
@@ -86,6 +102,8 @@ _OTHER_TIME = re.compile(
     re.IGNORECASE,
 )
 _AFTERNOON_WORD = re.compile(r"\s(?:nachmittags|abends|am (?:Nachmittag|Abend)|in der Nacht|nachts)\b")
+_CHAIN_OF_TIMES = re.compile(rf"(?:(?:,|,? (?:und|oder|bis)|\s?[-\u2013]\s?)\s?{_CLOCK})+\s?Uhr\b")
+"""What is after a time of a list or range in German whose last time has "Uhr"."""
 _AT_TIME = re.compile(r"\b(?:um|gegen) $")
 """What is before a time in German, also one with a full stop and without "Uhr"."""
 HALF_DAY = 12 * 60
@@ -171,7 +189,9 @@ def hidden(text: str, spans: Sequence[Span]) -> str:
 
 def find_times(text: str, own: Convention | None) -> Iterator[Quantity]:
     """The times of a text, in order; those of an unknown language are read as in English."""
-    return _english_times(text) if own is None or own.clock == 12 else _other_times(text)
+    if own is not None and own.clock == 24:
+        return _other_times(text)
+    return iter(sorted([*_english_times(text), *_dotted_times(text)], key=lambda time: time.start))
 
 
 def value_of(number: str, own: Convention) -> tuple[str, str] | None:
@@ -228,8 +248,8 @@ def _english_times(text: str) -> Iterator[Quantity]:
     """The times of a text in a language with a clock of 12 hours."""
     for found in _ENGLISH_TIME.finditer(text):
         half = (found["half"] or "").lower()
-        hour, minute = _first(found, "hour", "hour2", "hour3"), _first(found, "minute", "minute2", "minute3")
-        if minute > 59 or hour > (12 if half else 23) or (half and not hour) or (found["hour3"] and AMOUNT_WORDS.search(text)):
+        hour, minute = _first(found, "hour", "hour2"), _first(found, "minute", "minute2")
+        if minute > 59 or hour > (12 if half else 23) or (half and not hour):
             continue
         start = _RANGE_START.search(text, max(found.start() - 20, 0), found.start()) if half else None
         if start is not None and 1 <= int(start["hour"]) <= 12 and int(start["minute"] or 0) <= 59:
@@ -239,6 +259,20 @@ def _english_times(text: str) -> Iterator[Quantity]:
             end = start.end("minute") if start["minute"] else start.end("hour")
             yield _time_at(text, start.start(), end, begin, other)
         yield _time_at(text, *found.span(), 60 * (hour % 12 if half else hour) + minute, half)
+
+
+def _dotted_times(text: str) -> Iterator[Quantity]:
+    """The English times with a full stop and without a.m. or p.m., if the text is not about prices, rates and the like.
+
+    After "between" and "from", the first time must be an hour alone or have a colon: both numbers of "from 9.30 to 11.15" may be amounts.
+    """
+    if AMOUNT_WORDS.search(text):
+        return
+    for found in _LIST.finditer(text):
+        times = list(_DOTTED.finditer(text, *found.span("times")))
+        if found["before"].lower() == "at" or (times and times[0].start() > found.start("times")):
+            for time in times:
+                yield _time_at(text, *time.span(), 60 * int(time["hour"]) + int(time["minute"]), "")
 
 
 def _first(found: re.Match[str], *groups: str) -> int:
@@ -258,7 +292,7 @@ def _other_times(text: str) -> Iterator[Quantity]:
         half = (found["half"] or found["half2"] or "").lower()
         hour, minute = _first(found, "hour", "hour2"), _first(found, "minute")
         is_sure = found["separator"] != "." or found["mark"] or half or _AT_TIME.search(text, max(found.start() - 6, 0), found.start())
-        if minute > 59 or hour > 24 or not is_sure:
+        if minute > 59 or hour > 24 or not (is_sure or _CHAIN_OF_TIMES.match(text, found.end())):
             continue
         if SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start()):  # a price, after which a model may write "Uhr" too
             continue
@@ -306,15 +340,33 @@ def written_in(text: str, spans: Sequence[Span], languages: Languages) -> tuple[
 
 
 def written_alone(text: str, languages: Languages) -> str | None:
-    """A text that is nothing but one price, time, or number with separators, which may have a unit, as the second of the `languages` writes
-    it; None for other texts.
+    """A text that is nothing but one price, time, percentage or number, which may have a unit, or a range of these, as the second of the
+    `languages` writes it; None for other texts.
     """
-    if languages[0] == languages[1] or convention(languages[1]) is None:
+    own = convention(languages[1])
+    if languages[0] == languages[1] or own is None or len(text) > _LONGEST_ALONE or not any(map(str.isdecimal, text)):
         return None
-    found = find_quantities(text, languages[0])
-    if len(found) != 1 or found[0].kind == "label" or not _ALONE.fullmatch(text[: found[0].start] + "#" + text[found[0].end :]):
+    found, edits = find_quantities(text, languages[0]), list[Edit]()
+    is_range, are_times = len(found) > 1, [each.kind == "time" for each in found]
+    marks = hidden(text, [(each.start, each.end) for each in found]).replace(_NO_TEXT, "#")
+    if not found or any(each.kind == "label" for each in found) or any(are_times) != all(are_times):
         return None
-    return written_in(text, [(0, len(text))], languages)[0]
+    if not _ALONE.fullmatch(re.sub("#+", "#", marks)) or (is_range and 0 < sum(bool(each.sign) for each in found) < len(found)):
+        return None
+    for quantity in found:
+        percent = PERCENT.match(text, quantity.end)
+        if percent:
+            edits.append(Edit(quantity.start, percent.end(), "", with_percent(written(quantity, languages[1]), own)))
+        else:
+            edits.append(_as_written(text, quantity, (0, len(text)), languages[1]))
+    if all(are_times):
+        edits[:-1] = [each._replace(text=each.text.removesuffix(" Uhr")) for each in edits[:-1]]
+    return apply_edits(text, edits)
+
+
+def with_percent(number: str, own: Convention) -> str:
+    """A number with its percent sign."""
+    return own.percent.replace("#", number)
 
 
 def _as_written(text: str, quantity: Quantity, span: Span, language: str) -> Edit:

@@ -8,9 +8,11 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, value_of, with_sign
-from specdec_cli.text.locale.words import CURRENCIES, SCALES, Scale
+from specdec_cli.text.locale.words import CURRENCIES, CURRENCY_CODES, MULTIPLIER, SCALES, Scale, currency_names
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
+_NAME_START = r"(?:(?<!\w)|(?<=\d)|(?<=en)|(?<=-))"
+"""What is before the name of a currency, which may be joined to a word for a power of ten: Milliardenpfund."""
 
 
 class _Amount(NamedTuple):
@@ -73,6 +75,23 @@ def lost_scales(source: str, output: str, languages: Languages) -> list[str]:
         return []
     own = [each for each in SCALES[short_code(languages[1])] if re.search(rf"(?<![^\W\d_])(?:{each.forms})", output, re.IGNORECASE)]
     return [each.number for each in wanted if each.scale is not None and each.scale.power not in {scale.power for scale in own}]
+
+
+def lost_currencies(source: str, output: str, languages: Languages) -> list[str]:
+    """The numbers of `source` with the name of a currency after them, "2 billion pounds", if `output` has neither its name, sign nor code.
+
+    Only between languages whose names of currencies are known.
+    """
+    source_code, target_code = map(short_code, languages)
+    lost = []
+    for sign in CURRENCIES if source_code != target_code and any(map(str.isdecimal, source)) else ():
+        names, there = currency_names(sign, source_code), currency_names(sign, target_code)
+        named = rf"{_NAME_START}(?:{there}|{CURRENCY_CODES[sign]})(?!\w)"
+        if not (names and there) or sign in output or re.search(named, output, re.IGNORECASE):
+            continue
+        amounts = rf"(?<![\w.,])([0-9]+(?:[.,][0-9]+)*)(?:{MULTIPLIER.pattern})?\s?(?:{names})(?!\w)"
+        lost += [found[1] for found in re.finditer(amounts, source, re.IGNORECASE)]
+    return lost
 
 
 def _changed(text: str, found: _Amount, scale: Scale) -> Edit:

@@ -12,7 +12,7 @@ _CURRENCY_NAMES = {
     "\u00a5": {"en": "yen", "de": "Yen", "fr": "yens?", "es": "yen(?:es)?", "it": "yen"},
     "\u20b9": {"en": "rupees?", "de": "Rupien?", "fr": "roupies?", "es": "rupias?", "it": "rupi[ae]"},
 }
-_CURRENCY_CODES = {"$": "USD", "\u20ac": "EUR", "\u00a3": "GBP", "\u00a5": "JPY", "\u20b9": "INR"}
+CURRENCY_CODES = {"$": "USD", "\u20ac": "EUR", "\u00a3": "GBP", "\u00a5": "JPY", "\u20b9": "INR"}
 
 
 class Scale(NamedTuple):
@@ -87,9 +87,8 @@ def half_of_day(suffix: str = "") -> str:
 
 
 def currency_names(sign: str, language: str) -> str:
-    """A pattern of the names of a currency in a language, with its code and sign; "" if its names are not known there."""
-    names = _CURRENCY_NAMES[sign].get(language, "")
-    return names and f"{names}|{_CURRENCY_CODES[sign]}|{re.escape(sign)}"
+    """A pattern of the names of a currency in a language; "" if they are not known."""
+    return _CURRENCY_NAMES[sign].get(language, "")
 
 
 def any_currency_name(sign: str) -> str:

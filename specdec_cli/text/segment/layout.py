@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
+from specdec_cli.text.locale.quantities import written_alone
 from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans, without_protected
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.forms import FormReader
@@ -124,7 +125,8 @@ class Passthrough:
 
     A text without letters, or with a single Latin one, is copied; protected spans such as URLs do not count. If both languages use the
     Latin alphabet, a text without Latin letters is copied. In translation, a text that is already in the target language is copied. In
-    correction (`source` equals `target`), a text in another detectable language is copied.
+    correction (`source` equals `target`), a text in another detectable language is copied. A price or the like alone is not copied if the
+    target language writes it in another way.
     """
 
     source: str = ""
@@ -140,8 +142,14 @@ class Passthrough:
         """Whether the languages differ."""
         return short_code(self.source) != short_code(self.target)
 
+    def writes(self, text: str) -> bool:
+        """Whether `text` is a quantity alone that the target language writes in another way (see `written_alone`)."""
+        return written_alone(text, (self.source, self.target)) not in (None, text)
+
     def matches(self, text: str) -> bool:
         """Whether `text` must be copied unchanged."""
+        if self.writes(text):
+            return False
         words = without_protected(text)
         letters = [character for character in words if character.isalpha()]
         if not letters or (len(letters) == 1 and _LATIN_LETTER.match(letters[0])):
@@ -173,6 +181,9 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
     """
     if syntax := list(FormReader().syntax(line)):
         return _forms(line, syntax, lambda text: segment_line(text, limit, count, passthrough, split=split))
+    if passthrough.writes(alone := line.strip()):
+        before, after = line.split(alone)
+        return Segments((alone,), (before, after))
     if is_code(line) or passthrough.matches(line):
         return Segments((), (line,))
     marked = split_marks(line)
@@ -246,9 +257,9 @@ def _gaps(separator: re.Pattern[str], text: str) -> list[tuple[int, int]]:
 
 
 def _values(row: str) -> Iterator[tuple[str, bool]]:
-    """Yield the values of a row as cells; quotes and separators are not cells."""
+    """Yield the values of a row as cells; quotes and separators are not cells, and neither are numbers: a comma in one would separate."""
     for token in re.findall(r"\"[^\"]*\"|[^\",;]+|[,;]", row):
         if token[0] == '"':
             yield from (('"', False), (token[1:-1], True), ('"', False))
         else:
-            yield token, token not in (",", ";")
+            yield token, any(map(str.isalpha, token))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from specdec_cli.text.checks import NUMBERS, output_warnings
 from specdec_cli.text.locale.matching import lost_long_numbers, realise
 from specdec_cli.text.locale.scales import spelled_out
 
@@ -41,6 +42,21 @@ def test_an_amount_without_its_million_is_lost() -> None:
 
 
 @pytest.mark.parametrize(
+    ("output", "lost"),
+    [
+        ("Sie zahlten 2 Milliarden.", ["2"]),
+        ("Sie zahlten 2 Milliardenpounden.", ["2"]),
+        ("Sie zahlten 2 Milliarden Pfund.", []),
+        ("Sie zahlten 2 Milliarden \u00a3.", []),
+        ("Sie zahlten GBP 2 Milliarden.", []),
+    ],
+)
+def test_a_currency_in_words_is_lost_without_its_name_sign_or_code(output: str, lost: list[str]) -> None:
+    assert lost_long_numbers("They paid 2 billion pounds.", output, ("en", "de")) == lost
+    assert output_warnings("They paid 2 billion pounds.", output, ("en", "de")) == ((NUMBERS,) if lost else ())
+
+
+@pytest.mark.parametrize(
     ("source", "output", "expected"),
     [
         ("The office opens at 9:00.", "Das Büro öffnet um 21:00 Uhr.", "Das Büro öffnet um 9:00 Uhr."),
@@ -48,6 +64,11 @@ def test_an_amount_without_its_million_is_lost() -> None:
         ("Come at 9:00 this evening.", "Komm heute um 21:00 Uhr.", "Komm heute um 21:00 Uhr."),
         ("It ends at 9.30.", "Es endet um 9,30 Uhr.", "Es endet um 9:30 Uhr."),
         ("The share closed at 12.50 on Monday.", "Die Aktie schloss am Montag bei 12.50.", "Die Aktie schloss am Montag bei 12,50."),
+        ("The share closed at 12.50 on Monday.", "Die Aktie schloss um 12,50 Uhr.", "Die Aktie schloss um 12,50."),
+        ("Buses leave at 11.45 and 12.15.", "Busse fahren um 11.45 und 12,15 Uhr.", "Busse fahren um 11.45 und 12:15 Uhr."),
+        ("We are here between 9 and 11.30.", "Wir sind zwischen 9 und 11,30 Uhr hier.", "Wir sind zwischen 9 und 11:30 Uhr hier."),
+        ("It grew from 9.30 to 11.15.", "Es wuchs von 9.30 auf 11.15.", "Es wuchs von 9,30 auf 11,15."),
+        ("at 1.50, 2.50 and 3.50 metres", "bei 1.50, 2.50 und 3.50 Metern", "bei 1,50, 2,50 und 3,50 Metern"),
     ],
 )
 def test_a_time_keeps_its_hour_unless_the_source_says_that_it_is_later(source: str, output: str, expected: str) -> None:
