@@ -37,9 +37,9 @@ def models(
 
     from specdec_cli.model.bundle_info import read_info
 
-    table = Table(
-        Column("bundle", no_wrap=True), "task", "languages", "decoding", "block size", "MB", "licence", box=None, header_style="bold"
-    )
+    # In a narrow terminal words are divided, and nothing is left out.
+    columns = [Column(name, overflow="fold") for name in ("task", "languages", "decoding", "block size", "MB", "licence")]
+    table = Table(Column("bundle", no_wrap=True), *columns, box=None, header_style="bold")
     cached = [] if names else list(cached_bundles())
     for name in names or [*shipped_bundles(), *map(str, cached)]:
         folder = find_bundle(ModelChoice(name, offline=True), say)

@@ -38,3 +38,12 @@ def test_a_pipe_gets_whole_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.setenv("COLUMNS", "40")
     result = CliRunner().invoke(app, ["models"])
     assert "CC-BY-SA-4.0" in result.stdout and "input-guided" in result.stdout and "\u2026" not in result.stdout
+
+
+def test_a_narrow_terminal_gets_all_letters(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setattr("specdec_cli.commands.models._WIDEST", None)
+    lines = CliRunner().invoke(app, ["models", "en-gec"]).stdout.splitlines()
+    assert len(lines) > 2 and all(len(line) <= 40 for line in lines)
+    assert "\u2026" not in "".join(lines) and "inpu" in "".join(lines) and "4.0" in "".join(lines)
