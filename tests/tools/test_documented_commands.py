@@ -35,7 +35,6 @@ NOT_RUN = {
     "INIT=BUNDLE UPDATES=1200 papers.sh": "trains for hours",
     "$ specdec serve --words words.txt": "a server that is not ended; tests/server makes these requests",
     "pip install 'specdec[dev]'": "needs a model of the hub; tests/benchmark and tests/commands/bench measure a small one",
-    "specdec bench dev.tsv --row greedy --row jacobi": "measures for minutes; tests/commands/bench has rows of these decodings",
     "specdec bench --check-device": "needs a GPU; tests/kernels/test_check_gpu.py imitates one",
     "torchrun --standalone --nproc-per-node 8": "needs eight GPUs; tests/commands/training runs it with two processes",
 }
