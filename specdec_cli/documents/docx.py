@@ -15,11 +15,10 @@ from io import BytesIO
 from itertools import accumulate, pairwise
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.segments import STAND_IN, Change, Segment
+from specdec_cli.documents.segments import STAND_IN, Change, Segment, is_decoded
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
-from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.view import Part, view_of
 
 _TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
@@ -340,7 +339,7 @@ def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int], end: int | N
         end_before = finish
     view = view_of(part for part in parts if part[0])
     text = view.text
-    if not any(map(str.isalpha, without_protected(text))):
+    if not is_decoded(text):
         return
     lead, tail = text[: len(text) - len(text.lstrip())], text[len(text.rstrip()) :]
     whole = Segment(text, view.pieces)

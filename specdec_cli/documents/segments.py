@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.quantities import may_be_alone
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import wrap_words
 from specdec_cli.text.view import View, view_of
@@ -18,6 +19,12 @@ other markup without a meaning in the sentence, and <x1/> for any other.
 _JOINT = "\0"
 _WORD_MARKUP = re.compile(r"</?g\d+>|<[nx]\d+/>")
 """The stand-ins of markup that may begin a line of a paragraph; a comment there would end the paragraph."""
+
+
+def is_decoded(text: str) -> bool:
+    """Whether a text of a document is decoded: it has letters outside its protected spans, or it may be one price, time or number."""
+    outside = without_protected(text)
+    return any(map(str.isalpha, outside)) or may_be_alone(outside)
 
 
 class Change(NamedTuple):
@@ -215,7 +222,7 @@ class SegmentBuilder:
         self._parts.append((_BREAK, begin, finish, ""))
 
     def build(self, layout: Layout | None = None) -> Segment | None:
-        """Return the segment, without white space and markup around its text; None if it has no letters.
+        """Return the segment, without white space and markup around its text; None if this is not decoded (see `is_decoded`).
 
         The marks of `layout` are filled in.
         """
@@ -227,7 +234,7 @@ class SegmentBuilder:
             for (kind, begin, finish, text), name in zip(parts, names, strict=True)
         )
         text = view.text
-        if not any(map(str.isalpha, without_protected(text))):
+        if not is_decoded(text):
             return None
         found = Segment(text, view.pieces, replace(layout or Layout(), marks=marks))
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from specdec_cli.documents.document import line_starts, point_at
-from specdec_cli.documents.segments import Layout, Segment
+from specdec_cli.documents.segments import Layout, Segment, is_decoded
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
-from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.layout import split_marks
 from specdec_cli.text.segment.paragraphs import Paragraph, find_wrapped
 from specdec_cli.text.view import View, joined, view_of
@@ -33,12 +32,13 @@ def line_groups(text: str) -> Iterator[tuple[int, int]]:
 
 
 def text_segment(whole: Segment, start: int, end: int) -> tuple[Segment, tuple[int, int]] | None:
-    """The segment of the lines from `start` to `end` of a text, and where it is in that text without white space; None without letters.
+    """The segment of the lines from `start` to `end` of a text, and where it is in that text without white space; None for texts that are
+    not decoded.
 
     If these are several lines, they are joined by spaces, and the output is wrapped.
     """
     text = whole.text[start:end]
-    if not any(map(str.isalpha, without_protected(text))):
+    if not is_decoded(text):
         return None
     first, last = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
     found = whole.part(first, last)

@@ -686,6 +686,10 @@ POOL = {
 }
 """Labels as they stand in menus, forms and tables, and patterns of translations that a reader accepts."""
 FRAMES = ("{}", "{}", "{}", "# {}", "* {}", "| {} | 12 |", "{}:", "<b>{}</b>", "1. {}", "{}\t{}")
+DECORATED = (
+    "**{}**", "*{}*", "[{}]", "({})", "<b>{}</b>", "**{}**:", "**{}:**", "{} →", "→ {}", "\U0001f389 {}", "{} »", "< {}", "~~{}~~", "{} *",
+    "- **{}**",
+)  # fmt: skip
 
 
 def templates(draw: random.Random) -> Drawn:
@@ -784,6 +788,13 @@ def words_of_the_trade(draw: random.Random) -> Drawn:
 def labels(draw: random.Random) -> Drawn:
     """Words of interfaces, which stand alone."""
     label, frame = draw.choice(sorted(POOL)), draw.choice(FRAMES)
+    pattern = re.escape(frame).replace(r"\{\}", f"(?:{POOL[label]})")
+    return Drawn(frame.replace("{}", label), has=(f"^{pattern}$",))
+
+
+def decorated_labels(draw: random.Random) -> Drawn:
+    """Words of interfaces in marks, or beside signs."""
+    label, frame = draw.choice(sorted(POOL)), draw.choice(DECORATED)
     pattern = re.escape(frame).replace(r"\{\}", f"(?:{POOL[label]})")
     return Drawn(frame.replace("{}", label), has=(f"^{pattern}$",))
 
@@ -937,6 +948,7 @@ KINDS = (
     Kind(faces, 97),
     Kind(faces, 97, "correct"),
     Kind(labels, 85),
+    Kind(decorated_labels, 85),
     Kind(words_of_the_trade, 98, "correct"),
     Kind(spaces, 90, "correct"),
     Kind(spaces_that_stay, 97, "correct"),

@@ -69,6 +69,10 @@ _ALONE = re.compile(rf"\s*{_ITEM}(?:\s?[-\u2013\u2014\u00d7x]\s?{_ITEM})*\s*")
 _LONGEST_ALONE = 60
 PERCENT = re.compile(rf"[ {THIN_SPACES}]?%(?!\w|-[^\W\d])")
 """A percent sign after a number, with nothing after it that makes it a part of a word."""
+_MAY_BE_ALONE = re.compile(
+    rf"(?=.*[{CURRENCIES}]|.*\d[.,:'\u2019\s]\d)-?[{CURRENCIES}]?\s?\d[\d.,:'\u2019 {THIN_SPACES}]{{0,24}}(?<![.,:'\u2019])[{CURRENCIES}%]?"
+)
+"""An amount of any language: digits with separators between them or with the sign of a currency."""
 _CHAIN = re.compile(r"\s?[,;]?\s?(?:(?:and|or|to|not|but not|instead of|rather than|than|und|oder|bis|nicht)\s|[-\u2013]\s?)?")
 _DASH_CENTS = re.compile(r"(?<=\d),(?:-{1,2}|[\u2013\u2014])(?![\w-])")
 _HALF = rf"(?:\s?{half_of_day()}\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
@@ -367,6 +371,11 @@ def written_alone(text: str, languages: Languages) -> str | None:
 def with_percent(number: str, own: Convention) -> str:
     """A number with its percent sign."""
     return own.percent.replace("#", number)
+
+
+def may_be_alone(text: str) -> bool:
+    """Whether a text of any language may be nothing but one price, time, or number with separators (see `written_alone`)."""
+    return _MAY_BE_ALONE.fullmatch(text.strip()) is not None
 
 
 def _as_written(text: str, quantity: Quantity, span: Span, language: str) -> Edit:

@@ -30,12 +30,12 @@ _HEAD = re.compile(
             r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
             r"[^\s:]{1,1000}:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
             r"\\item(?:\[[^][]*\])?\s+|\{\\[^{}]*\}",
-            rf"(?:{EMOJI}|{EMOTICON}(?=\s))\s*",
+            rf"(?:{EMOJI}|{EMOTICON}(?=\s))\s*|[<\u00ab\u00bb\u2039\u203a]{{1,2}} (?!.*[>\u00ab\u00bb\u2039\u203a]$)",  # also other arrows
         )
     )
 )
 _TAG = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>\s*")
-_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+)|{EMOJI}|{EMOTICON})$")
+_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+|[>\u00bb\u203a]{{1,2}}|\*)|{EMOJI}|{EMOTICON})$")
 _MAX_MARK_LENGTH = 256
 """The largest number of characters in a mark at the end of a line."""
 # Opening marks, each with the mark that must close it at the end of the line.
@@ -48,6 +48,11 @@ _PAIRS = tuple(
         (r"[\w.-]+\s*=\s*\"(?=[^\"\s]*\s[^\"]*\"\s*[,;]?$)", r"\"\s*[,;]?$"),
         (r"[\w.-]+\s*=\s*(?=[^\s\"'=(){}]+\s[^=(){};]+$)", r"$"),
         (r"\\(?:(?:sub)*section|chapter|paragraph|caption|title)\*?\{(?=[^{}]*\}$)", r"\}$"),
+        (r"\*{1,3}(?=[^*\s][^*]*\*{1,3}:?$)", r"(?<!\s)\*{1,3}:?$"),  # a whole line in bold type, in brackets and the like
+        (r"~~(?=[^~]+~~$)", r"~~$"),
+        (r"_{1,2}(?=[A-Z][^_]*_{1,2}$)", r"_{1,2}$"),
+        (r"\[(?=[^\W\d_][^][]{0,80}\]$)", r"\]$"),
+        (r"\((?=\w[^().!?]{1,30}\)$)", r"\)$"),
         (r"(?<=\"{3})", r"\"{3}$"),
         (r"(?<='{3})", r"'{3}$"),
     )
@@ -74,8 +79,8 @@ def split_marks(line: str) -> Marked:
     start = _head_end(line)
     end = _tail_start(line, start)
     for opening, closing in _PAIRS:
-        opened = opening.match(line, start)
-        if opened and (closed := closing.search(line[:end], opened.end())):
+        opened = opening.match(line, start, end)
+        if opened and (closed := closing.search(line, opened.end(), end)):
             start, end = opened.end(), closed.start()
             break
     body = line[start:end]
@@ -116,6 +121,8 @@ def _opening_tag(line: str, position: int) -> re.Match[str] | None:
     return tag if closes == 0 or (closes == 1 and closing in rest[_tail_start(rest, 0) :]) else None
 
 
+_LONGEST_ALONE = 40
+"""The most characters of a text that may be one price, time or number."""
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 
 
@@ -184,12 +191,11 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
     if passthrough.writes(alone := line.strip()):
         before, after = line.split(alone)
         return Segments((alone,), (before, after))
-    if is_code(line) or passthrough.matches(line):
-        return Segments((), (line,))
     marked = split_marks(line)
-    if marked.body != line and (is_code(marked.body) or passthrough.matches(marked.body)):
-        return Segments((), (line,))
     cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail, columns=passthrough.translates))
+    is_copied = any(is_code(text) or passthrough.matches(text) for text in {line, marked.body})
+    if is_copied and (sum(map(str.isalpha, marked.body)) > 1 or all(passthrough.matches(text) for text, is_cell in cells if is_cell)):
+        return Segments((), (line,))
     if len(cells) > 1:
         parts = [segment_line(text, limit, count, passthrough, split=split) if is_cell else text for text, is_cell in cells]
     else:
@@ -237,7 +243,7 @@ def _cells(text: str, *, in_table: bool, columns: bool) -> Iterator[tuple[str, b
     """Yield the parts of a table row, each with whether it is a cell; a text that is not a row is one cell. With `columns`, runs of
     spaces separate cells, too.
     """
-    if _ROW.fullmatch(text) and _VALUE.search(text):
+    if not in_table and "\t" not in text and _ROW.fullmatch(text) and _VALUE.search(text):
         yield from _values(text)
         return
     separator = _TABS if "\t" in text else _PIPES
@@ -262,4 +268,4 @@ def _values(row: str) -> Iterator[tuple[str, bool]]:
         if token[0] == '"':
             yield from (('"', False), (token[1:-1], True), ('"', False))
         else:
-            yield token, any(map(str.isalpha, token))
+            yield token, token not in (",", ";") and ("," not in row or any(map(str.isalpha, token)))  # the comma of "3,50" would separate
