@@ -10,9 +10,9 @@ from specdec_cli.pipeline.ignored_edits import edits_outside
 from specdec_cli.text.edits import Edit, split_words
 from specdec_cli.text.locale.quantities import Span
 from specdec_cli.text.protect.spans import is_emoticon, protected_spans
-from specdec_cli.text.shape import STOPS, is_title, lowers_word
+from specdec_cli.text.shape import STOPS, is_in_capitals, is_title, lowers_word
 from specdec_cli.text.spelling.ngrams import NgramModel
-from specdec_cli.text.spelling.speller import changes_name
+from specdec_cli.text.spelling.speller import changes_abbreviation, changes_name
 
 Rejecting = Callable[[int, Edit, str], None]
 """Takes the number of a sentence, an edit of it that is rejected, and the name of the rule."""
@@ -73,7 +73,10 @@ def _of_known_words(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
 
 
 def _of_other_words_than_names(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
-    return [edit for edit in edits if not changes_name(edit)] if context.english else edits
+    if not context.english or not edits:
+        return edits
+    in_capitals = is_in_capitals(context.text, "en")
+    return [edit for edit in edits if not changes_name(edit) and (in_capitals or not changes_abbreviation(context.text, edit))]
 
 
 def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
-from specdec_cli.text.locale.languages import is_function_word
+from specdec_cli.text.locale.languages import is_function_word, short_code
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, without_double_marks
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import spelled_out
@@ -272,9 +272,10 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
     protected spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters. One with
     quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations of "million" and the like after
-    amounts are spelled out, and dashes for no cents are left out.
+    amounts are spelled out, and dashes for no cents are left out. An ordinal of a placeholder (#th) is decoded as that of a number.
     """
     text = without_dash_cents(spelled_out(text, languages[0]), languages[0]) if languages[0] != languages[1] else text
+    yield from _with_ordinals(lacks, text, latin=latin, languages=languages)
     if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
         inner = _watched(lacks, in_small_letters(text), latin=latin, languages=languages)
@@ -288,6 +289,35 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
         yield from (each.changed("quotation marks", partial(_quoted, source=text, language=languages[1])) for each in inner)
     for each in _watched(lacks, text, latin=latin, languages=languages):
         yield each.changed("", partial(_unquoted, source=text, language=languages[1])) if quotes else each
+
+
+_ORDINAL = re.compile(r"(?<![\w#$%{])(#|\$n|%(?:\d\$)?[ds]|%\d|%\(\w+\)[ds]|\$?\{[\w.]*\}|\{\{ ?[\w.]+ ?\}\})(?:st|nd|rd|th)(?!\w)")
+"""An English ordinal of a placeholder: #th, {n}th, %1th, %dth."""
+_ORDINAL_NUMBERS = ("37", "58", "49", "63")
+_WITH_STOP = frozenset(["cs", "da", "de", "et", "fi", "hr", "hu", "is", "lv", "nb", "nn", "no", "pl", "sk", "sl", "sr"])
+"""The languages that write a full stop after the number of an ordinal."""
+
+
+def _with_ordinals(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
+    """The variants of a text with ordinals of numbers in the place of those of placeholders; none if it has no such ordinals."""
+    if short_code(languages[0]) != "en" or short_code(languages[1]) not in _WITH_STOP:
+        return
+    found = list(_ORDINAL.finditer(text))
+    if not 0 < len(found) <= len(_ORDINAL_NUMBERS) or any(number in text for number in _ORDINAL_NUMBERS):
+        return
+    numbers = dict(zip(_ORDINAL_NUMBERS, (each[1] for each in found), strict=False))
+
+    def change(restored: Restored) -> Restored | None:
+        output = restored.text
+        for number, placeholder in numbers.items():
+            if len(re.findall(rf"(?<!\d){number}\.", output)) != 1:
+                return None
+            output = output.replace(f"{number}.", f"{placeholder}.")
+        return restored._replace(text=output)
+
+    shown = apply_edits(text, [Edit(*each.span(), each.group(), f"{number}th") for each, number in zip(found, numbers, strict=True)])
+    ways = variants_with(lacks, shown, latin=latin, languages=languages)
+    yield from (each.changed("ordinals", change, lambda _: None) for each in ways)
 
 
 def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:

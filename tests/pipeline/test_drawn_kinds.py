@@ -852,6 +852,57 @@ def faces(draw: random.Random) -> Drawn:
     return Drawn(form.format(first, face, second), has=(rf"(?:^|\s){re.escape(face)}(?=$|[\s,.])",), keeps=(face,))
 
 
+SUFFIXED = ("#", "{n}", "%1", "%d", "{0}", "%s", "{{ count }}", "${n}")
+ORDINALS = ("{} visit", "the {} visit", "This is your {} visit.", "the {} floor", "You are the {} visitor.", "Your {} order is free.")
+
+
+def ordinals(draw: random.Random) -> Drawn:
+    """Ordinals of placeholders."""
+    name = draw.choice(SUFFIXED)
+    return Drawn(draw.choice(ORDINALS).format(name + draw.choice(("th", "st", "nd", "rd"))), (rf"{re.escape(name)}\. [A-Z]",), (r"\bth\b",))
+
+
+ABBREVIATIONS = (
+    *(
+        "IEEE",
+        "NATO",
+        "NASA",
+        "HTTP",
+        "USB",
+        "DNS",
+        "SQL",
+        "PDF",
+        "LED",
+        "UNESCO",
+        "FIFA",
+        "OECD",
+        "IMF",
+        "FBI",
+        "IBM",
+        "BMW",
+        "GPS",
+        "XML",
+    ),
+    *("iPhone", "macOS", "GitHub", "YouTube", "LaTeX", "JavaScript", "MySQL", "WhatsApp", "user_id", "getName()", "H264", "Wi-Fi", "USB-C"),
+)
+UNITS = ("kWh", "mAh", "GHz", "Mbps", "km/h", "dB", "kPa", "mL", "ppm", "rpm", "hPa", "kB")
+WITH_ABBREVIATION = (
+    "The {} standard is used by many companies.",
+    "They talked about {} and its history.",
+    "She work for {} in London.",
+    "The {} report were published on May.",
+    "He explained how does {} work.",
+    "For example the {} give many informations.",
+)
+WITH_UNIT = ("It have about 20 {} of power.", "The device needs 5 {} at most.", "The value were 300 {} in test.")
+
+
+def abbreviations(draw: random.Random) -> Drawn:
+    """Sentences, right and wrong ones, with abbreviations, names of products, identifiers and units."""
+    token, frame = draw.choice([(draw.choice(ABBREVIATIONS), draw.choice(WITH_ABBREVIATION)), (draw.choice(UNITS), draw.choice(WITH_UNIT))])
+    return Drawn(frame.format(token), keeps=(token,))
+
+
 class Kind(NamedTuple):
     """A kind of texts, the share of them that must come out right, in percent, the task, the format of a document or "", and the
     bundle that translates."""
@@ -949,7 +1000,9 @@ KINDS = (
     Kind(faces, 97, "correct"),
     Kind(labels, 85),
     Kind(decorated_labels, 85),
+    Kind(ordinals, 97),
     Kind(words_of_the_trade, 98, "correct"),
+    Kind(abbreviations, 100, "correct"),
     Kind(spaces, 90, "correct"),
     Kind(spaces_that_stay, 97, "correct"),
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.variants import variants
+from specdec_cli.pipeline.variants import variants, variants_with
 from tests.variants import chosen
 
 Model = Callable[[str], str]
@@ -96,3 +96,22 @@ def test_tags_that_lost_the_text_between_them_are_not_accepted() -> None:
     output, number = placed("the <b>red</b> house", lambda source: source.replace("K7 red K8", "K7 K8"))
     assert (output, number) == ("the <b>red</b> house", 2)
     assert placed("a <b></b> house", lambda source: source) == ("a <b></b> house", 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "expected"),
+    [
+        ("#th visit", "37. Besuch", "#. Besuch"),
+        ("the {n}th and the %1th visit", "der 37. und der 58. Besuch", "der {n}. und der %1. Besuch"),
+        ("Your %dth visit, {name}", "Ihr 37. Besuch, K7", "Ihr %d. Besuch, {name}"),
+        ("the {{ n }}nd floor", "der 37. Stock", "der {{ n }}. Stock"),
+    ],
+)
+def test_ordinals_of_placeholders_are_read_as_those_of_numbers(text: str, output: str, expected: str) -> None:
+    found = chosen(variants_with(lambda _: False, text, languages=("en", "de")), lambda source: output if "37th" in source else source)
+    assert found.text == expected
+
+
+@pytest.mark.parametrize("text", ["the #theme", "37 and the #th", "{n} thanks", "the 5th visit"])
+def test_other_texts_have_no_ordinals_of_placeholders(text: str) -> None:
+    assert all("ordinals" not in each.name for each in variants_with(lambda _: False, text, languages=("en", "de")))

@@ -6,7 +6,7 @@ from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.shape import is_title, lowers_word
-from specdec_cli.text.spelling.speller import changes_name, technical_names
+from specdec_cli.text.spelling.speller import changes_abbreviation, changes_name, technical_names
 from tests.stored_engine import opened
 
 SENTENCES = ("Install {} on the server.", "We use {} for this project.", "The {} package is broken.", "You need {} to run it.")
@@ -93,3 +93,25 @@ def test_titles_have_capitals(text: str, expected: bool) -> None:
 def test_edits_of_names_and_capitals(source: str, text: str, changes: bool, lowers: bool) -> None:
     edit = Edit(0, len(source), source, text)
     assert (changes_name(edit), lowers_word(edit)) == (changes, lowers)
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "changed", "expected"),
+    [
+        ("The IEEE standard", "IEEE", "IEEEE", True),
+        ("The IEEE standard are", "IEEE standard are", "IEE standard is", True),
+        ("Two CD", "CD", "CDs", False),
+        ("The USA are", "USA are", "USA is", False),
+        ("It is WHO", "WHO", "who", False),
+        ("at 20 rpm", "rpm", "rpms", True),
+        ("at 5mL", "mL", "mLs", True),
+        ("with rpm", "rpm", "rpms", False),
+        ("two 5 cat", "cat", "cats", False),
+        ("5 PC", "PC", "PCs", False),
+        ("for macOS in", "macOS in", "MacOS in", True),
+        ("helLo", "helLo", "hello", False),
+    ],
+)
+def test_letters_of_abbreviations_and_units_stay(text: str, source: str, changed: str, expected: bool) -> None:
+    start = text.index(source)
+    assert changes_abbreviation(text, Edit(start, start + len(source), source, changed)) == expected

@@ -121,8 +121,6 @@ def _opening_tag(line: str, position: int) -> re.Match[str] | None:
     return tag if closes == 0 or (closes == 1 and closing in rest[_tail_start(rest, 0) :]) else None
 
 
-_LONGEST_ALONE = 40
-"""The most characters of a text that may be one price, time or number."""
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 
 

@@ -226,6 +226,36 @@ def _is_usual(word: str, new: str) -> bool:
     return word[place + 1 :] != new[place + 1 :] or (word[place] in _VOWELS and new[place] in _VOWELS)
 
 
+_LETTERS = re.compile(r"[A-Za-z]+")
+_LONGEST_ABBREVIATION = 6
+_CAPITAL_INSIDE = re.compile(r"[a-z]+[A-Z]")
+_UNIT_SIGN, _AFTER_NUMBER = re.compile(r"[a-z]{1,2}[A-Z][a-z]?|[b-df-hj-np-tv-xz]{2,4}"), re.compile(r"\d\s?\Z")
+"""The sign of a unit with a capital inside, or without a vowel, and what is before it."""
+
+
+def changes_abbreviation(text: str, edit: Edit) -> bool:
+    """Whether an edit of `text` only adds a letter to an abbreviation in capitals or takes one from it (IEEE, IEEEE), gives a plural to
+    the sign of a unit after a number (20 rpm, 5 mL), or a capital to a name such as macOS. A plural of capitals may be right (CDs).
+    """
+    old, new = (list(_LETTERS.finditer(each)) for each in (edit.source, edit.text))
+    if len(old) != len(new):
+        return False
+    for before, after in zip(old, new, strict=True):
+        own, other = before.group(), after.group()
+        if own.isupper() and other.isupper() and 1 < len(own) <= _LONGEST_ABBREVIATION and _differ_by_letter(own, other):
+            return True
+        if _CAPITAL_INSIDE.match(own) and other == own[0].upper() + own[1:]:
+            return True
+        if other == f"{own}s" and _UNIT_SIGN.fullmatch(own) and _AFTER_NUMBER.search(text, 0, edit.start + before.start()):
+            return True
+    return False
+
+
+def _differ_by_letter(first: str, second: str) -> bool:
+    shorter, longer = sorted((first, second), key=len)
+    return len(longer) == len(shorter) + 1 and any(longer[:place] + longer[place + 1 :] == shorter for place in range(len(longer)))
+
+
 def changes_name(edit: Edit) -> bool:
     """Whether an edit replaces or removes a technical name, a short word without vowels (dwm), or a lengthened word (sooo, yesss), or takes
     the first letter from a word such as dmenu.
