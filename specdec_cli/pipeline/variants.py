@@ -316,8 +316,8 @@ def _with_ordinals(lacks: Lacks, text: str, *, latin: bool, languages: Languages
         return restored._replace(text=output)
 
     shown = apply_edits(text, [Edit(*each.span(), each.group(), f"{number}th") for each, number in zip(found, numbers, strict=True)])
-    ways = variants_with(lacks, shown, latin=latin, languages=languages)
-    yield from (each.changed("ordinals", change, lambda _: None) for each in ways)
+    inner = variants_with(lacks, shown, latin=latin, languages=languages)
+    yield from (each.changed("ordinals", change, lambda _: None) for each in inner)
 
 
 def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:

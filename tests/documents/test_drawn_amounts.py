@@ -29,7 +29,7 @@ def english(draw: random.Random) -> tuple[str, str]:
             (f"{whole % 1000}.{part}", f"{whole % 1000},{part}"),
             (f"{whole + 1000:,}", f"{whole + 1000:,}".replace(",", ".")),
             (f"{hour}:{minute:02} {half}M", f"{hours}:{minute:02} Uhr"),
-            (f"{whole % 100}.{part}%", f"{whole % 100},{part}%"),
+            (f"{whole % 100}.{part}%", f"{whole % 100},{part}\u00a0%"),
         )
     )
 

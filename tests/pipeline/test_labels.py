@@ -43,7 +43,7 @@ def test_a_label_is_translated_where_it_stands_alone(translator: LineTranslator)
         "Yours sincerely,",
     )
     expected = ("Startseite", "Startseite\tStunden\tMai", "| Fertig | Kostenlos |", "* Absenden", "- [ ] Gesamt", "<b>Über uns</b>")
-    assert translated(translator, *sources) == [*expected, "## Niedrig", "Preis:", "Suche..."]
+    assert translated(translator, *sources) == [*expected, "## Niedrig", "Preis:", "Suche...", "Mit freundlichen Grüßen,"]
     assert translated(translator, "Yours sincerely,", "Best regards,") == ["Mit freundlichen Grüßen,"] * 2
 
 
