@@ -1,10 +1,12 @@
-"""A check of a bundle on a GPU: every line has greedy decoding's tokens, by every decoding, block size and batch size; and how fast.
+"""A check of a bundle on a GPU: every line has greedy decoding's tokens, by every decoding, block size and batch size; how fast decoding
+and training are; and that memory is bounded.
 
 Each part prints its results and adds them to a JSON file, so that a later run goes on where this one ended. A part that fails is reported,
 and the next one runs.
 """
 
 import json
+import random
 import time
 import traceback
 from collections import defaultdict
@@ -17,8 +19,9 @@ from typing import Any, Literal
 
 import torch
 
+from specdec_cli.benchmark.check_training import Trained, training_speed
 from specdec_cli.benchmark.inputs import SAMPLE
-from specdec_cli.decoding.graphs import Graphs
+from specdec_cli.decoding.graphs import MOST_FORMS, Capture, Graphs
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.pace import FixedPace
@@ -33,6 +36,7 @@ from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
 from specdec_cli.opening.machine import prepare_torch
 from specdec_cli.text.io.lines import read_text_lines
+from specdec_cli.training.data import SentencePair
 
 OUT = Path("check-gpu.json")
 """The file of the results, without another name."""
@@ -48,6 +52,16 @@ OTHERS = ("auto", "lookup", "input-guided", "jacobi", "gs-jacobi", "ngram-memory
 """Other exact decodings, which are checked alone and in batches."""
 BESIDE = (1, 32, 128, 512)
 """Batch sizes of CTranslate2."""
+BEAM, BEAM_ROWS = 5, (1, 512)
+"""Hypotheses of beam search, and batch sizes in which it is checked and timed, beside CTranslate2."""
+TRAINED: Sequence[Trained] = ("verifier", "drafter")
+"""What is trained."""
+DRAWN, DRAWN_ROWS, DRAWN_SECONDS = 100_000, 512, 60.0
+"""Sentences with which memory is checked, their batch size, and after how many seconds no further window of them begins."""
+WINDOW = 4096
+"""How many of them are sorted by their lengths and decoded together."""
+GROWTH = 1.1
+"""Memory of the second half of these sentences, as a multiple of that of the first, at most."""
 LAUNCHES = 20
 """Bursts whose time on the device is measured."""
 FEW = 300
@@ -87,6 +101,12 @@ class Check:
         yield "kernels, greedy alone", self.alone, "kernels"
         yield from (self._decoding("kernels", rows, size) for rows, size in FIRST)
         yield from ((f"CTranslate2, batch {rows}", self.ctranslate2, rows) for rows in BESIDE)
+        for rows in BEAM_ROWS:
+            yield f"kernels, batch {rows}, beam of {BEAM}", self.beam, "kernels", rows
+            yield f"CTranslate2, batch {rows}, beam of {BEAM}", self.ctranslate2, rows, BEAM
+        for trained, captured in product(TRAINED, (True, False)):
+            yield f"training of the {trained}, {'captured' if captured else 'eager'}", self.training, trained, captured
+        yield f"memory over {DRAWN:,} sentences", self.memory
         yield from (self._decoding("operators", rows, size) for rows, size in ((1, 0), (1, 4), (128, 4)))
         yield "float32, eager operators", self.reference
         for name, rows in product(OTHERS, (1, 128)):
@@ -142,7 +162,8 @@ class Check:
     def engine(self, means: str, decoding: str, rows: int, size: int | None = None) -> Engine:
         """An engine for a decoding in batches of `rows` sentences, with blocks of `size` tokens."""
         bundle, verifier = self.bundle(means)
-        request = DecodingOptions(decoding=decoding, batch_size=rows, block_size=size)
+        beam = BEAM if decoding == "beam" else None
+        request = DecodingOptions(decoding=decoding, batch_size=rows, block_size=size, beam_size=beam)
         return Engine(bundle, resolve(request, bundle), verifier=verifier)
 
     def sentences(self, bundle: Bundle) -> list[Sentence]:
@@ -182,6 +203,67 @@ class Check:
             outputs += decode_with(verifier, engine.drafter, alike, engine.decoding, pace=FixedPace(4, rounds))
         return self.compare(means, outputs)
 
+    def beam(self, means: str, rows: int) -> dict[str, Any]:
+        """Decode by beam search: the hypotheses in batches are those of sentences alone, which are decoded first and kept."""
+        sentences = self.sentences(self.bundle(means)[0])[: max(FEW, rows)]
+        engine = self.engine(means, "beam", rows)
+        self.timed(engine, sentences)
+        outputs, seconds = self.timed(engine, sentences)
+        found = speed(outputs, seconds)
+        if rows == 1:
+            self.keep(f"{means}-beam", outputs)
+            return found
+        alone = self.kept(f"{means}-beam")
+        return found | agreement(alone, [each for each in outputs if each.number in alone])
+
+    def training(self, trained: Trained, captured: bool) -> dict[str, Any]:
+        """The speed of updates with the lines and their greedy outputs."""
+        bundle, greedy = load_bundle(self.folder), self.greedy("kernels")
+        pairs = [SentencePair([*each.source], greedy[each.number]) for each in self.sentences(bundle)]
+        whole = [pair for pair in pairs if pair.target[-1] == bundle.shape.eos]
+        return training_speed(bundle, whole, trained, self.device, captured=captured, capture=self.capture() if captured else None)
+
+    def capture(self) -> Capture | None:
+        """What captures updates in place of CUDA graphs."""
+        return None
+
+    def memory(self) -> dict[str, Any]:
+        """Decode very many drawn sentences of many lengths: memory does not grow in the second half of them, few forms of batches are kept,
+        and sentences that were drawn several times have the same tokens each time.
+        """
+        if self.device == "cuda":
+            torch.cuda.empty_cache()  # what training left would hide growth
+        bundle, verifier = self.bundle("kernels")
+        engine = self.engine("kernels", "lookup" if bundle.drafter is None else "specdec", DRAWN_ROWS, 4)
+        sources = [tuple(each.source) for each in self.sentences(bundle)]
+        drawing = enumerate(drawn_sources(sources, bundle.shape.eos, bundle.shape.max_positions - 16))
+        before = 0 if verifier.graphs is None else verifier.graphs.counts.bursts
+        known: dict[tuple[int, ...], list[int]] = {}
+        # PyTorch's memory after each window, and the rounds of all rows.
+        taken, rounds, drawn, different = list[int](), 0, 0, 0
+        until = time.perf_counter() + DRAWN_SECONDS
+        while time.perf_counter() < until and (window := [Sentence(*each) for each in islice(drawing, WINDOW)]):
+            by_number = {each.number: tuple(each.source) for each in window}
+            for output in engine.decode(window):
+                different += known.setdefault(by_number[output.number], output.ids) != output.ids
+                rounds += output.rounds
+            drawn += len(window)
+            taken.append(self.reserved())
+        half = (len(taken) + 1) // 2
+        first, second = max(taken[:half]), max(taken[half:], default=0)
+        found: dict[str, Any] = {"sentences": drawn, "first_mb": round(first / 2**20, 1), "second_mb": round(second / 2**20, 1)}
+        if verifier.graphs is not None:
+            found |= {"forms": len(verifier.graphs), "rounds_a_burst": round(rounds / max(verifier.graphs.counts.bursts - before, 1), 1)}
+        if second > GROWTH * first:
+            found["error"] = "memory grows"
+        elif found.get("forms", 0) > MOST_FORMS:
+            found["error"] = "too many forms of batches are kept"
+        return found | ({"different": different} if different else {"same": drawn})
+
+    def reserved(self) -> int:
+        """Bytes of the device's memory that PyTorch holds, those of graphs too; 0 on a CPU."""
+        return torch.cuda.memory_reserved() if self.device == "cuda" else 0
+
     def timed(self, engine: Engine, sentences: Sequence[Sentence]) -> tuple[list[Hypothesis], float]:
         """The hypotheses of `sentences`, by their numbers, and the seconds that they took."""
         self.wait()
@@ -219,22 +301,30 @@ class Check:
 
     def compare(self, means: str, outputs: Sequence[Hypothesis]) -> dict[str, Any]:
         """How many of the outputs are not those of greedy decoding one at a time by the same means, which is decoded first."""
-        greedy = self.greedy(means)
-        wrong = [each.number for each in outputs if greedy[each.number] != each.ids]
-        return {"different": len(wrong), "of": len(outputs), "first": wrong[:5]} if wrong else {"same": len(outputs)}
+        return agreement(self.greedy(means), outputs)
 
     def greedy(self, means: str) -> dict[int, list[int]]:
         """The tokens of greedy decoding one at a time, which are kept beside the results."""
-        kept = self.out.with_suffix(f".{means}.tokens")
-        if not kept.exists():
+        if not self._kept(means).exists():
             self.alone(means)
-        return {int(number): found for number, found in json.loads(kept.read_text(encoding="utf-8")).items()}
+        return self.kept(means)
+
+    def keep(self, name: str, outputs: Sequence[Hypothesis]) -> None:
+        """Keep the tokens of `outputs` beside the results."""
+        write_json(self._kept(name), {str(each.number): each.ids for each in outputs})
+
+    def kept(self, name: str) -> dict[int, list[int]]:
+        """The tokens that were kept as `name`."""
+        return {int(number): found for number, found in json.loads(self._kept(name).read_text(encoding="utf-8")).items()}
+
+    def _kept(self, name: str) -> Path:
+        return self.out.with_suffix(f".{name}.tokens")
 
     def alone(self, means: str) -> dict[str, Any]:
         """Decode all lines greedily, one at a time, and keep their tokens: with them the other outputs are compared."""
         engine = self.engine(means, "greedy", 1)
         outputs, seconds = self.timed(engine, self.sentences(self.bundle(means)[0]))
-        write_json(self.out.with_suffix(f".{means}.tokens"), {str(each.number): each.ids for each in outputs})
+        self.keep(means, outputs)
         return speed(outputs, seconds)
 
     def reference(self) -> dict[str, Any]:
@@ -245,8 +335,8 @@ class Check:
         differ = sum(greedy[each.number] != each.ids for each in outputs)
         return speed(outputs, seconds) | {"differ_by_rounding": differ, "of": len(outputs)}
 
-    def ctranslate2(self, rows: int) -> dict[str, Any]:
-        """The speed of CTranslate2 in float16 with the same weights and sources, greedy."""
+    def ctranslate2(self, rows: int, beam: int = 1) -> dict[str, Any]:
+        """The speed of CTranslate2 in float16 (on a CPU float32) with the same weights and sources, greedy or with a `beam`."""
         from ctranslate2 import Translator  # type: ignore[attr-defined]
 
         from specdec_cli.model.formats import find_writer
@@ -255,13 +345,15 @@ class Check:
         bundle, folder = load_bundle(self.folder), self.out.with_suffix(".ctranslate2")
         if not folder.exists():
             find_writer("ctranslate2")(bundle, folder, "float16" if self.device == "cuda" else None)
-        translator, text = Translator(str(folder), device=self.device, compute_type="auto"), FolderTokenizer(folder)
+        # "auto" would take int8_float16 on a GPU.
+        kind = "float16" if self.device == "cuda" else "float32"
+        translator, text = Translator(str(folder), device=self.device, compute_type=kind), FolderTokenizer(folder)
         sentences = self.sentences(bundle)[: FEW if rows == 1 else None]
         sources = [text.source_pieces(each.source[:-1]) for each in sentences]
         prefix = [text.target_prefix] * len(sources) if text.target_prefix else None
 
         def translate(part: Sequence[Sequence[str]], few: Sequence[Sequence[str]] | None) -> list[Any]:
-            options: dict[str, Any] = {"max_batch_size": rows, "beam_size": 1, "max_decoding_length": 200}
+            options: dict[str, Any] = {"max_batch_size": rows, "beam_size": beam, "max_decoding_length": 200}
             return list(translator.translate_batch(part, target_prefix=few, **options))
 
         translate(sources[:64], prefix and prefix[:64])
@@ -269,7 +361,12 @@ class Check:
         found = [translate([each], prefix and prefix[:1])[0] for each in sources] if rows == 1 else translate(sources, prefix)
         seconds = time.perf_counter() - begun
         tokens = sum(len(each.hypotheses[0]) + 1 for each in found)
-        return {"ms_a_line": round(1000 * seconds / len(found), 3), "tokens_per_s": round(tokens / seconds), "tokens": tokens}
+        return {
+            "ms_a_line": round(1000 * seconds / len(found), 3),
+            "tokens_per_s": round(tokens / seconds),
+            "tokens": tokens,
+            "compute_type": translator.compute_type,
+        }
 
 
 def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
@@ -277,6 +374,22 @@ def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
     tokens, rounds = sum(len(each.ids) for each in outputs), sum(each.rounds for each in outputs)
     rates = {"ms_a_line": round(1000 * seconds / len(outputs), 3), "tokens_per_s": round(tokens / seconds)}
     return rates | {"tokens": tokens, "tokens_a_round": round(tokens / rounds, 2)}
+
+
+def agreement(expected: dict[int, list[int]], outputs: Sequence[Hypothesis]) -> dict[str, Any]:
+    """How many of the outputs have not the `expected` tokens of their sentence."""
+    wrong = [each.number for each in outputs if expected[each.number] != each.ids]
+    return {"different": len(wrong), "of": len(outputs), "first": wrong[:5]} if wrong else {"same": len(outputs)}
+
+
+def drawn_sources(sources: Sequence[tuple[int, ...]], eos: int, longest: int) -> Iterator[tuple[int, ...]]:
+    """DRAWN sources of at most `longest` ids: beginnings of `sources`, which end with `eos`, a quarter of them behind a whole other one."""
+    draw = random.Random(1)
+    for _ in range(DRAWN):
+        ids = draw.choice(sources)[:-1]
+        ids = ids[: draw.randint(1, max(len(ids), 1))]
+        before = draw.choice(sources)[:-1] if draw.random() < 0.25 else ()
+        yield (*(*before, *ids)[: longest - 1], eos)
 
 
 def by_width(verifier: Verifier, sentences: Sequence[Sentence]) -> list[list[Sentence]]:

@@ -196,11 +196,20 @@ class Graphs:
         return found
 
     def give_back(self, form: Hashable, buffers: Buffers[Any]) -> None:
-        """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or MOST_BYTES."""
+        """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or MOST_BYTES.
+
+        Nothing is freed before the device has done its work: the last burst of a player may still write to its boards.
+        """
         with self._lock:
             self._free[form] = buffers
-            while len(self._free) > MOST_FORMS or (len(self._free) > 1 and sum(each.bytes for each in self._free.values()) > MOST_BYTES):
+            if self._are_too_many():
+                self.capture.event().synchronize()
+            while self._are_too_many():
                 self._free.popitem(last=False)
+
+    def _are_too_many(self) -> bool:
+        kept = len(self._free)
+        return kept > MOST_FORMS or (kept > 1 and sum(each.bytes for each in self._free.values()) > MOST_BYTES)
 
     def __len__(self) -> int:
         return len(self._free)

@@ -46,7 +46,7 @@ class TritonDrafter(BlockDrafter):
         ids = torch.full_like(positions, self.config.mask)
         if self.config.offset == 0:
             ids[..., 0] = last
-        state = linear(previous, self.previous_state)
+        state = linear(previous.contiguous(), self.previous_state)
         return embed(ids[:, 0], positions[:, 0], self.vocabulary.embedding)[:, None] + self.slots[: positions.shape[2]] + state[:, :, None]
 
     def run(self, x: Tensor, positions: Tensor, mask: Mask, view: SourceView, stores: object) -> Tensor:

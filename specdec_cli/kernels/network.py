@@ -14,7 +14,7 @@ from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
 from specdec_cli.kernels.sample import sample
-from specdec_cli.kernels.support import supported
+from specdec_cli.kernels.support import DESCRIPTION, supported
 from specdec_cli.kernels.vocabulary import Best, best_tokens, fits
 from specdec_cli.model.attention import Attention, PrefixMask
 from specdec_cli.model.cache import Cache, LayerCache
@@ -51,7 +51,7 @@ class TritonNetwork:
 
     @property
     def description(self) -> str:
-        return "Triton kernels"
+        return DESCRIPTION
 
     @property
     def fingerprint(self) -> tuple[str, ...]:
@@ -170,7 +170,7 @@ class TritonNetwork:
     @torch.no_grad()
     def continuations(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
         """The `count` best tokens (N, `count`) after each of the top states (N, W), and their log probabilities in float32."""
-        best = best_tokens(states, self.model.output, best=count, totals=True)
+        best = best_tokens(states.contiguous(), self.model.output, best=count, totals=True)
         assert best.totals is not None
         return best.ids, best.values.masked_fill(suppressed(best.values), -torch.inf) - best.totals[:, None]
 
@@ -195,7 +195,7 @@ class TritonNetwork:
     @torch.no_grad()
     def best(self, states: Tensor, *, logits: bool = False) -> Best:
         """The best token after each of the top states (..., W), which are N in all; with `logits` also all logits (N, V)."""
-        return best_tokens(states.reshape(-1, states.shape[-1]), self.model.output, logits=logits)
+        return best_tokens(states.contiguous().view(-1, states.shape[-1]), self.model.output, logits=logits)
 
 
 def _best_of(rule: Rule, vocabulary: int) -> int:

@@ -5,7 +5,8 @@ order of the operators; a product and a sum are never fused.
 """
 
 import math
-from functools import lru_cache
+import struct
+from functools import cache
 
 import torch
 import triton
@@ -37,12 +38,12 @@ def _logarithm(x, table):
     return power * tl.load(table + TERMS + 1) + (ratio + ratio) * series
 
 
-@triton.jit(do_not_specialize=["seed"])
+@triton.jit(do_not_specialize=["seed", "inverse"])
 def _sample(
-    logits, least, streams, lengths, table, best, ids, seed, QUERIES: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr,
+    logits, least, streams, lengths, table, best, ids, seed, inverse, QUERIES: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr,
     BLOCKS: tl.constexpr,
 ):  # fmt: skip
-    """One program a position and tile. A block of the generator has the words of four tokens."""
+    """One program a position and tile. A block of the generator has the words of four tokens. `inverse` has the bits of 1 / temperature."""
     position = tl.program_id(0).to(tl.int64)
     row = position // QUERIES
     block = tl.program_id(1) * BLOCKS + tl.arange(0, BLOCKS)
@@ -52,7 +53,7 @@ def _sample(
     words = tl.philox(
         seed, block.to(tl.uint32), place.to(tl.uint32), first + zeros.to(tl.uint32), second + zeros.to(tl.uint32), n_rounds=10
     )
-    half, scale, temperature = tl.load(table + TERMS + 2), tl.load(table + TERMS + 3), tl.load(table + TERMS + 4)
+    half, scale, temperature = tl.load(table + TERMS + 2), tl.load(table + TERMS + 3), inverse.to(tl.float64, bitcast=True)
     top = tl.full([BLOCKS], -float("inf"), tl.float64)
     token = zeros + VOCABULARY
     for number in tl.static_range(4):
@@ -81,7 +82,7 @@ def sample(logits: Tensor, rule: Sampled, streams: Tensor, lengths: Tensor) -> t
     best = torch.empty(rows, queries, tiles, dtype=torch.float64, device=logits.device)
     ids = torch.empty(rows, queries, tiles, dtype=torch.int64, device=logits.device)
     _sample[(rows * queries, tiles)](
-        *(logits, least, streams.contiguous(), lengths, _table(rule.temperature, logits.device), best, ids, rule.seed),
+        *(logits, least, streams.contiguous(), lengths, _table(logits.device), best, ids, rule.seed, _bits(1.0 / rule.temperature)),
         QUERIES=queries,
         VOCABULARY=vocabulary,
         TILES=tiles,
@@ -92,8 +93,13 @@ def sample(logits: Tensor, rule: Sampled, streams: Tensor, lengths: Tensor) -> t
     return ids.masked_fill(best < highest[..., None], vocabulary).amin(-1), highest
 
 
-@lru_cache(maxsize=8)
-def _table(temperature: float, device: torch.device) -> Tensor:
-    """The constants of the kernel in float64: Triton would take them for float32."""
+def _bits(number: float) -> int:
+    """The bits of a float64 number: Triton would take the number for float32."""
+    return int(struct.unpack("<q", struct.pack("<d", number))[0])
+
+
+@cache
+def _table(device: torch.device) -> Tensor:
+    """The constants of the kernel in float64. They are kept for good, since CUDA graphs read them."""
     terms = [1.0 / (2 * term + 1) for term in range(int(TERMS))]
-    return torch.tensor([*terms, math.sqrt(0.5), math.log(2.0), 0.5, 2.0**-32, 1.0 / temperature], dtype=torch.float64).to(device)
+    return torch.tensor([*terms, math.sqrt(0.5), math.log(2.0), 0.5, 2.0**-32], dtype=torch.float64).to(device)

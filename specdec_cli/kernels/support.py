@@ -8,6 +8,8 @@ import torch
 from specdec_cli.kernels.tiles import WIDEST_ROW
 from specdec_cli.model.config import TransformerConfig
 
+DESCRIPTION = "Triton kernels"
+"""How they are named."""
 WIDEST_HEAD = 128
 LARGEST_VOCABULARY = 2**18
 TYPES = (torch.float32, torch.float16, torch.bfloat16)

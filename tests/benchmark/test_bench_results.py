@@ -92,6 +92,13 @@ def test_lines_are_identical_if_their_tokens_are_equal() -> None:
     assert violations(rows) == ["row specdec: 2 of 3 lines equal those of greedy; line 2 does not"]
 
 
+@pytest.mark.parametrize(("engine", "count"), [("Triton kernels", 1), ("PyTorch's operators", 0)])
+@pytest.mark.parametrize("precision", ["float16", "bfloat16", "float32"])
+def test_on_a_gpu_what_kernels_compute_must_be_exact(engine: str, count: int, precision: str) -> None:
+    rows = [measured("greedy", [1]), replace(measured("specdec", [1], (ONE, (7, 8, 3))), settings={"engine": engine})]
+    assert len(Outcome(summarise(rows, no_score), {"device": "cuda", "precision": precision}, {}).violations()) == count
+
+
 def test_numbers_that_were_not_measured_are_none() -> None:
     runs = tuple(Run(1.0, tuple(Output(text, (ONE,)) for text in ("a", "b c", "")), None) for _ in range(2))
     (result,) = summarise([Measured(Row("ctranslate2-beam"), {}, runs)], no_score)

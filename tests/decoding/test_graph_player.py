@@ -1,7 +1,9 @@
 """Rounds that are replayed as graphs equal computed ones; graphs are imitated."""
 
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -28,7 +30,7 @@ from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
-from tests.decoding.imitation import imitated
+from tests.decoding.imitation import ImitatedCapture, imitated
 from tests.decoding.test_pace import CHEAP
 from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
@@ -120,6 +122,30 @@ def test_successive_decodings_reuse_buffers(order: list[tuple[int, str]], count:
             results = found(imitation.verifier, made[kind], sentences, rows)
             assert without_rounds(results) == without_rounds(found(plain, made[kind], sentences, rows))
     assert len(imitation.graphs) <= kept
+
+
+def test_buffers_are_freed_after_the_work_that_writes_to_them() -> None:
+    """The last burst of a player may still write to its board when another one's buffers are given back."""
+    freed: list[bool] = []
+
+    class Reached:
+        def synchronize(self) -> None:
+            freed.append(first() is None)
+
+    class Watched(ImitatedCapture):
+        def event(self) -> Any:
+            return Reached()
+
+    kept = graphs.Graphs(Watched())
+    buffers = kept.take("a", lambda: [torch.zeros(1)])
+    first = weakref.ref(buffers.board("board", kept.capture, (1,)))
+    with mock.patch.object(graphs, "MOST_FORMS", 1):
+        kept.give_back("a", buffers)
+        del buffers
+        assert freed == []
+        kept.give_back("b", kept.take("b", lambda: [torch.zeros(1)]))
+    assert freed == [False]
+    assert first() is None
 
 
 @pytest.mark.parametrize("rows", [1, 12])

@@ -40,6 +40,11 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     monkeypatch.setattr(check_gpu, "BESIDE", ())
     monkeypatch.setattr(check_gpu, "BURSTS", (3,))
     monkeypatch.setattr(check_gpu, "OTHERS", ("lookup",))
+    monkeypatch.setattr(check_gpu, "BEAM_ROWS", ())
+    monkeypatch.setattr(check_gpu, "TRAINED", ())
+    monkeypatch.setattr(check_gpu, "DRAWN", 2)
+    monkeypatch.setattr(check_gpu, "DRAWN_ROWS", 2)
+    monkeypatch.setattr(check_gpu, "WINDOW", 1)
     out = tmp_path / "out.json"
     check = Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu")
     check.run()
@@ -49,6 +54,8 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     assert results["kernels, batch 2, block size 3"]["replays"] > 0
     assert results["kernels, batch 128, lookup"]["same"] == 2
     assert results["kernels, batch 32, bursts of 3 rounds"]["same"] == 2
+    assert results["memory over 2 sentences"]["same"] == 2
+    assert results["memory over 2 sentences"]["forms"] > 0
     assert results["operators, batch 1, block size 0"]["same"] == 2
     assert results["float32, eager operators"]["differ_by_rounding"] == 0
     assert results["kernels, batch 1, block size 0"]["us_a_round"] > 0

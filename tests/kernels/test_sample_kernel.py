@@ -1,5 +1,7 @@
 """The kernel of sampling chooses the tokens that the operators choose, and their scores have the same bits."""
 
+from unittest import mock
+
 import pytest
 import torch
 
@@ -34,3 +36,13 @@ def test_a_position_has_the_same_token_in_any_company() -> None:
             one = logits[row : row + 1, query : query + 1].contiguous()
             alone = sample(one, Sampled(), streams[row : row + 1], lengths[row : row + 1] + query)[1]
             assert torch.equal(alone[0, 0], together[row, query])
+
+
+def test_what_a_graph_reads_stays_where_it_is() -> None:
+    """A CUDA graph reads the constants at the address of its capture, whatever temperatures other requests have."""
+    logits, streams, lengths = torch.randn(1, 1, 20), torch.tensor([[1, 2]]), torch.tensor([3])
+    sample(logits, Sampled(), streams, lengths)
+    with mock.patch.object(torch, "tensor", side_effect=AssertionError("the constants are made anew")):
+        for number in range(9):
+            sample(logits, Sampled(temperature=0.5 + 0.1 * number), streams, lengths)
+        sample(logits, Sampled(), streams, lengths)

@@ -158,3 +158,12 @@ def test_half_precision_gives_the_same_tokens_with_drafts_and_in_batches() -> No
 def test_a_model_that_kernels_cannot_compute_is_refused() -> None:
     with pytest.raises(ValueError, match=r"kernels do not compute in torch\.float64"):
         TritonNetwork(tiny_transformer().double())
+
+
+def test_states_may_be_a_part_of_others() -> None:
+    network, states = TritonNetwork(tiny_transformer(decoder_layers=1)), torch.randn(3, 4, 32)
+    part = states[:, 1:2]
+    assert torch.equal(network.project(part), network.project(part.contiguous()))
+    rows = states[:, 1]
+    for found, expected in zip(network.continuations(rows, 2), network.continuations(rows.contiguous(), 2), strict=True):
+        assert torch.equal(found, expected)

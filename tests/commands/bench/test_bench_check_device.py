@@ -1,6 +1,7 @@
 """`specdec bench --check-device`: its plan, played on a CPU with a tiny model, and what it refuses."""
 
 import json
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from specdec_cli.benchmark import check_gpu
 from specdec_cli.benchmark.check_gpu import Check
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import MissingLibraryError, SpecdecError, UsageError
+from specdec_cli.model.bundle import Bundle
 
 app = typer.Typer()
 app.command()(bench)
@@ -30,7 +32,9 @@ def triton(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Check, "bundle", lambda check, _: eager(check, "float32"))
     for name, found in (("card", {"input": "DATA/x"}), ("kernels", {})):
         monkeypatch.setattr(Check, name, lambda check, found=found: found | {"name": check.input})
-    monkeypatch.setattr(check_gpu, "BESIDE", ())
+    for name in ("BESIDE", "TRAINED", "BEAM_ROWS"):
+        monkeypatch.setattr(check_gpu, name, ())
+    monkeypatch.setattr(check_gpu, "DRAWN", 4)
 
 
 def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -86,3 +90,61 @@ def test_long_blocks_and_bursts_give_greedys_tokens_and_a_later_run_goes_on(
     assert isinstance(again.exception, SpecdecError) and again.exception.exit_code == 1
     assert checked[0] in again.stdout and f"not as they should be: {checked[1]}" in again.stdout
     assert f"{checked[2]}:" not in again.stdout
+
+
+@pytest.fixture
+def check(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, triton: None) -> Check:  # noqa: ARG001
+    """A check of the bundle that draws twelve sentences in windows of three."""
+    for name, value in (("DRAWN", 12), ("DRAWN_ROWS", 2), ("WINDOW", 3)):
+        monkeypatch.setattr(check_gpu, name, value)
+    return Check(folder, ["ka lo mi", "no pe", "lo"], tmp_path / "out.json", 1e9, "cpu")
+
+
+@pytest.mark.parametrize(("taken", "grows"), [((5, 9, 9, 9), False), ((5, 6, 7, 8), True)])
+def test_memory_that_grows_with_the_sentences_is_an_error(
+    check: Check, taken: tuple[int, ...], grows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = iter(each << 20 for each in taken)
+    monkeypatch.setattr(check, "reserved", lambda: next(values))
+    found = check.memory()
+    assert (found["sentences"], found["same"], found["second_mb"]) == (12, 12, taken[-1])
+    assert found.get("error") == ("memory grows" if grows else None)
+
+
+def test_drawn_sentences_have_many_lengths_and_repeat() -> None:
+    sources = [(5, 6, 7, 8, 3), (9, 10, 3)]
+    drawn = list(islice(check_gpu.drawn_sources(sources, 3, 6), 200))
+    assert {len(each) for each in drawn} == {2, 3, 4, 5, 6}
+    assert all(each[-1] == 3 and 3 not in each[:-1] for each in drawn)
+    assert len(set(drawn)) < 100
+    assert drawn == list(islice(check_gpu.drawn_sources(sources, 3, 6), 200))
+
+
+def test_beams_in_batches_are_compared_with_those_alone(check: Check) -> None:
+    check.beam("kernels", 1)
+    assert check.beam("kernels", 2)["same"] == 3
+    kept = check.out.with_suffix(".kernels-beam.tokens")
+    kept.write_text(json.dumps(json.loads(kept.read_text()) | {"1": [3]}))
+    found = check.beam("kernels", 2)
+    assert (found["different"], found["first"]) == (1, [1])
+
+
+def test_ctranslate2_has_the_weights_in_the_same_precision(check: Check) -> None:
+    found = [check.ctranslate2(rows, beam) for rows, beam in ((1, 1), (2, 2))]
+    assert [each["compute_type"] for each in found] == ["float32"] * 2
+    assert all(each["tokens"] > 0 for each in found)
+
+
+def test_training_is_measured_with_the_greedy_outputs(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Any] = []
+
+    def measured(_: Bundle, *given: Any, **options: Any) -> dict[str, Any]:
+        seen.append((*given, options))
+        return {"x": 1}
+
+    monkeypatch.setattr(check_gpu, "training_speed", measured)
+    greedy = check.greedy("kernels")
+    assert check.training("verifier", True) == {"x": 1}
+    ((pairs, trained, device, options),) = seen
+    assert [pair.target for pair in pairs] == [ids for ids in greedy.values() if ids[-1] == pairs[0].source[-1]]
+    assert (trained, device, options) == ("verifier", "cpu", {"captured": True, "capture": None})
