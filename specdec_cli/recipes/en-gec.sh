@@ -156,6 +156,20 @@ prepare quarter
 specdec train-verifier "$work/wide" --init "$work/before" --data "$work/quarter*2" --data "$work/usual*2" --data "$work/learners" \
     --data "$work/few" --data "$work/chat*20" "${task[@]}" --recipe en-gec-whole --set optimizer.learning_rate=5e-4 "${short[@]}"
 
+# Last, what learners say, drawn from hand-written patterns, and corrections of documentation (source, corrected, origin), if TEXT has them.
+specdec convert "$work/before" "$work/later" --average "$work/wide*0.7" --force
+[ -e "$work/patterns.tsv" ] || xzcat "$(dirname "$0")/en-gec-patterns.tsv.xz" > "$work/patterns.tsv"
+prepare patterns
+documentation=()
+if [ -e "$text/pairs.docs.tsv" ]; then
+    [ -e "$work/docs.tsv" ] || cut -f1,2 "$text/pairs.docs.tsv" > "$work/docs.tsv"
+    prepare docs
+    documentation=(--data "$work/docs*4")
+fi
+specdec train-verifier "$work/patterned" --init "$work/later" --data "$work/quarter" --data "$work/usual*2" --data "$work/learners" \
+    --data "$work/patterns*4" "${documentation[@]}" --data "$work/chat*20" "${task[@]}" --recipe en-gec-whole \
+    --set optimizer.learning_rate=4e-4 --set run.max_updates=900 "${short[@]}"
+
 # The n-grams of all correct text, for the scores of edits.
 if [ ! -e "$work/text.tsv" ]; then
     cut -f2 "$work/clean.tsv" | cat - ${NGRAM_TEXT:-} | awk '{ print $0 "\t" $0 }' > "$work/text.partial"
@@ -165,7 +179,7 @@ prepare text
 lexicon=()
 for file in ${LEXICON:-}; do lexicon+=(--lexicon "$file"); done
 cut -f2 "$work/text/train.tsv" > "$work/ngrams.txt"
-specdec convert "$work/before" "$work/en-gec" --average "$work/wide*0.7" --ngrams "$work/ngrams.txt" \
+specdec convert "$work/later" "$work/en-gec" --average "$work/patterned*0.5" --ngrams "$work/ngrams.txt" \
     "${lexicon[@]}" --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.1, -2.0]' \
     --set 'modes.balanced=[-0.2, -3.0]' --set 'modes.thorough=[-0.85, -3.0]' --set margins.thorough=1.0 \
     --set offsets.mark_inserted=0.15 --set offsets.mark_removed=-0.1 --set offsets.word_removed=-0.2 --set offsets.word_replaced=-0.4

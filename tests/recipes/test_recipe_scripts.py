@@ -84,6 +84,7 @@ def test_the_script_of_the_corrector_runs(shell: Shell, bundle_folder: Path, tmp
         trained = [line.split("\t")[-1] for line in (tmp_path / "work" / name / "train.tsv").read_text(encoding="utf-8").splitlines()]
         assert trained and not {sentences[place] for place in dropped} & set(trained), name
     assert sentences[5] in (tmp_path / "work" / "data" / "train.tsv").read_text(encoding="utf-8")
+    assert len((tmp_path / "work" / "patterns" / "train.tsv").read_text(encoding="utf-8").splitlines()) > 10_000
     made = load_bundle(tmp_path / "work" / "en-gec")
     shipped = load_bundle(ROOT / "specdec_cli" / "bundles" / "en-gec").info
     for key in ("task", "decoding", "modes", "margins", "offsets", "max_pieces"):
