@@ -836,6 +836,44 @@ CHATTED = (
 FACES = (":)", ":-)", ";)", ":(", ":'(", ":D", "<3", ":P", "^^", "xD", ":))", "=)", "-_-", ":/", "</3")
 
 
+REFERENCES = (
+    "Thank you for your order {}.",
+    "Please pay the invoice {} today.",
+    "See {} on page 3.",
+    "Room {} is free.",
+    "Your ticket has the {}.",
+    "Bus {} goes to the station.",
+    "We found an error in report {}.",
+    "Question {} was too difficult.",
+    "Our account {} is empty.",
+    "I lost contract {}.",
+)
+REFERENCES_IN_GERMAN = (
+    "Vielen Dank für Ihre Bestellung {}.",
+    "Bitte zahlen Sie heute die Rechnung {}.",
+    "Siehe {} auf Seite 3.",
+    "Zimmer {} ist frei.",
+    "Meine Karte hat die {}.",
+    "Der Bus {} fährt zum Bahnhof.",
+    "Frage {} war zu schwer.",
+    "Ich habe den Vertrag {} verloren.",
+)
+
+
+def references(draw: random.Random) -> Drawn:
+    """Things with a number after "no."."""
+    number = draw.choice(("", "", "A-", "RX-", "INV-")) + str(draw.randrange(1, 99_999))
+    source = draw.choice(REFERENCES).format(f"{draw.choice(('no.', 'No.'))} {number}")
+    return Drawn(source, has=(rf"(?<![\w-]){re.escape(number)}(?!\d)",), lacks=(r"(?i)\bn(?:o|ein|icht|ie)\b",))
+
+
+def references_in_german(draw: random.Random) -> Drawn:
+    """Things with a number after "Nr."."""
+    number = draw.choice(("", "", "A-", "RX-")) + str(draw.randrange(1, 99_999))
+    source = draw.choice(REFERENCES_IN_GERMAN).format(f"Nr. {number}")
+    return Drawn(source, has=(rf"(?<![\w-]){re.escape(number)}(?!\d)",), lacks=(r"\bNr\b",))
+
+
 def exclamations(draw: random.Random) -> Drawn:
     """Sentences with several final marks."""
     runs = [draw.choice(RUNS) for _ in range(draw.choice((1, 1, 2)))]
@@ -995,6 +1033,8 @@ KINDS = (
     Kind(code, 100, "correct"),
     Kind(titles, 100, "correct"),
     Kind(shouted, 90),
+    Kind(references, 97),
+    Kind(references_in_german, 97, bundle="de-en"),
     Kind(exclamations, 97),
     Kind(faces, 97),
     Kind(faces, 97, "correct"),

@@ -25,7 +25,7 @@ jan feb mar apr jun jul aug sep sept oct okt nov dec dez
 _ANYWHERE = frozenset((_ENGLISH + _GERMAN + _OTHERS).split())
 _BEFORE_NUMBER = frozenset(_NUMBERED.split())
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
-_LETTERED = re.compile(r"[A-Z](?:[.,;:)]|$)")
+_LETTERED = re.compile(r"[A-Z](?:[.,;:)]|$)|[A-Z]{1,4}-?\d")
 _ROMAN = re.compile(r"[IVX]+")
 
 
@@ -60,7 +60,8 @@ def is_abbreviation(word: str, following: str) -> bool:
     """Whether `word` ends with a full stop that does not end a sentence; `following` is the next word.
 
     True for known abbreviations, for initials and abbreviations of single letters (J., U.S., z.B.), for ordinals (3., XIV.),
-    and before a number or a single letter for words such as No. or Fig. False for ellipses and for words without a full stop.
+    and before a number, a reference such as B-12 or a single letter for words such as No. or Fig. False for ellipses and for words
+    without a full stop.
     """
     if not word.endswith(".") or word.endswith(".."):
         return False

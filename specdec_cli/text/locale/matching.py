@@ -40,7 +40,7 @@ _GOES_ON = re.compile(rf"-|\w|{MULTIPLIER.pattern}", re.IGNORECASE)
 """What is after an amount that goes on, as in $5-Schein, so that its sign stays before it."""
 _HALF = re.compile(rf"(?P<clock>.*?)(?P<space>\s?){half_of_day()}\.?", re.IGNORECASE)
 """A time with a.m. or p.m."""
-_HALF_AFTER = re.compile(r"\s?[ap]\.?\s?m\b(?:\.(?!\s*$))?|\s?Uhr\b|\s?o['\u2019]clock\b", re.IGNORECASE)
+_HALF_AFTER = re.compile(rf"\s?{half_of_day()}\b(?:\.(?!\s*$))?|\s?Uhr\b|\s?o['\u2019]clock\b", re.IGNORECASE)
 """What a model may write after an hour of the clock of 24 hours."""
 HalfForm = tuple[str, str, bool]
 """How a.m. and p.m. are written: the space before them, the full stop after the first letter, and whether they are capitals."""

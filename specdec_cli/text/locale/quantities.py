@@ -10,14 +10,12 @@ from typing import Literal
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import is_function_word, short_code
-from specdec_cli.text.locale.words import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, half_of_day
+from specdec_cli.text.locale.words import AMOUNT_WORDS, CODES, CURRENCIES, MULTIPLIER, half_of_day
 from specdec_cli.text.protect.spans import protected_spans
 
 Span = tuple[int, int]
 Languages = tuple[str, str]
 """The codes of the languages of a source and its translation; "" if unknown."""
-CODES = "(?:EUR|USD|GBP|CHF|JPY)"
-"""A pattern for codes of currencies that stand before or after amounts."""
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
 _SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
 _NO_TEXT = "\uffff"

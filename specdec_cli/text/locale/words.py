@@ -13,6 +13,15 @@ _CURRENCY_NAMES = {
     "\u20b9": {"en": "rupees?", "de": "Rupien?", "fr": "roupies?", "es": "rupias?", "it": "rupi[ae]"},
 }
 CURRENCY_CODES = {"$": "USD", "\u20ac": "EUR", "\u00a3": "GBP", "\u00a5": "JPY", "\u20b9": "INR"}
+CODES = f"(?:{'|'.join([*CURRENCY_CODES.values(), 'CHF'])})"
+"""A pattern for codes of currencies that stand before or after amounts."""
+
+
+NUMBER_SIGNS = {
+    "en": (re.compile(r"(?<!\bis )(?<!\bwas )(?<!\bsays )(?<!\bsay )(?<!\bsaid )\b([Nn])o(s?)\.\s?(?=[A-Z]{0,4}-?\d)"), r"\1umber\2 "),
+    "de": (re.compile(r"\bNrn?\.\s?(?=[A-Z]{0,4}-?\d)"), "Nummer "),
+}
+"""The abbreviation of "number" before one in some languages, and what is written in its place."""
 
 
 class Scale(NamedTuple):

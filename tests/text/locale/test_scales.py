@@ -16,6 +16,11 @@ from specdec_cli.text.locale.scales import spelled_out
         ("Es kostet 1 Mrd. € im Jahr.", "de", "Es kostet 1 Milliarde € im Jahr."),
         ("Sie zahlten 1,5 Mio. Euro.", "de", "Sie zahlten 1,5 Millionen Euro."),
         ("20m kr.", "sv", "20m kr."),
+        ("Pay invoice no. 2213 and no. RX-7.", "en", "Pay invoice number 2213 and number RX-7."),
+        ("Nos. 4 and 5 are right.", "en", "Numbers 4 and 5 are right."),
+        ("The answer is no. 5 people left.", "en", "The answer is no. 5 people left."),
+        ("Oh no. He is 5.", "en", "Oh no. He is 5."),
+        ("Die Rechnung Nr. 4711 fehlt.", "de", "Die Rechnung Nummer 4711 fehlt."),
     ],
 )
 def test_abbreviations_are_spelled_out(text: str, language: str, expected: str) -> None:

@@ -36,6 +36,7 @@ def with_spaces(text: str) -> int:
         "Ludwig XIV. war König. | Er starb 1715.",
         "Das ist z.B. Berlin, d.h. Deutschland. | Die Dipl.-Ing. Meier kommt.",
         "See No. 5 and Fig. 3 on p. 120. | He said no. | She left.",
+        "Pay invoice no. B-12 today. | Room No. RX-7 is free.",
         "He lives in the U.S. Army base.",
         "It opens at 9 a.m. on weekdays. | It closes at noon.",
         "Well... maybe so. | Well... | Maybe so.",
