@@ -126,7 +126,7 @@ class TritonNetwork:
         if with_scores or isinstance(rule, Tolerant | Margin):
             judged = torch.cat([draft.ids, torch.full_like(ids[:, :1], -1)], dim=1)
         best = best_tokens(
-            *(states.flatten(0, 1), self.model.output),
+            *(states.contiguous().flatten(0, 1), self.model.output),
             best=_best_of(rule, self.config.vocabulary_size),
             forms=forms,
             forbidden=banned,

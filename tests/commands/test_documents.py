@@ -166,9 +166,9 @@ def test_errors_beside_inline_tags_are_corrected(tmp_path: Path) -> None:
 
 def test_a_sentence_with_a_line_break_in_it_keeps_its_case(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<p>I has apples<br>and he do not like it.</p>\n")
-    assert run("correct", tmp_path / "a.html").stdout == "<p>I has apples<br>and he does not like it.</p>\n"
+    assert run("correct", tmp_path / "a.html").stdout == "<p>I have apples<br>and he does not like it.</p>\n"
     (tmp_path / "a.md").write_text("I has apples  \nand he do not like it.\n")
-    assert run("correct", tmp_path / "a.md").stdout == "I has apples  \nand he does not like it.\n"
+    assert run("correct", tmp_path / "a.md").stdout == "I have apples  \nand he does not like it.\n"
 
 
 def test_the_attributes_of_tags_are_unchanged(tmp_path: Path) -> None:
