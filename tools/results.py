@@ -156,7 +156,7 @@ COMPARISONS = {
     ),
     "avx2": _with_shipped_models("avx2"),
 }
-"""The comparisons of each table, by the instructions of the processor."""
+"""The rows of the two tables of comparisons: one for processors with VNNI, one for those with AVX2 alone."""
 
 
 def summary() -> str:

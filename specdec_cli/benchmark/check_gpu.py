@@ -59,9 +59,9 @@ TRAINED: Sequence[Trained] = ("verifier", "drafter")
 DRAWN, DRAWN_ROWS, DRAWN_SECONDS = 100_000, 512, 60.0
 """Sentences with which memory is checked, their batch size, and after how many seconds no further window of them begins."""
 WINDOW = 4096
-"""How many of them are sorted by their lengths and decoded together."""
+"""How many of these sentences are sorted by length and decoded together."""
 GROWTH = 1.1
-"""Memory of the second half of these sentences, as a multiple of that of the first, at most."""
+"""The largest allowed ratio of the memory while the second half of these sentences is decoded to that during the first half."""
 LAUNCHES = 20
 """Bursts whose time on the device is measured."""
 FEW = 300
@@ -310,11 +310,11 @@ class Check:
         return self.kept(means)
 
     def keep(self, name: str, outputs: Sequence[Hypothesis]) -> None:
-        """Keep the tokens of `outputs` beside the results."""
+        """Save the token ids of `outputs`, by sentence number, in a file in the folder of the results."""
         write_json(self._kept(name), {str(each.number): each.ids for each in outputs})
 
     def kept(self, name: str) -> dict[int, list[int]]:
-        """The tokens that were kept as `name`."""
+        """The token ids of each sentence that `keep` saved as `name`."""
         return {int(number): found for number, found in json.loads(self._kept(name).read_text(encoding="utf-8")).items()}
 
     def _kept(self, name: str) -> Path:
@@ -377,7 +377,7 @@ def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
 
 
 def agreement(expected: dict[int, list[int]], outputs: Sequence[Hypothesis]) -> dict[str, Any]:
-    """How many of the outputs have not the `expected` tokens of their sentence."""
+    """Count the outputs whose token ids differ from those that are `expected` for their sentence numbers."""
     wrong = [each.number for each in outputs if expected[each.number] != each.ids]
     return {"different": len(wrong), "of": len(outputs), "first": wrong[:5]} if wrong else {"same": len(outputs)}
 

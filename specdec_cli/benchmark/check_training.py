@@ -22,16 +22,16 @@ from specdec_cli.training.trainer import Report, Trainer
 from specdec_cli.training.verifier import VerifierTask
 
 TOKENS = 16384
-"""Positions of a batch."""
+"""The number of token positions in a batch, padding included."""
 FIRST, UPDATES = 20, 60
-"""Updates before the clock starts, in which graphs are captured, and all updates."""
+"""The number of warm-up updates, during which graphs are captured and which are not timed, and of all updates."""
 SHAPE: dict[str, Any] = {}
 """How the verifier that is trained differs from the preset "base"."""
 Trained = Literal["verifier", "drafter"]
 
 
 class _Enough(Exception):
-    """Ends a run without an evaluation or a checkpoint."""
+    """Raised after the last timed update, to leave the training loop without an evaluation or a checkpoint."""
 
 
 def training_speed(

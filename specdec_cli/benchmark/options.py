@@ -1,4 +1,4 @@
-"""The options of bench, in parsed form: without torch, and without the flags of the command line."""
+"""The parsed options of bench. This module does not import torch, and does not define command-line flags."""
 
 from dataclasses import dataclass, fields
 from pathlib import Path

@@ -159,7 +159,7 @@ those that take a word are given in the names of rows, after the colon.
 
 
 class BenchFlags(BenchOptions, OptionGroup):
-    """The options of bench on the command line. Typer reads numbers that have words beside them as text."""
+    """The options of bench on the command line. Options that accept a number or a word are declared as text for Typer."""
 
     own_flags = _FLAGS
 

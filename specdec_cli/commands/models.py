@@ -37,7 +37,7 @@ def models(
 
     from specdec_cli.model.bundle_info import read_info
 
-    # In a narrow terminal words are divided, and nothing is left out.
+    # In a narrow terminal, long words continue on the next line instead of being cut off.
     columns = [Column(name, overflow="fold") for name in ("task", "languages", "decoding", "block size", "MB", "licence")]
     table = Table(Column("bundle", no_wrap=True), *columns, box=None, header_style="bold")
     cached = [] if names else list(cached_bundles())

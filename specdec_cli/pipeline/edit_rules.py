@@ -9,7 +9,7 @@ from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown
 from specdec_cli.pipeline.ignored_edits import edits_outside
 from specdec_cli.text.edits import Edit, split_words
 from specdec_cli.text.locale.quantities import Span
-from specdec_cli.text.protect.spans import is_emoticon, protected_spans
+from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import STOPS, is_in_capitals, is_title, lowers_word
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.speller import changes_abbreviation, changes_name
@@ -102,10 +102,12 @@ def _mends_title(edit: Edit, context: Context) -> bool:
 
 def unchanged_spans(text: str, *, latin: bool = False) -> list[Span]:
     """The protected spans of a text (see `protected_spans`), emoticons with the space before them."""
-    return [
-        (start - 1 if is_emoticon(text[start:end]) and text[:start][-1:].isspace() else start, end)
-        for start, end in protected_spans(text, latin=latin)
-    ]
+    found = []
+    for start, end in protected_spans(text, latin=latin):
+        kind = kind_of(text[start:end])
+        is_emoticon = kind is not None and kind.name == "emoticon"
+        found.append((start - (is_emoticon and text[:start][-1:].isspace()), end))
+    return found
 
 
 def touches(edit: Edit, start: int, end: int) -> bool:

@@ -512,8 +512,8 @@ def _has_value(quantity: Quantity) -> bool:
 
 
 def lost_long_numbers(source: str, output: str, languages: Languages = ("", "")) -> list[str]:
-    """Return what `output` lacks of these in `source`: prices, times with a.m. or p.m., numbers with at least three digits, and amounts
-    with a word such as "million" or the name of a currency.
+    """Return the following parts of `source` that are missing from `output`: prices, times with a.m. or p.m., numbers with at least
+    three digits, and amounts with a word such as "million" or the name of a currency.
     """
     lost = [each.text for each in lost_numbers(source, output, languages) if each.kind in ("price", "time") or _is_long(each.text)]
     return list(dict.fromkeys([*lost, *lost_amounts(source, output, languages)]))

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 CURRENCIES = "$\u20ac\u00a3\u00a5\u20b9"
-"""Signs of currencies that stand before or after amounts."""
+"""Currency signs, which stand before or after an amount."""
 _CURRENCY_NAMES = {
     "$": {"en": "dollars?|bucks", "de": "Dollars?", "fr": "dollars?", "es": "d\u00f3lar(?:es)?", "it": "dollar[oi]"},
     "\u20ac": {"en": "euros?", "de": "Euros?", "fr": "euros?", "es": "euros?", "it": "euro"},
@@ -96,10 +96,10 @@ def half_of_day(suffix: str = "") -> str:
 
 
 def currency_names(sign: str, language: str) -> str:
-    """A pattern of the names of a currency in a language; "" if they are not known."""
+    """A regular expression that matches the names of the currency with this sign in a language; "" if they are not known."""
     return _CURRENCY_NAMES[sign].get(language, "")
 
 
 def any_currency_name(sign: str) -> str:
-    """A pattern of the names of a currency in all known languages."""
+    """A regular expression that matches the names, in all known languages, of the currency with this sign."""
     return "|".join(dict.fromkeys(_CURRENCY_NAMES[sign].values()))

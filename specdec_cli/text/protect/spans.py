@@ -302,7 +302,6 @@ RECOGNISERS = (
     Recogniser("emoji", EMOJI, ("\U0001f389\U0001f389", "1\ufe0f\u20e3", "\u2192", "\u231a"), ("1", "\u00a9")),
 )
 """All kinds of protected spans. Where several match at the same place, the first one decides."""
-_EMOTICON = re.compile(EMOTICON)
 _BY_NAME = {each.name: each for each in RECOGNISERS}
 _PROTECTED = re.compile("|".join(f"(?P<{each.name}>{each.pattern})" for each in RECOGNISERS), re.IGNORECASE)
 _OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
@@ -367,11 +366,6 @@ def is_number(span: str) -> bool:
     """Whether a protected span stands for a number, as %d, {0:.2f} and {count} do."""
     kind = kind_of(span)
     return kind is not None and kind.number != "" and re.fullmatch(kind.number, span, re.IGNORECASE) is not None
-
-
-def is_emoticon(span: str) -> bool:
-    """Whether a protected span is a face of ASCII characters."""
-    return _EMOTICON.fullmatch(span) is not None
 
 
 def without_protected(text: str) -> str:

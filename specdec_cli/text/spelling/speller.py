@@ -230,7 +230,7 @@ _LETTERS = re.compile(r"[A-Za-z]+")
 _LONGEST_ABBREVIATION = 6
 _CAPITAL_INSIDE = re.compile(r"[a-z]+[A-Z]")
 _UNIT_SIGN, _AFTER_NUMBER = re.compile(r"[a-z]{1,2}[A-Z][a-z]?|[b-df-hj-np-tv-xz]{2,4}"), re.compile(r"\d\s?\Z")
-"""The sign of a unit with a capital inside, or without a vowel, and what is before it."""
+"""Unit symbols that have a capital inside (kWh) or no vowel (rpm), and the number before such a symbol."""
 
 
 def changes_abbreviation(text: str, edit: Edit) -> bool:
