@@ -34,7 +34,7 @@ class Measured:
     """What was measured of a row: the settings with which it was decoded, by name, and its runs over the same lines.
 
     `profile` has the seconds by part of the model, and `operations` the floating-point operations (None: they were not asked for, or
-    cannot be counted). `summarise` adds what follows from the runs of all rows: `greedy` and `beam`, which this row is compared with
+    another toolkit decodes). `summarise` adds what follows from the runs of all rows: `greedy` and `beam`, which this row is compared with
     (None: there is none), the `quality` by metric, and the `numbers` by the key of their column (None: not measured).
     """
 
@@ -42,7 +42,7 @@ class Measured:
     settings: dict[str, Any]
     runs: tuple[Run, ...]
     profile: Mapping[str, float] | None = None
-    operations: Mapping[str, int] | None = None
+    operations: Mapping[str, float] | None = None
     greedy: "Measured | None" = None
     beam: "Measured | None" = None
     quality: Mapping[str, float] = field(default_factory=dict)

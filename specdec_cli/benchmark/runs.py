@@ -16,7 +16,7 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, read_info
 from specdec_cli.opening.engines import open_engine
-from specdec_cli.opening.machine import MachineOptions, native_machine, prepare_torch
+from specdec_cli.opening.machine import Machine, MachineOptions, native_machine, prepare_torch
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
@@ -148,28 +148,35 @@ class BundleRunner:
 
     def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
         """Decode `lines` with `row`, which drafts or searches (`Row.profiled`), by the reference engine; return the wall time in seconds
-        spent in the parts TIMED of `instruments` (Ge et al. 2022, Table 15), and in "others".
+        spent in the PARTS of `instruments` (Ge et al. 2022, Table 15), and in "others".
         """
-        from specdec_cli.benchmark.instruments import Stopwatch
+        from specdec_cli.benchmark.instruments import Meter
         from specdec_cli.engines.reference import Engine
 
-        engine, stopwatch = self.reference(row, Engine, lines), Stopwatch(self.on_gpu)
-        stopwatch.watch(engine)
+        def clock() -> float:
+            self._wait()
+            return perf_counter()
+
+        engine = self.reference(row, Engine, lines)
+        meter = Meter(engine, clock)
         run = self._timed(engine, row, lines)
-        return stopwatch.seconds | {"others": run.seconds - sum(stopwatch.seconds.values())}
+        return meter.used | {"others": run.seconds - sum(meter.used.values())}
 
-    def count(self, row: Row, lines: Sequence[str]) -> dict[str, int] | None:
-        """Decode `lines` with `row` by the reference engine; return the numbers of operations of the parts COUNTED of `instruments`.
-
-        None if they cannot be counted (see `countable`).
+    def count(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
+        """Decode `lines` with `row` by the reference engine in float32 on the CPU; return the floating-point operations of the encoder, the
+        drafter (its own encoder included) and the verifier.
         """
-        from specdec_cli.benchmark.instruments import CountingEngine, countable
+        from specdec_cli.benchmark.instruments import Meter
+        from specdec_cli.engines.reference import Engine
+        from specdec_cli.model.flops import counting
 
-        if not countable(self.decoding(row).method):
-            return None
-        engine = self.reference(row, CountingEngine, lines)
-        self._decoder(engine, row)(lines)
-        return engine.operations
+        bundle = self._load(self._model, Machine("cpu", "float32", row.threads))
+        engine = Engine(bundle, self.decoding(row), lengths=self._lengths(row, lines))
+        with counting() as counter:
+            used = Meter(engine, counter.get_total_flops).used
+            self._decoder(engine, row)(lines)
+        encoder, drafter = used["encoder"], used["drafter's encoder"] + used["drafter"]
+        return {"encoder": encoder, "drafter": drafter, "verifier": counter.get_total_flops() - encoder - drafter}
 
     def engine(self, row: Row, lines: Sequence[str] = ()) -> SentenceDecoder:
         """A new engine for `row`, which decodes `lines`. Raises UsageError for a row that the bundle does not support."""

@@ -178,7 +178,7 @@ ANALYSES: Mapping[str, Analysis] = {
         {"compound-split BLEU": ("compound-split BLEU",)},
     ),
     OPERATIONS: Analysis(
-        "Floating-point operations a sentence, in GFLOP, from the configuration of the model and the counted rounds:",
+        "Floating-point operations a sentence, in GFLOP, as PyTorch counts them in float32, padding included:",
         _flops,
         {"decoding": ""}
         | dict.fromkeys(("encoder", "drafter", "verifier", "GFLOP"), ",.3f")

@@ -107,7 +107,7 @@ def train_drafter(
     from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
-    from specdec_cli.training.drafter import DrafterTask, operations_counter
+    from specdec_cli.training.drafter import DrafterTask
     from specdec_cli.training.recipe import DrafterRecipe
 
     plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
@@ -132,7 +132,7 @@ def train_drafter(
         outputs = load_pairs(texts, bundle.tokenizer, bundle.verifier.config, teller(quiet))
         task = DrafterTask(bundle, outputs, held_out, plan, fabric.world_size)
         beginning = beginning_of("train-drafter", plan, texts, dev, digests, {})
-        train(task, plan, beginning, output, fabric, quiet, operations_counter(task))
+        train(task, plan, beginning, output, fabric, quiet)
 
 
 def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[str, str | None]:

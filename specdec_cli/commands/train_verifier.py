@@ -94,7 +94,7 @@ def train_verifier(
     from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.initial import initial_verifier
     from specdec_cli.training.recipe import VerifierRecipe, order_fields
-    from specdec_cli.training.verifier import MaskedTask, VerifierTask, operations_a_token
+    from specdec_cli.training.verifier import MaskedTask, VerifierTask
 
     plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     plan = replace(plan, model={**plan.model, **order_fields(order or plan.model.get("order"))})
@@ -120,11 +120,7 @@ def train_verifier(
         options = {"--task": task, "--source-language": languages[0], "--target-language": languages[1]}
         digests = {"--tokenizer": vocabulary_digest(subwords), "--init": None if first_folder is None else verifier_digest(first_folder)}
         beginning = beginning_of("train-verifier", plan, sources, dev, digests, options)
-        # Other runs count weighted or masked tokens, from which the operations do not follow.
-        countable = kind is VerifierTask and plan.run.edit_weight == 1
-        a_token = operations_a_token(model.config, pairs) if countable else 0.0
-        operations = (lambda progress: progress.tokens * a_token) if countable else None
-        train(kind(bundle, pairs, held_out, plan.run), plan, beginning, output, fabric, quiet, operations)
+        train(kind(bundle, pairs, held_out, plan.run), plan, beginning, output, fabric, quiet)
 
 
 def _tokenizer(given: Path | None, first: "Bundle | None", data: Path) -> "Tokenizer":

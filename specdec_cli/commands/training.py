@@ -2,7 +2,7 @@
 
 import csv
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from specdec_cli.training.checkpoint import Beginning
     from specdec_cli.training.data import DataSource, SentencePair
     from specdec_cli.training.recipe import DrafterRecipe, RunSettings, VerifierRecipe
-    from specdec_cli.training.trainer import Progress, Report, TrainingTask
+    from specdec_cli.training.trainer import Report, TrainingTask
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a stopped run is resumed.")]
 RecipeOption = Annotated[str | None, typer.Option("--recipe", metavar="NAME|TOML", help="A shipped recipe, or a file.")]
@@ -65,13 +65,11 @@ def train(
     output: Path,
     fabric: "Fabric",
     quiet: bool,
-    operations: "Callable[[Progress], float] | None" = None,
 ) -> None:
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
     If `output` has no bundle yet, the initial model is saved there, until an evaluation chooses a better one. If the run resumes, what it
-    began with and `beginning` does not have is printed. `operations` counts the floating-point operations of the whole run up to a
-    progress; if it is given, they are printed at the end.
+    began with and `beginning` does not have is printed. The floating-point operations of the whole run are printed at the end.
 
     A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
     """
@@ -99,8 +97,7 @@ def train(
     except KeyboardInterrupt:
         tell("interrupted; the same command resumes from the last checkpoint")
         raise
-    if operations is not None:
-        tell(f"update {trainer.progress.update:,}: {operations(trainer.progress):.2e} floating-point operations")
+    tell(f"update {trainer.progress.update:,}: {trainer.operations():.2e} floating-point operations")
     if trainer.stopped:
         early = "" if trainer.progress.best is not None else ", before the first evaluation"
         tell(f"stopped after update {trainer.progress.update:,}{early}; the same command resumes there")

@@ -1,6 +1,6 @@
 """Training of drafters."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,11 @@ from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import AnyDrafter, BlockDrafter
-from specdec_cli.model.flops import DrafterUpdate, update_drafter
 from specdec_cli.training.blocks import EncodedSentences, block_states, encode_sentences, simulate
 from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
 from specdec_cli.training.device_text import DeviceRows, to_device
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import DrafterRecipe
-from specdec_cli.training.trainer import Progress
 
 
 def glance(
@@ -129,7 +127,7 @@ class DrafterTask:
     """Trains `bundle.drafter` on `outputs`, pairs of a source and the verifier's greedy output.
 
     The best state is the one with the most tokens per round, averaged over the dev sets `dev` (pairs as in `outputs`, by name). An
-    update has batches of `processes` processes, and `sentences_an_update` sentences on average.
+    update has batches of `processes` processes.
     """
 
     higher_is_better = True
@@ -152,9 +150,7 @@ class DrafterTask:
         self._texts: tuple[DeviceRows, DeviceRows] | None = None
         self._groups = group_by_shape(outputs, recipe.run.batch_tokens, bundle.verifier.config.max_positions)
         self._update_batches = recipe.run.accumulation * processes
-        epoch = epoch_order(self._groups, recipe.run.seed, 0)
-        self._epoch_batches = len(epoch)
-        self.sentences_an_update = self._update_batches * sum(len(indices) for _, indices in epoch) / len(epoch)
+        self._epoch_batches = len(epoch_order(self._groups, recipe.run.seed, 0))
 
     def batches(self, epoch: int) -> Sequence[tuple[int, int, ShapeGroup, tuple[int, ...]]]:
         """The batches of an epoch in order, each as (epoch, number in the epoch, shape group, indices into `outputs`)."""
@@ -234,32 +230,3 @@ def draw_cuts(generator: numpy.random.Generator, length: int, count: int, shorte
     drawn = {int(generator.integers(int(low), int(high))) for low, high in pairwise(edges) if int(high) > int(low)}
     cuts = [shortest, *sorted(drawn - {shortest})]
     return cuts + [-1] * (count - len(cuts))
-
-
-SAMPLE = 2000
-"""The most sentences whose operations are counted; the others are taken to need as many."""
-
-
-def operations_counter(task: DrafterTask) -> Callable[[Progress], float]:
-    """A function that returns the floating-point operations of training up to a progress, without padding."""
-    an_update = task.sentences_an_update * operations_a_sentence(task.network, task.recipe, task.outputs)
-    return lambda progress: progress.update * an_update
-
-
-def operations_a_sentence(network: AnyDrafter, recipe: DrafterRecipe, outputs: Sequence[SentencePair]) -> float:
-    """Floating-point operations of training for each sentence of `outputs`, without padding, averaged over a sample.
-
-    Only matrix products are counted (see model/flops.py). Block sizes and prefixes are drawn as in training. Slots that glancing
-    shows to the drafter count as predicted.
-    """
-    generator = numpy.random.default_rng(recipe.run.seed)
-    sample = outputs[:: -(-len(outputs) // SAMPLE)]
-    total, config = 0, network.config
-    for pair in sample:
-        visible = draw_block_size(generator, config.max_block, vary=recipe.vary_block)
-        cuts = [cut for cut in draw_cuts(generator, len(pair.target), recipe.cuts, config.shortest_prefix) if cut >= 0]
-        predicted = sum(min(visible, len(pair.target) - cut) for cut in cuts)
-        glancing, tuned = any(recipe.glancing), recipe.verifier == "fine-tuned"
-        one = DrafterUpdate(len(pair.source), len(pair.target), len(cuts), predicted, glancing, tuned)
-        total += update_drafter(network.verifier.config, config, one)
-    return total / len(sample)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from specdec_cli.decoding.graphs import Capture, CudaCapture
 from specdec_cli.errors import TrainingError, UsageError
+from specdec_cli.model.flops import counting
 from specdec_cli.process import PATIENCE
 from specdec_cli.processors import ARENA_MAX, MMAP_MAX, TOP_PAD, TRIM_THRESHOLD, set_allocator_options
 from specdec_cli.training.captured import CapturedUpdates, with_tensor_rate
@@ -33,6 +34,8 @@ from specdec_cli.training.data_parallel import BatchShare, shares, sum_over_proc
 from specdec_cli.training.recipe import OptimizerSettings, RunSettings
 
 _GIB = 1 << 30
+COUNTED_BATCHES = 2
+"""The number of batches whose floating-point operations are counted."""
 
 
 def keep_freed_memory() -> None:
@@ -270,6 +273,17 @@ class Trainer:
                     last_saved = last_time = time.monotonic()
                 if stop or (self.run.patience and self.progress.since_best >= self.run.patience):
                     break
+
+    def operations(self) -> float:
+        """Floating-point operations of all updates so far, if each batch needs as many as those that are counted here, padding included."""
+        keys = self.task.batches(self.progress.epoch)[:COUNTED_BATCHES]
+        self.objective.train()
+        with counting() as counter:
+            for key in keys:
+                self.fabric.backward(self.objective(*self.fabric.to_device(self.task.batch(key)))[0])
+        self.adam.zero_grad()
+        batches = self.progress.update * self.run.accumulation * self.fabric.world_size
+        return counter.get_total_flops() / len(keys) * batches
 
     def _agree(self, signal: int, due: bool) -> tuple[bool, bool]:
         """Whether any process of the run has received a signal, and whether a checkpoint is due in any.

@@ -1,7 +1,6 @@
 """Training of verifiers: left to right, in both orders, and with masked targets."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -13,9 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from specdec_cli.decoding import graphs
-from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import Order, folded_positions
 from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, evaluation_order, group_by_shape, pad
@@ -48,16 +45,6 @@ class VerifierObjective(nn.Module):
         output = self.transformer.output
         loss = projected_cross_entropy(states.flatten(0, 1), output.weight, target.flatten(), weights.flatten(), smoothing, output.bias)
         return loss, weights.sum()
-
-
-def operations_a_token(config: TransformerConfig, pairs: Sequence[SentencePair]) -> float:
-    """Floating-point operations of training for each target token, in an epoch over `pairs` without padding.
-
-    Only matrix products are counted (see model/flops.py).
-    """
-    lengths = Counter((len(pair.source), len(pair.target)) for pair in pairs)
-    operations = sum(count * flops.UPDATE * flops.forward(config, *shape) for shape, count in lengths.items())
-    return operations / sum(count * target for (_, target), count in lengths.items())
 
 
 class VerifierTask:

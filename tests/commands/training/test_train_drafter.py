@@ -10,7 +10,6 @@ import pytest
 from specdec_cli.commands.train_drafter import dev_names, tell_left_out, with_new_drafter
 from specdec_cli.commands.training import COLUMNS
 from specdec_cli.errors import UsageError
-from specdec_cli.model import flops
 from specdec_cli.model.bundle import Bundle, load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.opening.machine import resolve_machine
@@ -28,8 +27,7 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     assert result.exit_code == 0, result.output
     assert "tokens_per_round" in result.stderr
     counted = re.search(r"update 2: (\S+) floating-point operations", result.stderr)
-    # An update decodes and trains at least one sentence of a few tokens.
-    assert counted is not None and float(counted[1]) > 2 * flops.forward(load_bundle(folder).verifier.config, 2, 2)
+    assert counted is not None and float(counted[1]) > 1e5
     simulated = run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output
     assert all(word in simulated.stdout for column in COLUMNS for word in column.split())
