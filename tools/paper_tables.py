@@ -104,15 +104,20 @@ def stored(name: str) -> Stored | None:
 def paper(name: str) -> str:
     """The Markdown table `name` of papers.toml, and the runs of our figures.
 
-    A figure that is not stored is shown as a dash. Raises ValueError if a stored result lacks a row that the table names.
+    A figure that is not stored is shown as a dash; a column without published values is left out. Raises ValueError if a stored result lacks a row that the table names.
     """
     columns, rows = tables()[name]
-    headers = ["", *(header for key in columns for header in (_HEADERS[key][0], "published"))]
+    published = [any(row.published[place] for row in rows) for place in range(len(columns))]
+    headers = [""]
+    for key, has_published in zip(columns, published, strict=True):
+        headers += [_HEADERS[key][0], "published"] if has_published else [_HEADERS[key][0]]
     lines = []
     for row in rows:
         ours = _ours(row.ours)
-        cells = [_cell(ours, key) for key in columns]
-        lines.append((row.paper, *(cell for pair in zip(cells, row.published, strict=True) for cell in pair)))
+        cells = [row.paper]
+        for key, theirs, has_published in zip(columns, row.published, published, strict=True):
+            cells += [_cell(ours, key), theirs] if has_published else [_cell(ours, key)]
+        lines.append(tuple(cells))
     return markdown(headers, lines, 1) + _named(row.ours.partition(":")[0] for row in rows if row.ours)
 
 
