@@ -104,7 +104,8 @@ def stored(name: str) -> Stored | None:
 def paper(name: str) -> str:
     """The Markdown table `name` of papers.toml, and the runs of our figures.
 
-    A figure that is not stored is shown as a dash; a column without published values is left out. Raises ValueError if a stored result lacks a row that the table names.
+    A figure that is not stored is shown as a dash; a column without published values is left out. Raises ValueError if a stored result
+    lacks a row that the table names.
     """
     columns, rows = tables()[name]
     published = [any(row.published[place] for row in rows) for place in range(len(columns))]
