@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import asdict, dataclass, is_dataclass, replace
 from hashlib import sha256
@@ -20,16 +20,15 @@ from specdec_cli.cluster.inputs import Inputs, find_inputs
 from specdec_cli.cluster.jobs import LINES, TOKENS, FailedLine, Job, LineFunction, Output, Shard, cut_shards
 from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import Progress, Run, Store
-from specdec_cli.cluster.session import LOCAL, Session, ray_session, require_ray
+from specdec_cli.cluster.session import LOCAL, ray_session, require_ray
 from specdec_cli.commands.lines import LineCommand, Stream
 from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
 from specdec_cli.commands.reports import duration, print_table, teller
 from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column
 from specdec_cli.corruption.spelling import misspellings
-from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.bundle_teachers import open_teacher
-from specdec_cli.distillation.run import DistillationPlan, Filters, ShardCounts, Shards, Summary, distill_lines, finish
-from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, as_ctranslate2, teacher_digest
+from specdec_cli.distillation.run import DistillationPlan, ShardCounts, Shards, Summary, distill_lines, finish
+from specdec_cli.distillation.teachers import as_ctranslate2, teacher_digest
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.files import cache_folder, check_target, locked, make_folder
 from specdec_cli.opening.engines import Computation
@@ -124,45 +123,44 @@ class Share:
     memory: float
 
 
-def run_on_cluster(
-    options: ClusterOptions,
-    make_job: Callable[[Share], Job],
-    shards: Iterator[Shard],
-    store: Store,
-    *,
-    device: str = "cpu",
-    threads: int | None = None,
-    total: int | None = None,
-    quiet: bool = False,
-) -> Progress:
-    """Process shards on the cluster of `options`, and store each; return the counts.
-
-    A worker has `threads` threads (None: 1) or, if `device` is "cuda" or "auto" and the cluster has any, a GPU. `total` is the size
-    of the input in bytes, if it is known. Raises UsageError for a cluster that cannot be used, and ModelError for a model that cannot
-    be loaded.
+@dataclass(frozen=True)
+class Workers:
+    """The workers of a command on the cluster of `options`: each has `threads` threads (None: 1) or, if `device` is "cuda" or "auto" and
+    the cluster has any, a GPU. With `quiet` no progress is shown.
     """
-    cores = usable_processors()
-    cpus = max(cores, (options.workers or 1) * (threads or 1)) if options.address == LOCAL else 0
-    with ray_session(options.address, cpus) as (session, terminal):
-        shape = _shape(session, options, device, threads)
-        share = Share("cuda" if shape.gpus else "cpu", shape.cpus, 1 / max(1, min(shape.count, cores // shape.cpus)))
-        with ClusterView(terminal, shape.count, quiet=quiet) as view:
-            run = Run(session, Pool(make_job(share), shape), store, options.retries, view)
-            run.progress.total = total
-            run.process(shards)
-            return run.progress
 
+    options: ClusterOptions
+    device: str = "cpu"
+    threads: int | None = None
+    quiet: bool = False
 
-def _shape(session: Session, options: ClusterOptions, device: str, threads: int | None) -> WorkerShape:
-    """The number of workers and the resources of each."""
-    resources = session.resources()
-    gpus = int(resources.get("GPU", 0)) if device != "cpu" else 0
-    if device == "cuda" and not gpus:
-        raise UsageError("--device cuda: the cluster has no GPU")
-    most = gpus or int(resources.get("CPU", 0)) // (threads or 1)
-    if not (options.workers or most):
-        raise UsageError(f"--threads {threads}: the cluster has {int(resources.get('CPU', 0))} processors")
-    return WorkerShape(options.workers or most, threads or 1, 1 if gpus else 0)
+    def run(self, make_job: Callable[[Share], Job], shards: Iterator[Shard], store: Store, total: int | None) -> Progress:
+        """Process shards, and store each; return the counts, and print them. `total` is the size of the input in bytes, if it is known.
+
+        Raises UsageError for a cluster that cannot be used, and ModelError for a model that cannot be loaded.
+        """
+        options, cores = self.options, usable_processors()
+        cpus = max(cores, (options.workers or 1) * (self.threads or 1)) if options.address == LOCAL else 0
+        with ray_session(options.address, cpus) as (session, terminal):
+            shape = self._shape(session.resources())
+            share = Share("cuda" if shape.gpus else "cpu", shape.cpus, 1 / max(1, min(shape.count, cores // shape.cpus)))
+            with ClusterView(terminal, shape.count, quiet=self.quiet) as view:
+                run = Run(session, Pool(make_job(share), shape), store, options.retries, view)
+                run.progress.total = total
+                run.process(shards)
+        if not self.quiet:
+            print_summary(run.progress)
+        return run.progress
+
+    def _shape(self, resources: Mapping[str, float]) -> WorkerShape:
+        """The number of workers and the resources of each."""
+        gpus = int(resources.get("GPU", 0)) if self.device != "cpu" else 0
+        if self.device == "cuda" and not gpus:
+            raise UsageError("--device cuda: the cluster has no GPU")
+        most = gpus or int(resources.get("CPU", 0)) // (self.threads or 1)
+        if not (self.options.workers or most):
+            raise UsageError(f"--threads {self.threads}: the cluster has {int(resources.get('CPU', 0))} processors")
+        return WorkerShape(self.options.workers or most, self.threads or 1, 1 if gpus else 0)
 
 
 @dataclass(frozen=True)
@@ -214,33 +212,27 @@ class Destination:
 
 def write_shards(
     inputs: Inputs,
-    lines: Iterable[Line],
+    shards: Iterator[Shard],
     make_job: Callable[[Share], Job],
     settings: Mapping[str, Any],
     destination: Destination,
-    cluster: ShardOptions,
-    *,
-    device: str = "cpu",
-    threads: int | None = None,
-    quiet: bool = False,
-    goes_on: Callable[[str], bool] = lambda _: False,
+    workers: Workers,
 ) -> Counter[str]:
-    """Process the `lines` of `inputs` on a cluster, write the output to `destination`, and return the counts of all shards.
+    """Process the `shards` of `inputs` on a cluster, write the output to `destination`, and return the counts of all shards.
 
     Until then the shards are in a folder beside the output, from which a stopped run is resumed; `settings` are what the output
     depends on. Raises InputError at the end, after the output was written, if lines failed.
     """
-    require_ray(cluster.address)
+    require_ray(workers.options.address)
     targets = destination.targets(inputs)
     if destination.is_folder:
         make_folder(destination.path)
     work, dead = destination.work, destination.dead_letters
-    tell = teller(quiet)
+    tell = teller(workers.quiet)
     with locked(work):
-        folder = ShardFolder(work, {"shard_lines": cluster.shard_lines} | dict(settings))
-        shards = cut_shards(lines, cluster.shard_lines, goes_on)
+        folder = ShardFolder(work, settings)
         try:
-            progress = run_on_cluster(cluster, make_job, shards, folder, device=device, threads=threads, total=inputs.bytes, quiet=quiet)
+            progress = workers.run(make_job, shards, folder, inputs.bytes)
         except (KeyboardInterrupt, SystemExit):
             if folder.remove_if_empty():
                 tell("interrupted before a shard was finished")
@@ -253,8 +245,6 @@ def write_shards(
         counts = folder.counts(progress.shards)
         failed = folder.merge(progress.shards, targets, dead)
         folder.remove()
-    if not quiet:
-        print_summary(progress)
     if failed:
         raise InputError(f"{failed:,} lines failed on every try; {dead} has them")
     return counts
@@ -322,23 +312,13 @@ def decode_on_cluster(
     lines = inputs.read(text.max_line_bytes)
     computation = Computation.resolve(decoding.model, machine, decoding.request(machine), teller(text.quiet))
     resolved = {name: getattr(computation, name) for name in ("native", "device", "precision")}
-    settings = {"command": command, "model": computation.digest} | _settings(vars(decoding)) | resolved
+    settings = {"shard_lines": cluster.shard_lines, "command": command, "model": computation.digest} | _settings(vars(decoding)) | resolved
 
     def make_job(share: Share) -> DecodingJob:
         return DecodingJob(decoding, computation, replace(machine, threads=share.threads), share.memory)
 
-    return write_shards(
-        inputs,
-        text.join(lines),
-        make_job,
-        settings,
-        Destination.of(text.output, text.output_dir),
-        cluster,
-        device=computation.device,
-        threads=machine.threads,
-        quiet=text.quiet,
-        goes_on=goes_on,
-    )
+    shards, destination = cut_shards(text.join(lines), cluster.shard_lines, goes_on), Destination.of(text.output, text.output_dir)
+    return write_shards(inputs, shards, make_job, settings, destination, Workers(cluster, computation.device, machine.threads, text.quiet))
 
 
 def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -392,9 +372,9 @@ def corrupt_on_cluster(
 ) -> Tally:
     """Corrupt `files` on a cluster, write the file `output`, and return the counts. Raises UsageError without an output file."""
     inputs = find_inputs(files)
-    settings = {"command": "corrupt", "column": column} | asdict(plan)
-    destination = Destination.of(output)
-    counts = write_shards(inputs, inputs.read(), lambda _: CorruptJob(plan, column), settings, destination, cluster, quiet=quiet)
+    settings = {"shard_lines": cluster.shard_lines, "command": "corrupt", "column": column} | asdict(plan)
+    shards, workers = cut_shards(inputs.read(), cluster.shard_lines), Workers(cluster, quiet=quiet)
+    counts = write_shards(inputs, shards, lambda _: CorruptJob(plan, column), settings, Destination.of(output), workers)
     errors = Counter({name.removeprefix(_ERRORS): number for name, number in counts.items() if name.startswith(_ERRORS)})
     return Tally(counts[LINES], counts["blank"], counts["pairs"], counts["clean"], counts["words"], errors)
 
@@ -407,25 +387,21 @@ _DROPPED = "dropped: "
 class DistillJob:
     """A Job that translates lines with teachers. `converted` is the folder of the teacher's CTranslate2 form, if it has one."""
 
-    models: tuple[TeacherModel, ...]
+    plan: DistillationPlan
     converted: Path
-    search: Search
-    resources: Resources
-    filters: Filters
-    sampling: Sampled | None = None
 
     @contextmanager
     def open(self) -> Iterator[LineFunction]:
         """Load the teachers. On a machine without the folder `converted`, the teacher is converted once more."""
-        converted = self.converted
-        if self.sampling is None and len(self.models) == 1 and self.models[0].is_bundle and not converted.exists():
+        converted, models = self.converted, self.plan.models
+        if self.plan.sampling is None and len(models) == 1 and models[0].is_bundle and not converted.exists():
             folder = cache_folder() / "teachers"
             with locked(folder, wait=True):
-                converted = as_ctranslate2(self.models[0], folder / teacher_digest(self.models[0]))
-        with open_teacher(self.models, converted, self.search, self.resources, self.sampling) as teacher:
+                converted = as_ctranslate2(models[0], folder / teacher_digest(models[0]))
+        with open_teacher(self.plan, converted) as teacher:
 
             def run(lines: Sequence[Line], _: int) -> Output:
-                texts, counts = distill_lines([line.text for line in lines], teacher, self.filters)
+                texts, counts = distill_lines([line.text for line in lines], teacher, self.plan)
                 numbers = {f"{_DROPPED}{reason}": number for reason, number in counts.dropped.items()}
                 return Output(tuple(texts), Counter({TOKENS: counts.tokens, "kept": counts.kept} | numbers))
 
@@ -467,44 +443,23 @@ def source_shards(sources: Sequence[str], size: int) -> Iterator[Shard]:
         yield Shard(index, start + 1, tuple(Line(number, text, "\n", f"source {number}") for number, text in texts))
 
 
-def distill_on_cluster(
-    plan: DistillationPlan,
-    sources: Sequence[str],
-    shards: Shards,
-    shard_lines: int,
-    converted: Path,
-    cluster: ClusterOptions,
-    *,
-    quiet: bool,
-) -> Summary:
+def distill_on_cluster(plan: DistillationPlan, sources: Sequence[str], shards: Shards, cluster: ClusterOptions, *, quiet: bool) -> Summary:
     """Distil `sources` on a cluster into `shards`, as `distill` does, and return the totals.
 
-    `converted` is the folder for the teacher's CTranslate2 form. Raises InputError at the end, after the output was written, if lines
-    failed.
+    Raises InputError at the end, after the output was written, if lines failed.
     """
-    started = time.monotonic()
-    models = tuple(replace(model, folder=model.folder.resolve()) for model in plan.models)
-    if len(models) == 1:
-        as_ctranslate2(models[0], converted)  # once, before the workers start
+    started, converted = time.monotonic(), shards.converted.resolve()
+    plan = replace(plan, models=tuple(replace(model, folder=model.folder.resolve()) for model in plan.models))
+    if len(plan.models) == 1:
+        as_ctranslate2(plan.models[0], converted)  # once, before the workers start
     store = DistillStore(shards)
 
     def make_job(share: Share) -> DistillJob:
-        resources = replace(plan.resources, device=share.device, threads=share.threads)
-        return DistillJob(models, converted, plan.search, resources, plan.filters, plan.sampling)
+        return DistillJob(replace(plan, resources=replace(plan.resources, device=share.device, threads=share.threads)), converted)
 
+    workers = Workers(cluster, plan.resources.device, plan.resources.threads, quiet)
     total = sum(len(source.encode("utf-8")) + 1 for source in sources)
-    progress = run_on_cluster(
-        cluster,
-        make_job,
-        source_shards(sources, shard_lines),
-        store,
-        device=plan.resources.device,
-        threads=plan.resources.threads,
-        total=total,
-        quiet=quiet,
-    )
-    if not quiet:
-        print_summary(progress)
+    progress = workers.run(make_job, source_shards(sources, plan.shard_lines), store, total)
     summary = finish(shards, progress.shards, started)
     failed = merge_failed(map(store.failed, range(progress.shards)), shards.folder / DEAD_LETTERS)
     if failed:

@@ -4,6 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, get_args
 
@@ -23,10 +24,10 @@ from specdec_cli.commands.options import (
 from specdec_cli.commands.reports import duration, print_table, say, teller
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
-from specdec_cli.decoding.options import Sampled, resolve
+from specdec_cli.decoding.options import DecodingOptions, Sampled, resolve
 from specdec_cli.devices import by_device, found_device
 from specdec_cli.distillation.bundle_teachers import ENSEMBLE_FORMATS, check_ensemble, drawing_options, open_teacher
-from specdec_cli.distillation.run import DISTILLED, DistillationPlan, Filters, Progress, Shards, Summary, settings_of
+from specdec_cli.distillation.run import DISTILLED, SHARD_LINES, DistillationPlan, Filters, Progress, Shards, Summary, settings_of
 from specdec_cli.distillation.run import distill as distill_shards
 from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, find_teacher
 from specdec_cli.distillation.texts import Targets, distinct_lines
@@ -39,44 +40,35 @@ from specdec_cli.processors import usable_processors
 from specdec_cli.text.corpus.parallel import read_sources, source_column
 from specdec_cli.text.io.lines import STDIO
 
-SHARD_LINES = 10_000
-"""The number of sources in a shard unless another is given."""
 _USUAL_LENGTH = 256
 
 
 def plan_distillation(
-    teachers: Sequence[str],
-    *,
-    resources: Resources,
-    beam_size: int | None = None,
-    length_penalty: float | None = None,
-    max_length: int | None = None,
-    max_source_length: int | None = None,
-    quantization: str = "float32",
-    keep_copies: bool = False,
-    nearest: float | None = None,
-    sampling: Sampled | None = None,
+    teachers: Sequence[str], options: DecodingOptions, plan: DistillationPlan, max_source_length: int | None = None
 ) -> DistillationPlan:
-    """Make the plan for teachers that are given as paths or names; None stands for the first teacher's own setting.
+    """Complete `plan` by teachers that are given as paths or names, and by their search or sampling as `options` ask for it.
 
-    Raises ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have, for a number
-    format of an ensemble, and for `sampling` with what is not a bundle, or with options of a search.
+    None in `options` stands for the first teacher's own setting, and as `max_source_length` for the longest source of the teachers. Raises
+    ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have, for a number format of an
+    ensemble, and for sampling with what is not a bundle, or with options of a search.
     """
-    models = tuple(find_teacher(_folder(name)) for name in teachers)
+    models, quantization = tuple(find_teacher(_folder(name)) for name in teachers), plan.search.compute_type
     check_ensemble(models)
     if len(models) > 1 and quantization not in ENSEMBLE_FORMATS:
         raise UsageError(f"--quantization {quantization}: an ensemble computes in {' or '.join(ENSEMBLE_FORMATS)}")
-    longest = min(_length(max_length or model.max_length or None, "--max-length", model) for model in models)
+    longest = min(_length(options.max_length or model.max_length or None, "--max-length", model) for model in models)
     longest_source = min(_length(max_source_length, "--max-source-length", model) for model in models)
     first = models[0]
-    penalty = first.length_penalty if length_penalty is None else length_penalty
-    beam = beam_size or first.beam_size or BEAM_SIZE
-    search = Search(beam, penalty, longest, longest_source, quantization, n_best=1 if nearest is None else beam)
+    penalty = first.length_penalty if options.length_penalty is None else options.length_penalty
+    beam = options.beam_size or first.beam_size or BEAM_SIZE
+    search = Search(beam, penalty, longest, longest_source, quantization, n_best=1 if plan.nearest is None else beam)
+    sampling = Sampled(options.temperature or 1.0, options.top_k or 0, options.seed) if options.sample else None
     if sampling is not None:
-        others = {"--with": len(models) > 1, "--beam-size": beam_size, "--length-penalty": length_penalty is not None}
-        others["--nearest"] = nearest is not None
+        others = {"--with": len(models) > 1, "--beam-size": options.beam_size, "--length-penalty": options.length_penalty is not None}
+        others["--nearest"] = plan.nearest is not None
         _check_sampling(first, search, sampling, [name for name, is_given in others.items() if is_given])
-    return DistillationPlan(models, search, resources, Filters(keep_copies=keep_copies or first.task != "translate"), nearest, sampling)
+    filters = replace(plan.filters, keep_copies=plan.filters.keep_copies or first.task != "translate")
+    return replace(plan, models=models, search=search, filters=filters, sampling=sampling)
 
 
 def _check_sampling(model: TeacherModel, search: Search, sampling: Sampled, others: Sequence[str]) -> None:
@@ -90,27 +82,25 @@ def _check_sampling(model: TeacherModel, search: Search, sampling: Sampled, othe
     resolve(drawing_options(search, sampling), describe_bundle(model.folder))
 
 
-def distill_files(
-    plan: DistillationPlan, output: Path, files: Sequence[Path], shard_lines: int = SHARD_LINES, *, quiet: bool, cluster: ClusterOptions
-) -> Summary:
+def distill_files(plan: DistillationPlan, output: Path, files: Sequence[Path], cluster: ClusterOptions, *, quiet: bool) -> Summary:
     """Distil the lines of `files` into the folder `output`, and return the totals; a stopped run is resumed.
 
     Raises InputError without a source line, UsageError for targets on a cluster or from stdin, and what `distill` raises.
     """
-    targets = None if plan.nearest is None else _targets(files, plan.nearest, cluster)
+    if plan.nearest is not None:
+        plan = replace(plan, targets=_targets(files, plan.nearest, cluster))
     skipped: Counter[str] = Counter()
     sources = distinct_lines(_read_lines(files, output, cluster), skipped)
     if not sources:
         raise InputError("the input has no source line")
-    settings = settings_of(plan.models, sources, plan.search, plan.filters, shard_lines, targets, plan.sampling)
     # Processes that train together distil one after the other; all but the first find complete shards.
     with locked(output, wait=rank() is not None):
-        shards = Shards(output, settings)
-        tell, count = teller(quiet), -(-len(sources) // shard_lines)
+        shards = Shards(output, settings_of(plan, sources))
+        tell, count = teller(quiet), -(-len(sources) // plan.shard_lines)
         if done := shards.complete(count):
             tell(f"{output}: resuming after {done:,} of {count:,} shards")
         try:
-            summary = _distill(plan, sources, shards, shard_lines, quiet, cluster, targets)
+            summary = _distill(plan, sources, shards, cluster, quiet=quiet)
         except (KeyboardInterrupt, SystemExit):
             tell(f"interrupted after {shards.complete(count):,} of {count:,} shards; the same command resumes there")
             raise
@@ -138,23 +128,15 @@ def _targets(files: Sequence[Path], minimum: float, cluster: ClusterOptions) -> 
     return Targets.read(files, minimum)
 
 
-def _distill(
-    plan: DistillationPlan,
-    sources: Sequence[str],
-    shards: Shards,
-    shard_lines: int,
-    quiet: bool,
-    cluster: ClusterOptions,
-    targets: Targets | None,
-) -> Summary:
+def _distill(plan: DistillationPlan, sources: Sequence[str], shards: Shards, cluster: ClusterOptions, *, quiet: bool) -> Summary:
     if cluster.ray is not None:
         from specdec_cli.commands.cluster import distill_on_cluster
 
-        return distill_on_cluster(plan, sources, shards, shard_lines, shards.converted.resolve(), cluster, quiet=quiet)
+        return distill_on_cluster(plan, sources, shards, cluster, quiet=quiet)
     if plan.sampling is None and plan.resources.batch_tokens is None:
         teller(quiet)(f"batches of up to {plan.resources.tokens:,} source tokens, the default on {found_device(plan.resources.device)}")
-    with open_teacher(plan.models, shards.converted, plan.search, plan.resources, plan.sampling) as teacher, _progress_bar(quiet) as report:
-        return distill_shards(sources, teacher, shards, plan.filters, shard_lines, report, targets)
+    with open_teacher(plan, shards.converted) as teacher, _progress_bar(quiet) as report:
+        return distill_shards(sources, teacher, shards, plan, report)
 
 
 def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
@@ -283,19 +265,24 @@ def distill(
         check_text([path for path in files or () if path != STDIO], parallel=nearest is not None)
     if not sample and (temperature is not None or top_k is not None):
         raise UsageError("--temperature and --top-k are for --sample")
-    plan = plan_distillation(
-        (teacher, *(others or ())),
+    plan = DistillationPlan(
+        search=Search(compute_type=quantization),
+        resources=Resources(device, threads or (1 if cluster.ray else usable_processors()), batch_tokens),
+        filters=Filters(keep_copies=keep_copies),
+        shard_lines=shard_lines,
+        nearest=nearest,
+    )
+    options = DecodingOptions(
         beam_size=beam_size,
         length_penalty=length_penalty,
         max_length=max_length,
-        max_source_length=max_source_length,
-        quantization=quantization,
-        keep_copies=keep_copies,
-        nearest=nearest,
-        sampling=Sampled(1.0 if temperature is None else temperature, top_k or 0, seed) if sample else None,
-        resources=Resources(device, threads or (1 if cluster.ray else usable_processors()), batch_tokens),
+        sample=sample,
+        temperature=temperature,
+        top_k=top_k,
+        seed=seed,
     )
-    summary = distill_files(plan, output, files or [], shard_lines, quiet=quiet, cluster=cluster)
+    plan = plan_distillation((teacher, *(others or ())), options, plan, max_source_length)
+    summary = distill_files(plan, output, files or [], cluster, quiet=quiet)
     if not quiet:
         _print_summary(summary)
 

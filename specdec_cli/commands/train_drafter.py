@@ -157,11 +157,13 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
     """Make the greedy output of the verifier in the folder `model` for text, in the folder `output`; return the TSV file with it."""
     from specdec_cli.commands.distill import distill_files, plan_distillation
     from specdec_cli.commands.options import ClusterOptions
+    from specdec_cli.decoding.options import DecodingOptions
+    from specdec_cli.distillation.run import DistillationPlan, Filters
     from specdec_cli.distillation.teachers import Resources
 
-    resources = Resources(device, threads or usable_processors())
-    plan = plan_distillation([str(model)], resources=resources, beam_size=1, keep_copies=True)
-    distill_files(plan, output, source, quiet=quiet, cluster=ClusterOptions())
+    plan = DistillationPlan(resources=Resources(device, threads or usable_processors()), filters=Filters(keep_copies=True))
+    plan = plan_distillation([str(model)], DecodingOptions(beam_size=1), plan)
+    distill_files(plan, output, source, ClusterOptions(), quiet=quiet)
     return output / "distilled.tsv"
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions, Sampled
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.distillation.run import DistillationPlan
 from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, TeacherProcess, Translation, as_ctranslate2
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import ModelError, UsageError
@@ -35,16 +36,15 @@ def check_ensemble(models: Sequence[TeacherModel]) -> None:
 
 
 @contextmanager
-def open_teacher(
-    models: Sequence[TeacherModel], converted: Path, search: Search, resources: Resources, sampling: Sampled | None = None
-) -> Iterator[Teacher]:
+def open_teacher(plan: DistillationPlan, converted: Path) -> Iterator[Teacher]:
     """Load a teacher, or an ensemble of several. A single bundle is converted to CTranslate2 in the folder `converted`, if it is missing;
-    with `sampling`, an engine of specdec decodes it.
+    with sampling, an engine of specdec decodes it.
 
     Raises UsageError for an ensemble with a CTranslate2 folder, and ModelError for a model that cannot be loaded.
     """
-    if sampling is not None:
-        yield _drawing(models[0], search, resources, sampling)
+    models, search, resources = plan.models, plan.search, plan.resources
+    if plan.sampling is not None:
+        yield _drawing(models[0], search, resources, plan.sampling)
         return
     if len(models) == 1:
         with TeacherProcess(as_ctranslate2(models[0], converted), search, resources) as teacher:

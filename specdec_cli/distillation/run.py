@@ -33,19 +33,25 @@ class Filters:
     copied_words: int = 3
 
 
+SHARD_LINES = 10_000
+"""The number of sources in a shard unless another is given."""
+
+
 @dataclass(frozen=True)
 class DistillationPlan:
     """The teachers of a distillation, the settings of their search, their resources, and the conditions on their output.
 
-    `nearest` is the least chrF of an output to a target of its source (0 to 100), of which the output is the nearest hypothesis; None
-    for the best hypothesis. With `sampling`, there is no search: tokens are drawn at random.
+    A shard has `shard_lines` sources. `nearest` is the least chrF (0 to 100) of an output to one of the `targets` of its source, to which
+    it is the nearest hypothesis; None for the best hypothesis. With `sampling`, there is no search: tokens are drawn at random.
     """
 
-    models: tuple[TeacherModel, ...]
-    search: Search
-    resources: Resources
-    filters: Filters
+    models: tuple[TeacherModel, ...] = ()
+    search: Search = field(default_factory=Search)
+    resources: Resources = field(default_factory=Resources)
+    filters: Filters = field(default_factory=Filters)
+    shard_lines: int = SHARD_LINES
     nearest: float | None = None
+    targets: Targets | None = None
     sampling: Sampled | None = None
 
 
@@ -203,48 +209,34 @@ class _ProgressMeter:
         return Progress(self.lines, self.total, self.tokens / max(seconds, 1e-9), left)
 
 
-def settings_of(
-    models: Sequence[TeacherModel],
-    sources: Sequence[str],
-    search: Search,
-    filters: Filters,
-    shard_lines: int,
-    targets: Targets | None = None,
-    sampling: Sampled | None = None,
-) -> dict[str, Any]:
+def settings_of(plan: DistillationPlan, sources: Sequence[str]) -> dict[str, Any]:
     """The content of a run's manifest: hashes of teachers, sources and targets, and all settings of search, sampling, filters and shards.
 
     Raises ModelError if a file of a teacher cannot be read.
     """
-    digests = {"teacher": " ".join(teacher_digest(model) for model in models), "sources": sources_digest(sources)}
-    if targets is not None:
-        digests |= {"targets": targets.digest(), "nearest": str(targets.minimum)}
-    if sampling is not None:
+    digests = {"teacher": " ".join(teacher_digest(model) for model in plan.models), "sources": sources_digest(sources)}
+    if plan.targets is not None:
+        digests |= {"targets": plan.targets.digest(), "nearest": str(plan.targets.minimum)}
+    if (sampling := plan.sampling) is not None:
         digests |= {"sampling": f"temperature {sampling.temperature}, top-k {sampling.top_k}, seed {sampling.seed}"}
-    return digests | {"shard_lines": shard_lines} | asdict(search) | asdict(filters)
+    return digests | {"shard_lines": plan.shard_lines} | asdict(plan.search) | asdict(plan.filters)
 
 
 def distill(
-    sources: Sequence[str],
-    teacher: Teacher,
-    shards: Shards,
-    filters: Filters,
-    shard_lines: int,
-    report: Callable[[Progress], None],
-    targets: Targets | None = None,
+    sources: Sequence[str], teacher: Teacher, shards: Shards, plan: DistillationPlan, report: Callable[[Progress], None]
 ) -> Summary:
-    """Translate `sources` in shards of `shard_lines` lines, skipping complete shards, and concatenate the shards in one file.
+    """Translate `sources` in the shards of `plan`, skipping complete shards, and concatenate the shards in one file.
 
-    This is sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2), and with `targets` sequence-level interpolation (the
+    This is sequence-level knowledge distillation (Kim and Rush 2016, Section 3.2), and with targets sequence-level interpolation (the
     same, Section 3.3): the nearest hypothesis to a target is kept. Calls `report` after each translated line.
     Raises InputError if no translation is kept, and whatever `teacher` raises.
     """
     meter = _ProgressMeter(0, len(sources), sum(map(len, sources)))
-    count = -(-len(sources) // shard_lines)
+    count = -(-len(sources) // plan.shard_lines)
     for index in range(count):
-        lines = sources[index * shard_lines : (index + 1) * shard_lines]
+        lines = sources[index * plan.shard_lines : (index + 1) * plan.shard_lines]
         if shards.counts(index) is None:
-            outputs = distill_lines(lines, teacher, filters, lambda source, tokens: report(meter.count(source, tokens)), targets)
+            outputs = distill_lines(lines, teacher, plan, lambda source, tokens: report(meter.count(source, tokens)))
             shards.write(index, *outputs)
         else:
             meter.skip(lines)
@@ -274,15 +266,11 @@ def finish(shards: Shards, count: int, started: float) -> Summary:
 
 
 def distill_lines(
-    sources: Sequence[str],
-    teacher: Teacher,
-    filters: Filters,
-    report: Callable[[str, int], None] = lambda _, __: None,
-    targets: Targets | None = None,
+    sources: Sequence[str], teacher: Teacher, plan: DistillationPlan, report: Callable[[str, int], None] = lambda _, __: None
 ) -> tuple[list[str], ShardCounts]:
     """Translate `sources`; return the output for each ("source TAB translation" with LF, or "" if it is dropped), and the counts.
 
-    Without `targets` the best hypothesis of a source is its translation, with them the one that is nearest to a target. Calls `report`
+    Without targets the best hypothesis of a source is its translation, with them the one that is nearest to a target. Calls `report`
     with each source and the number of tokens of its best hypothesis. Raises whatever `teacher` raises.
     """
     counts = ShardCounts(sources=len(sources))
@@ -294,7 +282,7 @@ def distill_lines(
         counts.tokens += translation.tokens
     outputs = [""] * len(sources)
     for line, found in hypotheses.items():
-        text, reason = _choose(sources[line], found, filters, targets)
+        text, reason = _choose(sources[line], found, plan)
         if text is None:
             counts.dropped[reason] += 1
         else:
@@ -303,10 +291,10 @@ def distill_lines(
     return outputs, counts
 
 
-def _choose(source: str, hypotheses: Sequence[Translation], filters: Filters, targets: Targets | None) -> tuple[str | None, str]:
+def _choose(source: str, hypotheses: Sequence[Translation], plan: DistillationPlan) -> tuple[str | None, str]:
     """The text of the hypothesis to keep, or None and the reason why none is kept. The hypotheses are in order, the best first."""
-    reasons = [reason_to_drop(source, hypothesis, filters) for hypothesis in hypotheses]
+    reasons = [reason_to_drop(source, hypothesis, plan.filters) for hypothesis in hypotheses]
     texts = [hypothesis.text for hypothesis, reason in zip(hypotheses, reasons, strict=True) if reason is None]
     if texts:
-        return (texts[0] if targets is None else targets.nearest(source, texts)), "far from every target"
+        return (texts[0] if plan.targets is None else plan.targets.nearest(source, texts)), "far from every target"
     return None, reasons[0] or ""

@@ -56,11 +56,12 @@ def test_an_interruption_before_the_first_shard_leaves_no_folder(
     def make_job(_: Share) -> Job:
         raise NotImplementedError
 
-    monkeypatch.setattr(cluster, "run_on_cluster", interrupt)
+    monkeypatch.setattr(cluster.Workers, "run", interrupt)
     (tmp_path / "a.txt").write_text("a\n")
     inputs = find_inputs([tmp_path / "a.txt"])
     with pytest.raises(KeyboardInterrupt):
-        cluster.write_shards(inputs, inputs.read(), make_job, {}, Destination(tmp_path / "out"), ShardOptions(ray="local"))
+        workers = cluster.Workers(ShardOptions(ray="local"))
+        cluster.write_shards(inputs, iter(()), make_job, {}, Destination(tmp_path / "out"), workers)
     assert "interrupted before a shard was finished" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 

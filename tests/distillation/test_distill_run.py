@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.run import Filters, Progress, ShardCounts, Shards, Summary, distill
+from specdec_cli.distillation.run import DistillationPlan, Progress, ShardCounts, Shards, Summary, distill
 from specdec_cli.distillation.teachers import Translation
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 
+PLAN = DistillationPlan(shard_lines=4)
 SOURCES = [f"line {number} of the source" for number in range(10)]
 
 
@@ -32,7 +33,7 @@ class FakeTeacher:
 
 def run(folder: Path, teacher: FakeTeacher, reports: list[Progress] | None = None) -> Summary:
     shards = Shards(folder, {"beam_size": 5})
-    return distill(SOURCES, teacher, shards, Filters(), 4, (reports if reports is not None else []).append)
+    return distill(SOURCES, teacher, shards, PLAN, (reports if reports is not None else []).append)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -124,6 +125,6 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
 
 
 def test_empty_input_gives_empty_output(tmp_path: Path) -> None:
-    summary = distill([], FakeTeacher(), Shards(tmp_path, {}), Filters(), 4, list[Progress]().append)
+    summary = distill([], FakeTeacher(), Shards(tmp_path, {}), PLAN, list[Progress]().append)
     assert (summary.kept, summary.dropped) == (0, Counter())
     assert (tmp_path / "distilled.tsv").read_bytes() == b""

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.run import Filters, distill_lines, settings_of
-from specdec_cli.distillation.teachers import Search, Translation
+from specdec_cli.distillation.run import DistillationPlan, distill_lines, settings_of
+from specdec_cli.distillation.teachers import Translation
 from specdec_cli.distillation.texts import Targets
 from specdec_cli.errors import InputError
 from specdec_cli.text.corpus.parallel import Pair
@@ -42,7 +42,7 @@ def test_a_hypothesis_below_the_minimum_is_refused() -> None:
 
 def test_without_targets_the_best_hypothesis_is_kept() -> None:
     reports: list[tuple[str, int]] = []
-    outputs, counts = distill_lines(["one", "two"], FakeTeacher(), Filters(), lambda *values: reports.append(values))
+    outputs, counts = distill_lines(["one", "two"], FakeTeacher(), DistillationPlan(), lambda *values: reports.append(values))
     assert outputs == ["one\tein Haus beim See\n", "two\tdrei\n"]
     assert (counts.kept, counts.tokens) == (2, 30)
     assert reports == [("two", 5), ("one", 5)]
@@ -50,14 +50,14 @@ def test_without_targets_the_best_hypothesis_is_kept() -> None:
 
 def test_with_targets_the_nearest_one_is_kept_and_far_ones_are_counted() -> None:
     targets = Targets({"one": ("das Haus am Meer.",), "two": ("zwei",)}, 50.0)
-    outputs, counts = distill_lines(["one", "two"], FakeTeacher(), Filters(), targets=targets)
+    outputs, counts = distill_lines(["one", "two"], FakeTeacher(), DistillationPlan(targets=targets))
     assert outputs == ["one\tdas Haus am Meer\n", ""]
     assert (counts.kept, dict(counts.dropped)) == (1, {"far from every target": 1})
 
 
 def test_the_manifest_depends_on_targets() -> None:
     made = [
-        settings_of([], ["one"], Search(), Filters(), 9, targets) for targets in (None, Targets({"one": ("a",)}), Targets({"one": ("b",)}))
+        settings_of(DistillationPlan(targets=targets), ["one"]) for targets in (None, Targets({"one": ("a",)}), Targets({"one": ("b",)}))
     ]
     assert "nearest" not in made[0]
     assert made[1] != made[2]
