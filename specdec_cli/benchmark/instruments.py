@@ -1,11 +1,10 @@
-"""Reference engines that also measure: what each part uses, and the lengths of outputs."""
+"""What each part of the reference engine uses: time, or floating-point operations."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
 from specdec_cli.decoding.drafters import Drafter
-from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine
 
@@ -53,18 +52,3 @@ class Meter:
                 self._running = False
 
         return measured
-
-
-class GreedyLengths(Engine):
-    """An Engine whose attribute `outputs` maps the ids of each decoded source to the length of its output (tokens, EOS included)."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.outputs: dict[tuple[int, ...], int] = {}
-
-    def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
-        """Decode `sentences` as Engine does, and add the lengths of the outputs to `outputs`."""
-        sources = {sentence.number: tuple(sentence.source) for sentence in sentences}
-        for found in super().decode(sentences):
-            self.outputs[sources[found.number]] = len(found.ids)
-            yield found

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from specdec_cli.benchmark.rows import Row, variant_option
 from specdec_cli.decoding.lengths import Lengths, known
@@ -25,10 +25,9 @@ from specdec_cli.processors import peak_resident_mb
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.geometries import Geometry
+    from specdec_cli.decoding.sentence import Hypothesis, Sentence
     from specdec_cli.engines.reference import Engine
     from specdec_cli.model.bundle import Bundle
-
-E = TypeVar("E", bound="Engine")
 
 
 @dataclass(frozen=True)
@@ -151,13 +150,12 @@ class BundleRunner:
         spent in the PARTS of `instruments` (Ge et al. 2022, Table 15), and in "others".
         """
         from specdec_cli.benchmark.instruments import Meter
-        from specdec_cli.engines.reference import Engine
 
         def clock() -> float:
             self._wait()
             return perf_counter()
 
-        engine = self.reference(row, Engine, lines)
+        engine = self.reference(row, lines)
         meter = Meter(engine, clock)
         run = self._timed(engine, row, lines)
         return meter.used | {"others": run.seconds - sum(meter.used.values())}
@@ -185,20 +183,22 @@ class BundleRunner:
             engine = NativeEngine(cast(BundleDescription, bundle), self.decoding(row), row.threads)
             engine.lengths = self._lengths(row, lines)
             return engine
-        return self.reference(row, type(opened), lines)
+        return self.reference(row, lines)
 
-    def reference(self, row: Row, kind: "type[E]", lines: Sequence[str] = ()) -> "E":
-        """A new reference engine of the class `kind` for `row`: over the passes of the native engine, where this decodes the row.
+    def reference(self, row: Row, lines: Sequence[str] = ()) -> "Engine":
+        """A new reference engine for `row`: over the passes of the native engine, where this decodes the row.
 
         With `row.oracle_length`, it gets the lengths of the greedy outputs of `lines` beforehand.
         """
+        from specdec_cli.engines.reference import Engine
+
         found, opened = self.open(row)
         if opened is None:
             prepare_torch(row.threads)
             machine = self._conditions.machine
             found = self._load(self._model, native_machine(machine.device, machine.precision, row.threads))
         verifier = None if opened is None else opened.verifier
-        return kind(cast("Bundle", found), self.decoding(row), verifier=verifier, lengths=self._lengths(row, lines))
+        return Engine(cast("Bundle", found), self.decoding(row), verifier=verifier, lengths=self._lengths(row, lines))
 
     def _lengths(self, row: Row, lines: Sequence[str]) -> Lengths | None:
         return known(self._output_lengths(row, lines)) if row.oracle_length else None
@@ -206,13 +206,20 @@ class BundleRunner:
     def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
         """The lengths (tokens) of the greedy outputs of the sentences of `lines`, by source ids; cached for the last `lines`."""
         if self._known[0] != lines:
-            from specdec_cli.benchmark.instruments import GreedyLengths
-
             own: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
             greedy = row.changed(decoding="greedy", variant=None, oracle_length=False, **own)
-            engine = self.reference(greedy, GreedyLengths)
+            engine, lengths = self.reference(greedy), dict[tuple[int, ...], int]()
+            decode = engine.decode
+
+            def measured(sentences: "Sequence[Sentence]") -> "Iterator[Hypothesis]":
+                sources = {sentence.number: tuple(sentence.source) for sentence in sentences}
+                for found in decode(sentences):
+                    lengths[sources[found.number]] = len(found.ids)
+                    yield found
+
+            engine.decode = measured  # type: ignore[method-assign]
             self._decoder(engine, greedy)(lines)
-            self._known = (lines, engine.outputs)
+            self._known = (lines, lengths)
         return self._known[1]
 
     def _timed(self, engine: SentenceDecoder, row: Row, lines: Sequence[str]) -> Run:

@@ -32,7 +32,7 @@ class Worker:
         if row.toolkit == "specdec":
             runner = BundleRunner(conditions)
             if conditions.geometry is not None:
-                from specdec_cli.benchmark.recorded import RecordedRunner
+                from specdec_cli.benchmark.synthetic import RecordedRunner
 
                 runner = RecordedRunner(conditions)
             runner.open(row)
@@ -93,7 +93,7 @@ def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Pat
 
 def make_synthetic(geometry: "Geometry", folder: Path) -> None:
     """Write a bundle of a geometry with random weights to `folder`."""
-    from specdec_cli.benchmark.recorded import random_bundle
+    from specdec_cli.benchmark.synthetic import random_bundle
     from specdec_cli.model.bundle import save_bundle
 
     save_bundle(random_bundle(geometry), folder)

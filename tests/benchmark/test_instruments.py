@@ -104,7 +104,7 @@ def test_known_lengths_are_those_of_greedy_output(bundle: Bundle, bundle_folder:
     outputs = runner.run(Row("greedy").changed(max_length=12), LINES).outputs
     lengths = [len(ids) for output in outputs for ids in output.sentences]
     assert len(lengths) == 3
-    engine = runner.reference(Row("jacobi", "fixed-point", oracle_length=True).changed(max_length=12), Engine, LINES)
+    engine = runner.reference(Row("jacobi", "fixed-point", oracle_length=True).changed(max_length=12), LINES)
     assert isinstance(engine.drafter, Jacobi)
     texts = ("ka lo mi.", "No pe di.", "fo su")
     sentences = [Sentence(number, bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(text))) for number, text in enumerate(texts)]
