@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -284,11 +285,12 @@ def _identical(row: _Row) -> str:
 
 
 def sources(stored: Sequence[Stored]) -> str:
-    """The commands, environments and notes of the results `stored`, without repetitions."""
-    commands = "".join(f"{one.command}\n" for one in stored)
-    places = dict.fromkeys(environment(one) for one in stored)
-    notes = dict.fromkeys(one.record["notes"] for one in stored if "notes" in one.record)
-    return f"\n```text\n{commands}```\n\n" + "  \n".join([*places, *notes]) + "\n"
+    """Links to the files of the results `stored`, with their environments and notes."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for one in stored:
+        notes = f" {one.record['notes']}" if "notes" in one.record else ""
+        places[environment(one) + notes].append(f"[{one.name}](results/{one.name}.json)")
+    return "\n" + "  \n".join(f"{', '.join(links)}: {place}" for place, links in places.items()) + "\n"
 
 
 def markdown(columns: Sequence[str], rows: Sequence[tuple[str, ...]], names: int) -> str:
