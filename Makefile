@@ -94,7 +94,7 @@ golden: .venv/native ## Write the help texts and the outputs that the tests comp
 	rm -f tests/golden/help/*.txt
 	UPDATE_GOLDEN=1 $(BIN)/pytest tests/test_help.py tests/test_golden_outputs.py
 
-locale: .venv/installed ## Write the conventions of languages for numbers, prices and times anew, from the CLDR of Babel
+locale: .venv/installed ## Write the conventions of languages for numbers, prices, times and dates anew, from the CLDR of Babel
 	$(BIN)/python -m tools.conventions
 
 install: ## Install the command, its completions and man pages for this user (PREFIX=~/.local)

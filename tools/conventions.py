@@ -1,7 +1,8 @@
-"""The conventions of languages for numbers, prices and times, from the CLDR by Babel: `make locale` writes them."""
+"""The conventions of languages for numbers, prices, times and dates, from the CLDR by Babel: `make locale` writes them."""
 
 import json
 from pathlib import Path
+from typing import Any
 
 from babel import Locale
 from babel.localedata import locale_identifiers
@@ -9,6 +10,9 @@ from babel.localedata import locale_identifiers
 import specdec_cli.text.locale
 
 FILE = Path(specdec_cli.text.locale.__file__).with_name("conventions.json")
+DATES = FILE.with_name("dates.json")
+DATED = ("de", "en")
+"""The languages whose dates are read and written (see `dates.py`)."""
 _SIGN, _GROUPS = "\u00a4", (3, 3)
 
 
@@ -39,11 +43,31 @@ def conventions() -> dict[str, dict[str, str | int]]:
     return found
 
 
-def written() -> str:
-    """The text of the file: a line for each language."""
-    lines = (f"{json.dumps(code)}: {json.dumps(values)}" for code, values in conventions().items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+def dates() -> dict[str, dict[str, str | list[str]]]:
+    """The names of months and days of the week, from January and Monday on, and the patterns of dates of the languages in DATED."""
+    found = {}
+    for code in DATED:
+        locale = Locale.parse(code)
+        months, days, short = locale.months, locale.days, locale.days["stand-alone"]["abbreviated"]
+        found[code] = {
+            "months": [months["format"]["wide"][month] for month in range(1, 13)],
+            "short_months": [months["format"]["abbreviated"][month] for month in range(1, 13)],
+            "weekdays": [days["format"]["wide"][day] for day in range(7)],
+            "short_weekdays": [short[day] for day in range(7)],
+            "month": locale.datetime_skeletons["yMMMM"].pattern,
+            "day": locale.datetime_skeletons["MMMMd"].pattern,
+            "date": locale.date_formats["long"].pattern,
+            "weekday": locale.datetime_skeletons["MMMMEd"].pattern.replace("E", "EEEE"),
+            "full": locale.date_formats["full"].pattern,
+        }
+    return found
+
+
+def written(values: dict[str, Any]) -> str:
+    """The text of a file: a line for each language."""
+    return "{\n" + ",\n".join(f"{json.dumps(code)}: {json.dumps(each)}" for code, each in values.items()) + "\n}\n"
 
 
 if __name__ == "__main__":
-    FILE.write_text(written(), encoding="utf-8")
+    FILE.write_text(written(conventions()), encoding="utf-8")
+    DATES.write_text(written(dates()), encoding="utf-8")

@@ -16,7 +16,7 @@ from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.variants import Variant, as_it_is, variants_with
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
 from specdec_cli.text.labels import Labels
-from specdec_cli.text.locale.quantities import written_alone
+from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line
 from specdec_cli.text.segment.sentences import Count, Segments, segment

@@ -5,19 +5,21 @@ Each output has problems, with costs. The first variant whose output has none is
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle
+from itertools import cycle, islice
 from typing import NamedTuple
 
 from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, lost_dates, spelled_dates, with_dates
 from specdec_cli.text.locale.languages import is_function_word, short_code
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, without_double_marks
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import spelled_out
+from specdec_cli.text.locale.substitutes import Substitute, substitutes
 from specdec_cli.text.protect.characters import (
     DOTS,
     DOUBLE_QUOTES,
@@ -42,6 +44,8 @@ _EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _END = ".!?:;,\u2026"
+_FEW = 4
+"""The largest number of variants of a text with other dates that are tried."""
 AS_IT_IS, IN_PARTS = "as it is", "in parts"
 COSTS: Mapping[str, int] = {
     "copied": 60,
@@ -49,11 +53,13 @@ COSTS: Mapping[str, int] = {
     "broken character": 30,
     "quotation marks lost": 25,
     "number lost": 20,
+    "date lost": 20,
     "text lost": 8,
     "no text between tags": 7,
     "word lost": 7,
     IN_PARTS: 6,
     "name shortened": 5,
+    "date changed": 3,
 }
 """The problems of outputs and their costs."""
 
@@ -278,10 +284,54 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     yield from _with_ordinals(lacks, text, latin=latin, languages=languages)
     if is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
-        inner = _watched(lacks, in_small_letters(text), latin=latin, languages=languages)
+        inner = _dated(lacks, _in_small_letters(text, languages[0]), latin=latin, languages=languages)
         # An earlier translation is in capitals too, and the model writes small letters here.
         yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in inner)
+    else:
+        yield from _dated(lacks, text, latin=latin, languages=languages)
+
+
+def _dated(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
+    """The variants of a text, and if an output lacks dates, those with other dates."""
+    if not knows_dates(languages):
+        yield from _quoted_variants(lacks, text, latin=latin, languages=languages)
         return
+    text, lost = spelled_dates(text, languages[0]), set[Date]()
+    watch = partial(_with_lost_dates, source=text, languages=languages, lost=lost)
+    are_tried = False
+    for each in _quoted_variants(lacks, text, latin=latin, languages=languages):
+        yield each.changed("", watch)
+        if lost and not are_tried:
+            are_tried = True
+            yield from _with_other_dates(lacks, text, latin=latin, languages=languages, lost=lost)
+
+
+def _with_other_dates(lacks: Lacks, text: str, *, latin: bool, languages: Languages, lost: Collection[Date]) -> Iterator[Variant]:
+    """The variants of a text with other dates, which the model reads better, in the place of those that are `lost`."""
+    for substitute in substitutes(text, tuple(lost), languages):
+
+        def change(restored: Restored, substitute: Substitute = substitute) -> Restored | None:
+            output = substitute.restored(restored.text, languages[1])
+            return None if output is None else _with_lost_dates(restored._replace(text=output), text, languages, set())
+
+        inner = _quoted_variants(lacks, substitute.text, latin=latin, languages=languages)
+        yield from (each.changed("other dates", change, lambda _: None) for each in islice(inner, _FEW))
+
+
+def _with_lost_dates(restored: Restored, source: str, languages: Languages, lost: set[Date]) -> Restored:
+    """An output with the dates of its `source` written anew where it has their parts, and the problems that it lacked them; these are added
+    to `lost`.
+    """
+    missing = lost_dates(source, restored.text, languages, are_strict=True)
+    output = with_dates(source, restored.text, languages)
+    lost.update(missing)
+    left = lost_dates(source, output, languages) if missing else ()
+    found = [Problem("date lost" if each in left else "date changed", each.text) for each in missing]
+    return Restored(output, (*restored.problems, *found))
+
+
+def _quoted_variants(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
+    """The variants of a text with other quotation marks, if it has quotations, and as it is."""
     forms = quoted_forms(text, languages[1])
     quotes = len(forms) > 1 and not protected_spans(text, latin=latin)
     for form in forms if quotes else ():
@@ -318,6 +368,13 @@ def _with_ordinals(lacks: Lacks, text: str, *, latin: bool, languages: Languages
     shown = apply_edits(text, [Edit(*each.span(), each.group(), f"{number}th") for each, number in zip(found, numbers, strict=True)])
     inner = variants_with(lacks, shown, latin=latin, languages=languages)
     yield from (each.changed("ordinals", change, lambda _: None) for each in inner)
+
+
+def _in_small_letters(text: str, language: str) -> str:
+    """A text in capitals in small letters, but for the first letters of names in dates."""
+    small = in_small_letters(text)
+    edits = [Edit(each.start, each.end, small[each.start : each.end], each.text.title()) for each in find_dates(text, language)]
+    return apply_edits(small, edits) if len(small) == len(text) else small
 
 
 def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:

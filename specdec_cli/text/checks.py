@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from specdec_cli.text.locale.dates import lost_dates
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages
@@ -59,7 +60,7 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     if output == source:
         return ()
     found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
-    if lost_numbers(source, output, languages) or lost_amounts(source, output, languages):
+    if any(lost(source, output, languages) for lost in (lost_numbers, lost_amounts, lost_dates)):
         found += (NUMBERS,)
     return (*found, NEGATION) if _loses_negation(source, output, languages) else found
 
@@ -104,7 +105,7 @@ def _repetitions(text: str) -> int:
     return found
 
 
-_BEFORE, _AFTER = r"(?<!\w)", r"(?!\w)"
+_BEFORE, _AFTER = r"(?<!\w)", r"(?!\w|(?<=\d)-\d)"
 
 
 def count_kept(source: str, output: str) -> tuple[int, int]:

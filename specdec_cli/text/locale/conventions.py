@@ -26,6 +26,8 @@ _ANYWHERE = frozenset((_ENGLISH + _GERMAN + _OTHERS).split())
 _BEFORE_NUMBER = frozenset(_NUMBERED.split())
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _LETTERED = re.compile(r"[A-Z](?:[.,;:)]|$)|[A-Z]{1,4}-?\d")
+_WEEKDAYS = re.compile(r"(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?[-\u2013](?:Mo|Di|Mi|Do|Fr|Sa|So)")
+"""A range of days of the week in German."""
 _ROMAN = re.compile(r"[IVX]+")
 
 
@@ -65,10 +67,12 @@ def is_abbreviation(word: str, following: str) -> bool:
     """
     if not word.endswith(".") or word.endswith(".."):
         return False
-    stem = word[:-1].rpartition("-")[2]
+    stem = re.split("[-\u2013]", word[:-1])[-1]
     if stem.isdigit():
         return len(stem) <= 2
     if _ROMAN.fullmatch(stem) or (_INITIALS.fullmatch(stem) and stem.upper() != stem.lower()):
         return True
+    if _WEEKDAYS.fullmatch(word[:-1]):
+        return following[:1].isdigit() or following[:1].islower()
     is_numbered = following[:1].isdigit() or _LETTERED.match(following) is not None
     return stem.lower() in _ANYWHERE or (is_numbered and stem.lower() in _BEFORE_NUMBER)

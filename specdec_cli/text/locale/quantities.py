@@ -10,7 +10,7 @@ from typing import Literal
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import is_function_word, short_code
-from specdec_cli.text.locale.words import AMOUNT_WORDS, CODES, CURRENCIES, MULTIPLIER, half_of_day
+from specdec_cli.text.locale.words import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, half_of_day
 from specdec_cli.text.protect.spans import protected_spans
 
 Span = tuple[int, int]
@@ -18,7 +18,7 @@ Languages = tuple[str, str]
 """The codes of the languages of a source and its translation; "" if unknown."""
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
 _SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
-_NO_TEXT = "\uffff"
+NO_TEXT = "\uffff"
 THIN_SPACES = "\u2009\u00a0\u202f"
 _DIGIT = "[0-9]"
 _LABEL = re.compile(
@@ -31,7 +31,7 @@ _LABEL = re.compile(
 )
 """The words after which a number with a point names something: version 1.5, section 4.2."""
 _GLUED_BEFORE, _GLUED_AFTER = (
-    re.compile(rf"[\w.{_NO_TEXT}][-+~]$|[^\W\d_]/$"),
+    re.compile(rf"[\w.{NO_TEXT}][-+~]$|[^\W\d_]/$"),
     re.compile(r"(?!x\d)[A-Za-z]+\d|[A-Za-z]{4}|[A-Z]{3}|(?!x)[a-z]-\d|\.x"),
 )
 """What is directly before or after the numbers of versions: 8.12.3-6.6, 3.1r8, 4.4BSD, 2.12p-8; not the x of 7.62x39."""
@@ -56,21 +56,13 @@ UNIT = re.compile(
     r"|people|points?|dollars?|euros?|cents?|kmh|mph|kcal|calories|volts?|bar|stars?|goals?)\b",
     re.IGNORECASE,
 )
-_SYMBOL = (
+SYMBOL = (
     r"(?:[kcm\u00b5dhMGT]?(?:m[\u00b2\u00b3]?|Wh|g|l|L|B|b|W|A|V|J|N|Hz|Pa|bit|t)(?:/[smhl])?"
     r"|\u00b0[CF]?|ft|yd|mi|lbs?|oz|ha|s|h|min|K|x)(?!\w)"
 )
 """Symbols of units, which all languages write in the same way."""
-_ITEM = rf"[-\u2212]?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{_SYMBOL}|{CODES})?"
-_ALONE = re.compile(rf"\s*{_ITEM}(?:\s?[-\u2013\u2014\u00d7x]\s?{_ITEM})*\s*")
-"""One or more amounts (#) with their signs or units, and nothing else."""
-_LONGEST_ALONE = 60
 PERCENT = re.compile(rf"[ {THIN_SPACES}]?%(?!\w|-[^\W\d])")
 """A percent sign after a number, with nothing after it that makes it a part of a word."""
-_MAY_BE_ALONE = re.compile(
-    rf"(?=.*[{CURRENCIES}]|.*\d[.,:'\u2019\s]\d)-?[{CURRENCIES}]?\s?\d[\d.,:'\u2019 {THIN_SPACES}]{{0,24}}(?<![.,:'\u2019])[{CURRENCIES}%]?"
-)
-"""An amount of any language: digits with separators between them or with the sign of a currency."""
 _CHAIN = re.compile(r"\s?[,;]?\s?(?:(?:and|or|to|not|but not|instead of|rather than|than|und|oder|bis|nicht)\s|[-\u2013]\s?)?")
 _DASH_CENTS = re.compile(r"(?<=\d),(?:-{1,2}|[\u2013\u2014])(?![\w-])")
 _HALF = rf"(?:\s?{half_of_day()}\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
@@ -184,7 +176,7 @@ def hidden(text: str, spans: Sequence[Span]) -> str:
     """`text` with a character that is in no quantity in the place of those of `spans`."""
     pieces, position = [], 0
     for start, end in spans:
-        pieces += [text[position:start], _NO_TEXT * (end - start)]
+        pieces += [text[position:start], NO_TEXT * (end - start)]
         position = end
     return "".join([*pieces, text[position:]])
 
@@ -332,7 +324,7 @@ def written_in(text: str, spans: Sequence[Span], languages: Languages) -> tuple[
     pieces, moved, position, length = [], list[Span](), 0, 0
     for start, end in spans:
         inside = quantities[bisect_left(starts, start) : bisect_left(starts, end)]
-        edits = [_as_written(text, quantity, (start, end), languages[1]) for quantity in inside if quantity.end <= end]
+        edits = [as_written(text, quantity, (start, end), languages[1]) for quantity in inside if quantity.end <= end]
         shown = apply_edits(text[start:end], [each._replace(start=each.start - start, end=each.end - start) for each in edits])
         pieces += [text[position:start], shown]
         length += start - position + len(shown)
@@ -341,42 +333,12 @@ def written_in(text: str, spans: Sequence[Span], languages: Languages) -> tuple[
     return "".join([*pieces, text[position:]]), moved
 
 
-def written_alone(text: str, languages: Languages) -> str | None:
-    """A text that is nothing but one price, time, percentage or number, which may have a unit, or a range of these, as the second of the
-    `languages` writes it; None for other texts.
-    """
-    own = convention(languages[1])
-    if languages[0] == languages[1] or own is None or len(text) > _LONGEST_ALONE or not any(map(str.isdecimal, text)):
-        return None
-    found, edits = find_quantities(text, languages[0]), list[Edit]()
-    is_range, are_times = len(found) > 1, [each.kind == "time" for each in found]
-    marks = hidden(text, [(each.start, each.end) for each in found]).replace(_NO_TEXT, "#")
-    if not found or any(each.kind == "label" for each in found) or any(are_times) != all(are_times):
-        return None
-    if not _ALONE.fullmatch(re.sub("#+", "#", marks)) or (is_range and 0 < sum(bool(each.sign) for each in found) < len(found)):
-        return None
-    for quantity in found:
-        percent = PERCENT.match(text, quantity.end)
-        if percent:
-            edits.append(Edit(quantity.start, percent.end(), "", with_percent(written(quantity, languages[1]), own)))
-        else:
-            edits.append(_as_written(text, quantity, (0, len(text)), languages[1]))
-    if all(are_times):
-        edits[:-1] = [each._replace(text=each.text.removesuffix(" Uhr")) for each in edits[:-1]]
-    return apply_edits(text, edits)
-
-
 def with_percent(number: str, own: Convention) -> str:
     """A number with its percent sign."""
     return own.percent.replace("#", number)
 
 
-def may_be_alone(text: str) -> bool:
-    """Whether a text of any language may be nothing but one price, time, or number with separators (see `written_alone`)."""
-    return _MAY_BE_ALONE.fullmatch(text.strip()) is not None
-
-
-def _as_written(text: str, quantity: Quantity, span: Span, language: str) -> Edit:
+def as_written(text: str, quantity: Quantity, span: Span, language: str) -> Edit:
     """The change of a quantity in a span of `text` to what `language` writes; if the sign of a price is in the span, too, with it."""
     own, amount = convention(language), written(quantity, language)
     before = SIGN_BEFORE.search(text, max(quantity.start - 2, span[0]), quantity.start)

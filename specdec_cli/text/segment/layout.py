@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
-from specdec_cli.text.locale.quantities import written_alone
 from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans, without_protected
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.forms import FormReader

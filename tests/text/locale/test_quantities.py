@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, without_double_marks
-from specdec_cli.text.locale.quantities import find_quantities, without_dash_cents, written, written_alone, written_in
+from specdec_cli.text.locale.quantities import find_quantities, without_dash_cents, written, written_in
 
 
 @pytest.mark.parametrize(
@@ -199,9 +200,10 @@ def test_conventions_are_those_of_languages_with_any_code() -> None:
     assert convention("hi") is convention("fa") is convention("") is None
 
 
-def test_the_file_of_conventions_is_that_of_the_cldr() -> None:
+def test_the_files_of_conventions_are_those_of_the_cldr() -> None:
     conventions = pytest.importorskip("tools.conventions", reason="babel is not installed")
-    assert conventions.FILE.read_text(encoding="utf-8") == conventions.written()
+    assert conventions.FILE.read_text(encoding="utf-8") == conventions.written(conventions.conventions())
+    assert conventions.DATES.read_text(encoding="utf-8") == conventions.written(conventions.dates())
 
 
 @pytest.mark.parametrize(

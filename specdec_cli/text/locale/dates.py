@@ -1,0 +1,463 @@
+"""Dates in words, decades, and ranges of dates, weekdays and months: where they are in a text, and how a language writes them.
+
+Only those of English and German are read and written. Dates in digits and years alone are none here: they stay as they are.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.quantities import Languages, hidden
+from specdec_cli.text.locale.words import NUMBER_WORDS
+from specdec_cli.text.protect.spans import protected_spans
+
+Kind = Literal["day", "month", "decade", "weekdays", "months"]
+_DAY = r"(?P<day{0}>0?[1-9]|[12]\d|3[01])"
+_YEAR = r"(?P<year>1\d{3}|2[01]\d\d)(?![\w%]|[.,:]\d)"
+_DECADE = r"['\u2019]?(?P<year>(?:1\d|20)?\d0)"
+_DASH = re.compile(r"\s?[-\u2013]\s?")
+_BEGIN = r"(?<![\w.,:/-])"
+_IN = re.compile(r"\b[Ii]n $")
+_COUNTED = re.compile(r"\s(?:per\s?cent|people|men|women|children|million|(?!is\b|was\b|as\b|this\b|its\b)[a-z]+s\b)|\s?[%\u00b0]")
+"""What is before or after a number that is no day: "In May 20 people came"."""
+_TOKEN = re.compile(r"(?P<number>\d+)(?:st|nd|rd|th)?(?!\w)|[^\W\d_]+")
+_BETWEEN_TOKENS = re.compile(r"[\s.,]*(?:[-\u2013]|\b(?:bis|zum|und|to|the|of|and|Uhr)\b)?[\s.,]*")
+_ORDINAL_WORD = re.compile(r"(?:te[nrs]?|first|second|third)$")
+_NOT_BEFORE = {
+    "en": re.compile(r"\bby (?:the )?$"),
+    "de": re.compile(r"\b(?:um|auf|von|aus|aus dem|aus den|auf dem) $", re.IGNORECASE),
+}
+"""What does not stand before a range of days in English, and before a day in German."""
+_NOT_BEFORE_MONTH = re.compile(r"\b(?:am|zum|um|auf) $", re.IGNORECASE)
+_LONGEST_RUN = 6
+_STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
+
+
+class _Names(NamedTuple):
+    """The names of months and weekdays of a language, and its patterns of dates (CLDR)."""
+
+    months: Sequence[str]
+    short_months: Sequence[str]
+    weekdays: Sequence[str]
+    short_weekdays: Sequence[str]
+    month: str
+    day: str
+    date: str
+    weekday: str
+    full: str
+
+
+class _Words(NamedTuple):
+    """Patterns of what is around the days, names and years of dates in a language."""
+
+    before_day: str
+    after_day: str
+    before_month: str
+    before_year: str
+    after_weekday: str
+    decade: str
+    to: str
+    also: str
+
+
+_WORDS = {
+    "en": _Words(
+        before_day="(?:the )?",
+        after_day=r"(?:st|nd|rd|th)?(?!\w|[.:/,]\d)",
+        before_month=" (?:of )?",
+        before_year="(?:,| of)? ",
+        after_weekday=",? (?:(?:on )?the )?",
+        decade="s",
+        to="to|until|till|through",
+        also="and|or",
+    ),
+    "de": _Words(
+        before_day="",
+        after_day=r"\. ?(?!\d)",
+        before_month="",
+        before_year=" (?:des Jahres )?",
+        after_weekday=",? (?:(?:de[nmrs]|am) )?",
+        decade="er",
+        to="bis(?: zum)?",
+        also="(?:und|oder)(?: de[mn])?",
+    ),
+}
+_SEPARATORS = {"to": "bis", "and": "und", "or": "oder"}
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date, or a range of dates or of names, from `start` to `end` of a text.
+
+    - `day`, `month`, `year`, `weekday`: those of the date, or of the end of the range; 0 for what is not said. Months and weekdays are
+      counted from 1 (January, Monday).
+    - `first`: the day, month and weekday at which a range begins; zeros for a single date.
+    - `separator`: what is between both, a dash with spaces or without, or "to", "and" or "or"; `between`: the same as it is in the text.
+    """
+
+    start: int
+    end: int
+    text: str
+    kind: Kind
+    day: int = 0
+    month: int = 0
+    year: int = 0
+    weekday: int = 0
+    first: tuple[int, int, int] = (0, 0, 0)
+    separator: str = ""
+    between: str = ""
+
+    @property
+    def value(self) -> tuple[object, ...]:
+        """What must be the same in a translation. The weekday of a day is not in it, since it may stand elsewhere."""
+        day, month, weekday = self.first
+        if self.kind == "day":
+            return self.kind, self.day, self.month, self.year, day, month
+        return self.kind, self.month, self.year, self.weekday, month, weekday
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it has a beginning and an end."""
+        return any(self.first)
+
+
+def knows_dates(languages: Languages) -> bool:
+    """Whether dates are read and written between these languages."""
+    codes = {*map(short_code, languages)}
+    return len(codes) > 1 and codes <= _names().keys()
+
+
+@lru_cache(maxsize=64)
+def find_dates(text: str, language: str) -> tuple[Date, ...]:
+    """The dates of a text outside of its protected spans, in order; none if they are not known in this language."""
+    code = short_code(language)
+    if code not in _names():
+        return ()
+    shown, found = hidden(text, protected_spans(text)), list[Date]()
+    for kind, pattern in _patterns(code, text.isupper()):
+        for match in pattern.finditer(shown):
+            date = _date(match, kind, code)
+            if code != "en" or kind != "day" or _is_day(match, date):
+                found.append(date)
+        shown = hidden(shown, sorted((each.start, each.end) for each in found))
+    return tuple(sorted(found, key=lambda each: each.start))
+
+
+def written_date(date: Date, language: str, separator: str = "", *, is_short: bool = False) -> str:
+    """A date as `language` writes it, a range with its own `separator` or this one, and with short names if it `is_short`."""
+    code = short_code(language)
+    own, between = _names()[code], separator or _separator(date.separator, code)
+    months, weekdays = (own.short_months, own.short_weekdays) if is_short else (own.months, own.weekdays)
+    day, month, weekday = date.first
+
+    def filled(pattern: str, day: int, month: int, weekday: int = 0, year: int = 0) -> str:
+        parts = {"EEEE": weekdays[weekday - 1], "MMMM": months[month - 1], "d": f"{day}", "y": f"{year}"}
+        return re.sub(r"EEEE|MMMM|d|y", lambda found: parts[found.group()], pattern)
+
+    if date.kind == "decade":
+        return f"{date.year}{_WORDS[code].decade}"
+    if date.kind == "weekdays":
+        return f"{weekdays[weekday - 1]}{between}{weekdays[date.weekday - 1]}"
+    if date.kind == "months":
+        return f"{months[month - 1]}{between}{months[date.month - 1]}"
+    if date.kind == "month":
+        return filled(own.month, 0, date.month, year=date.year)
+    patterns = (own.day, own.date, own.weekday, own.full)
+    last = filled(patterns[(date.year > 0) + 2 * (date.weekday > 0)], date.day, date.month, date.weekday, date.year)
+    if not date.is_range:
+        return last
+    begin = filled(own.weekday if weekday else own.day, day, month, weekday)
+    if month == date.month and not weekday:
+        is_before = own.day.startswith("MMMM")
+        begin, last = (
+            (begin, last.removeprefix(f"{months[month - 1]} ")) if is_before else (begin.removesuffix(f" {months[month - 1]}"), last)
+        )
+    return f"{begin}{between}{last}"
+
+
+def has_short_names(date: Date, language: str) -> bool:
+    """Whether the months and weekdays of a date are written in short."""
+    names = _names()[short_code(language)]
+    found = [each.rstrip(".") for each in re.findall(r"[^\W\d_]{2,}", date.text)]
+    return not any(each in (*names.months, *names.weekdays) for each in found) and any(
+        each in _forms(short_code(language), of) for each in found for of in ("months", "weekdays")
+    )
+
+
+def month_name(month: int, language: str) -> str:
+    """The name of a month, which is counted from 1."""
+    return _names()[short_code(language)].months[month - 1]
+
+
+def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bool = False) -> list[Date]:
+    """The dates of `source` whose value is not in `output`, each of whose dates stands for one of the source only.
+
+    The weekday of a day may be anywhere in the output, and a day up to 12 may be a word. Names with words between them are not looked for.
+    If they `are_strict`, dates are also those that are there, but without their weekday, with a dash between names, or after words that
+    do not stand before them.
+    """
+    if not knows_dates(languages) or not _may_have_dates(source):
+        return []
+    there, lost = list(find_dates(output, languages[1])), list[Date]()
+    for date in find_dates(source, languages[0]):
+        if not (date.day or date.year or _DASH.fullmatch(date.separator)):
+            continue
+        found = next((each for each in there if each.value == date.value), None)
+        wanted = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
+        if found is not None:
+            there.remove(found)
+        is_there = found is not None or _has_word(date, output, languages[1])
+        is_there = is_there and all(_has_weekday(output, each, languages[1]) for each in wanted if each)
+        if not is_there or (are_strict and found is not None and _is_odd(found, output, wanted, short_code(languages[1]))):
+            lost.append(date)
+    return lost
+
+
+def _is_odd(date: Date, output: str, weekdays: tuple[int, int], code: str) -> bool:
+    """Whether a date of an output lacks its `weekdays`, or is written or placed as it should not be."""
+    if date.kind in ("weekdays", "months"):
+        return _DASH.fullmatch(date.separator) is not None
+    before = output[max(date.start - 12, 0) : date.start]
+    if before.rstrip().rpartition(" ")[2].removesuffix("s") in _names()[code].months:
+        return True
+    if date.kind == "month":
+        return code == "de" and _NOT_BEFORE_MONTH.search(before) is not None
+    is_placed = date.kind != "day" or (code == "en" and not date.is_range) or not _NOT_BEFORE[code].search(before)
+    return not is_placed or (any(weekdays) and (date.first[2], date.weekday) != weekdays)
+
+
+def with_dates(source: str, output: str, languages: Languages) -> str:
+    """Return `output`, the translation of `source`, in which the dates that it lacks are written anew where it has their parts in another
+    order or form, as in "2028. Juni" and "March 4., 2029". A comma is after a weekday before a day.
+    """
+    for date in lost_dates(source, output, languages):
+        runs = (run for run in _runs(output, short_code(languages[1])) if run.values == _parts_of(date))
+        run = next(runs, None)
+        if run is not None:
+            whole = replace(date, weekday=0, first=(*date.first[:2], 0)) if date.kind == "day" else date
+            shown = written_date(whole, languages[1], is_short=run.is_short)
+            output = apply_edits(output, [Edit(run.start, run.end, output[run.start : run.end], shown)])
+    return _weekday_without_comma(short_code(languages[1])).sub(r"\1, ", output) if knows_dates(languages) else output
+
+
+@cache
+def _weekday_without_comma(code: str) -> re.Pattern[str]:
+    """A weekday directly before a day, where a comma belongs between both (CLDR)."""
+    names = _names()[code]
+    day = names.day.replace(".", r"\.").replace("d", r"\d{1,2}").replace("MMMM", f"(?:{'|'.join(names.months)})")
+    return re.compile(rf"\b({'|'.join(names.weekdays)}) (?={day}\b)")
+
+
+def spelled_dates(text: str, language: str) -> str:
+    """Return `text` with the short names of months in dates written in full, and with decades without apostrophes: "Jan. 5" becomes
+    "January 5". Models know these words better.
+    """
+    code, edits = short_code(language), list[Edit]()
+    for date in find_dates(text, language) if _may_have_dates(text) else ():
+        if date.kind == "decade":
+            shown = re.sub("['\u2019]", "", date.text)
+        elif date.kind in ("day", "month"):
+            shown = _month_pattern(code).sub(partial(_in_full, code), date.text)
+        else:
+            continue
+        if shown != date.text:
+            edits.append(Edit(date.start, date.end, date.text, shown))
+    return apply_edits(text, edits)
+
+
+def _may_have_dates(text: str) -> bool:
+    return any(each.isdecimal() or each in "-\u2013" for each in text)
+
+
+@cache
+def _names() -> dict[str, _Names]:
+    text = Path(__file__).with_name("dates.json").read_text(encoding="utf-8")
+    return {code: _Names(**values) for code, values in json.loads(text).items()}
+
+
+@cache
+def _forms(code: str, of: Literal["months", "weekdays"]) -> dict[str, int]:
+    """The numbers of the months or weekdays by their names: full, short and of three letters, without full stops."""
+    found = dict[str, int]()
+    for names in (getattr(_names()[code], of), getattr(_names()[code], f"short_{of}")):
+        for number, name in enumerate(names, 1):
+            found |= {name.rstrip("."): number, name[:3].rstrip("."): number}
+    return found | ({"Sept": 9} if of == "months" else {"Tues": 2, "Thur": 4, "Thurs": 4} if code == "en" else {"Sonnabend": 6})
+
+
+@cache
+def _month_pattern(code: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{_with_stop(code, 'months', _names()[code].months)})")
+
+
+def _in_full(code: str, found: re.Match[str]) -> str:
+    return month_name(_forms(code, "months")[found.group().rstrip(".")], code)
+
+
+@cache
+def _patterns(code: str, any_case: bool) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
+    """The patterns of dates of a language, those of longer forms first."""
+    words, names = _WORDS[code], _names()[code]
+    months, weekdays = _with_stop(code, "months", names.months), _with_stop(code, "weekdays", names.weekdays)
+
+    def day(place: int) -> str:
+        return f"{words.before_day}{_DAY.format(place)}{words.after_day}"
+
+    def month(place: int) -> str:
+        return f"(?P<month{place}>{months})"
+
+    def weekday(place: int) -> str:
+        return f"(?:(?P<weekday{place}>{weekdays}){words.after_weekday})?"
+
+    def day_first(place: int) -> str:
+        return f"{weekday(place)}{day(place)}{words.before_month}{month(place)}"
+
+    def month_first(place: int) -> str:
+        return f"{weekday(place)}{month(place)} {day(place)}"
+
+    year = f"(?:{words.before_year}{_YEAR})?"
+    between = rf"(?P<separator>{_DASH.pattern}|,? ?\b(?:{words.to}) )"
+    also = rf"(?P<separator>,? ?\b(?:{words.also}) )"
+    days = [f"{weekday(1)}{day(1)}(?:{words.before_month}{month(1)})?{between}{day_first(2)}{year}"]
+    days += [f"{weekday(1)}{day(1)}{also}{day_first(2)}{year}", f"{day_first(2)}{year}"]
+    if names.day.startswith("MMMM"):
+        no_month = f"(?! (?:of )?(?:{months}))"
+        days.insert(1, f"{month_first(1)}{between}(?:{month_first(2)}|{day(3)}){year}")
+        days.insert(2, f"{month_first(1)}{also}{day(3)}{no_month}{year}")
+        days.append(f"{month_first(2)}{year}")
+    found: list[tuple[Kind, str]] = [("day", each) for each in days]
+    found += [
+        ("month", f"{month(2)}{words.before_year}{_YEAR}"),
+        ("decade", rf"{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
+        ("weekdays", f"(?P<weekday1>{weekdays}){between}(?P<weekday2>{weekdays})"),
+        ("months", f"{month(1)}{between}{month(2)}"),
+    ]
+    return tuple((kind, re.compile(_BEGIN + pattern, re.IGNORECASE if any_case else 0)) for kind, pattern in found)
+
+
+def _with_stop(code: str, of: Literal["months", "weekdays"], full: Sequence[str]) -> str:
+    """A pattern of the names of months or weekdays; short ones may have a full stop."""
+    return rf"(?:{'|'.join(full)})(?!\w)|(?:{'|'.join(sorted(_forms(code, of), key=len, reverse=True))})(?!\w)\.?"
+
+
+def _date(match: re.Match[str], kind: Kind, code: str) -> Date:
+    """The date that a pattern found."""
+    found = {name: text for name, text in match.groupdict().items() if text}
+
+    def number(of: Literal["months", "weekdays"], group: str) -> int:
+        names = {name.lower(): number for name, number in _forms(code, of).items()}
+        return names.get(found.get(group, "").rstrip(".").lower(), 0)
+
+    first = int(found.get("day1", 0)), number("months", "month1"), number("weekdays", "weekday1")
+    month, separator = number("months", "month2"), found.get("separator", "")
+    if separator and kind == "day":
+        month, first = month or first[1], (first[0], first[1] or month, first[2])
+    end = match.end() - (match.group().endswith(".") and not match.string[match.end() :].strip())
+    return Date(
+        match.start(),
+        end,
+        match.string[match.start() : end],
+        kind,
+        day=int(found.get("day2", found.get("day3", 0))),
+        month=month,
+        year=int(found.get("year", 0)),
+        weekday=number("weekdays", "weekday2"),
+        first=first,
+        separator=_separator(separator, ""),
+        between=separator,
+    )
+
+
+def to_between(language: str) -> str:
+    """What is between the ends of a range in words."""
+    return _separator("to", short_code(language))
+
+
+def _separator(found: str, code: str) -> str:
+    """A separator of a range in the form of a `Date` (without a code), or in that of a language."""
+    word = re.sub(r" de[mn]$", "", found.strip(" ,"))
+    if not found or _DASH.fullmatch(found):
+        return found
+    if code:
+        return f" {_SEPARATORS[word] if code == 'de' else word} "
+    english = {own: name for name, own in _SEPARATORS.items()}
+    return word if word in _SEPARATORS else english.get(word, "to")
+
+
+def _is_day(match: re.Match[str], date: Date) -> bool:
+    """Whether a number beside the English name of a month is a day, and does not count something."""
+    number = date.text.rpartition(" ")[2]
+    if date.year or not number.isdecimal():
+        return True
+    return not _IN.search(match.string, max(date.start - 3, 0), date.start) and _COUNTED.match(match.string, date.end) is None
+
+
+def _has_word(date: Date, output: str, language: str) -> bool:
+    """Whether an output has the month of a date, and a word for its day."""
+    if date.kind != "day" or date.is_range or date.year or not date.day:
+        return False
+    words = re.findall(r"\w+", output)
+    return month_name(date.month, language) in words and any(
+        NUMBER_WORDS.get(each.lower()) == f"{date.day}" and _ORDINAL_WORD.search(each) for each in words
+    )
+
+
+def _has_weekday(output: str, weekday: int, language: str) -> bool:
+    code = short_code(language)
+    names = [name for name, number in _forms(code, "weekdays").items() if number == weekday]
+    return re.search(rf"\b(?:{'|'.join(names)})", output, re.IGNORECASE) is not None
+
+
+class _Run(NamedTuple):
+    """Numbers and names that stand together in an output, from `start` to `end`, and what they say."""
+
+    start: int
+    end: int
+    values: frozenset[tuple[str, int]]
+    is_short: bool
+
+
+def _parts_of(date: Date) -> frozenset[tuple[str, int]]:
+    """The numbers, months and weekdays of a date."""
+    day, month, weekday = date.first
+    numbers = {("number", each) for each in (date.day, day, date.year) if each}
+    months = {("month", each) for each in (date.month, month) if each}
+    weekdays = {("weekday", each) for each in (date.weekday, weekday) if each and date.kind == "weekdays"}
+    return frozenset(numbers | months | weekdays)
+
+
+def _runs(text: str, code: str) -> list[_Run]:
+    """The runs of numbers and names of months and weekdays in a text, longest first."""
+    names, own = _names_in_runs(code), _names()[code]
+    tokens = list[tuple[re.Match[str], tuple[str, int]]]()
+    for found in _TOKEN.finditer(hidden(text, protected_spans(text))):
+        value = ("number", int(found["number"])) if found["number"] else names.get(found.group())
+        if value is not None:
+            tokens.append((found, value))
+    runs = []
+    for place, (first, _) in enumerate(tokens):
+        for end in range(place, min(place + _LONGEST_RUN, len(tokens))):
+            last = tokens[end][0]
+            if end > place and not _BETWEEN_TOKENS.fullmatch(text, tokens[end - 1][0].end(), last.start()):
+                break
+            group = tokens[place : end + 1]
+            stop = _STOP_INSIDE.match(text, last.end())
+            is_short = not any(token["number"] or token.group() in (*own.months, *own.weekdays) for token, _ in group)
+            runs.append(_Run(first.start(), stop.end() if stop else last.end(), frozenset(value for _, value in group), is_short))
+    return sorted(runs, key=lambda run: run.start - run.end)
+
+
+@cache
+def _names_in_runs(code: str) -> dict[str, tuple[str, int]]:
+    """What the names of months and weekdays say; those of other languages, which a model may copy, count if the language has none such."""
+    found = dict[str, tuple[str, int]]()
+    for each in (*(other for other in _names() if other != code), code):
+        found |= {name: ("weekday", number) for name, number in _forms(each, "weekdays").items()}
+        found |= {name: ("month", number) for name, number in _forms(each, "months").items()}
+    return found

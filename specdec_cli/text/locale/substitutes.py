@@ -1,0 +1,171 @@
+"""Dates that models read well, in the place of others in a source; in the translation, the others are written in their place."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.dates import Date, find_dates, month_name, to_between, written_date
+from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.quantities import Languages
+
+_DAYS = ((3, 5), (1, 7), (4, 10), (5, 6))
+_MONTHS = (6, 10, 5, 7)
+_DECADE = 1990
+_ATTEMPTS = 3
+
+
+class _Words(NamedTuple):
+    """Words of a language around ranges.
+
+    - `before`: a pattern of what is before a date: `range` and `between` are words of ranges, which are replaced with these.
+    - `every_day`: an adverb that stands for a range; `since`, `of_names`: what is before a range of days and one of names in its place.
+    - `to`, `to_name`: what is between two days, and two names; `between`: what is before and between two days after "between".
+    """
+
+    before: re.Pattern[str]
+    every_day: str
+    since: str
+    of_names: str
+    to: str
+    to_name: str
+    between: tuple[str, str]
+    on: str
+
+
+_WORDS = {
+    "en": _Words(
+        before=re.compile(
+            r"\b(?:(?P<range>from|on) |(?P<between>between) |(?:until|till|by|of|for|in|during|and|or|the|after|before|since) )$",
+            re.IGNORECASE,
+        ),
+        every_day="every day",
+        since="from ",
+        of_names="from ",
+        to=" to ",
+        to_name=" to ",
+        between=("between ", " and "),
+        on="on ",
+    ),
+    "de": _Words(
+        before=re.compile(
+            r"\b(?:(?P<range>vom|von|am|ab) |(?P<between>zwischen)(?: dem)? "
+            r"|(?:bis|bis zum|seit|nach|vor|f\u00fcr|in|im|und|oder|d(?:er|ie|as|en|em)) )$",
+            re.IGNORECASE,
+        ),
+        every_day="jeden Tag",
+        since="vom ",
+        of_names="von ",
+        to=" bis zum ",
+        to_name=" bis ",
+        between=("zwischen dem ", " und dem "),
+        on="am ",
+    ),
+}
+_LONGEST_BEFORE = 20
+_EVERY_DAY = Date(0, 0, "", "weekdays")
+"""What stands for a range as an adverb."""
+
+
+class Substitute(NamedTuple):
+    """A text with other dates, and each of these with the one that it stands for."""
+
+    text: str
+    replaced: Sequence[tuple[Date, Date]]
+
+    def restored(self, output: str, language: str) -> str | None:
+        """A translation of the text with the real dates; None if it has one of the others, or the month of one, never or twice."""
+        edits, months, words = list[Edit](), set[str](), _WORDS[short_code(language)]
+        for other, date in self.replaced:
+            places = _places(other, output, language)
+            if len(places) != 1:
+                return None
+            start, end, separator = places[0]
+            is_adverb = other is _EVERY_DAY
+            written = written_date(date, language, to_between(language) if is_adverb or date.kind in ("weekdays", "months") else separator)
+            if is_adverb:
+                written = _as_at(output, start, (words.since if date.kind == "day" else words.of_names) + written)
+            edits.append(Edit(start, end, output[start:end], written))
+            months |= {month_name(other.month, language)} if other.month else set()
+        rest = apply_edits(output, [each._replace(text="") for each in sorted(edits)])
+        return None if any(month in rest for month in months) else apply_edits(output, sorted(edits))
+
+
+def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iterator[Substitute]:
+    """Yield the `text` with other dates in the place of those of `lost`: days in May and the like for all days, months without a year for
+    those with one, and for ranges first "every day", then two days in May, and then one.
+    """
+    code = short_code(languages[0])
+    dates = [date for date in find_dates(text, code) if date in lost]
+    for attempt in range(_ATTEMPTS):
+        shown = [_other(text, date, code, place, attempt) for place, date in enumerate(dates)]
+        edits = [Edit(start, date.end, text[start : date.end], new) for date, (start, new, _) in zip(dates, shown, strict=True)]
+        yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)])
+
+
+def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
+    """The start of what is replaced, what the model reads there, and this as a date, for the date at a `place` among those of `text`."""
+    if date.is_range:
+        return _other_range(text, date, code, place, attempt)
+    number = place + attempt
+    if date.kind == "decade":
+        other = Date(0, 0, "", "decade", year=_DECADE - 10 * number)
+        return date.start, written_date(other, code), other
+    if date.kind == "month":
+        other = Date(0, 0, "", "month", month=_MONTHS[number % len(_MONTHS)])
+        return date.start, month_name(other.month, code), other
+    day, month = _DAYS[number % len(_DAYS)]
+    return date.start, _as_at(text, date.start, _day(day, month, code, is_long=attempt != 1)), Date(0, 0, "", "day", day=day, month=month)
+
+
+def _other_range(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
+    """The same for a range."""
+    words, (day, month) = _WORDS[code], _DAYS[(place + attempt) % len(_DAYS)]
+    before = words.before.search(text[max(date.start - _LONGEST_BEFORE, 0) : date.start])
+    start = date.start - len(before.group()) if before and (before["range"] or before["between"]) else date.start
+    if attempt == 0 and date.separator not in ("and", "or") and (not before or before["range"]):
+        return start, _as_at(text, start, words.every_day), _EVERY_DAY
+    if attempt == _ATTEMPTS - 1 and date.kind == "day":
+        new = _day(day, month, code, is_long=True)
+        return date.start, _as_at(text, date.start, new if before else words.on + new), Date(0, 0, "", "day", day=day, month=month)
+    if date.kind == "day":
+        other = Date(0, 0, "", "day", day=day + 1, month=month, first=(day, month, 0))
+        first, last = (_day(each, month, code, is_long=True) for each in (day, day + 1))
+    else:
+        begin, end = (date.first[2], date.weekday) if date.kind == "weekdays" else (1, 5)
+        other = Date(0, 0, "", "weekdays", weekday=end, first=(0, 0, begin))
+        first, last = written_date(other, code, "|").split("|")
+    opening, between = (words.since, words.to) if date.kind == "day" else (words.of_names, words.to_name)
+    if before and before["between"]:
+        opening, between = words.between
+    elif date.separator in ("and", "or"):
+        start, opening, between = date.start, "", words.between[1]
+    elif before and not before["range"]:
+        opening = ""
+    return start, _as_at(text, start, f"{opening}{first}{between}{last}"), other
+
+
+def _day(day: int, month: int, code: str, *, is_long: bool) -> str:
+    """A day as models read it well."""
+    name = month_name(month, code)
+    if code != "en":
+        return f"{day}. {name}"
+    suffix = {1: "st", 2: "nd", 3: "rd"}.get(day, "th")
+    return f"the {day}{suffix} of {name}" if is_long else f"{name} {day}"
+
+
+def _as_at(text: str, start: int, new: str) -> str:
+    """A new text with a capital if it begins a sentence."""
+    is_beginning = not text[:start].strip(" \"'(\u201c\u201e") or text[:start].rstrip()[-1:] in ".!?"
+    return new[0].upper() + new[1:] if is_beginning else new
+
+
+def _places(other: Date, output: str, language: str) -> list[tuple[int, int, str]]:
+    """Where a date is in an output, and what is between its ends."""
+    if other is _EVERY_DAY:
+        return [(*found.span(), "") for found in re.finditer(_WORDS[short_code(language)].every_day, output, re.IGNORECASE)]
+    if other.kind == "month":
+        name = month_name(other.month, language)
+        return [(*found.span(), "") for found in re.finditer(rf"(?<![\w-]){name}(?![\w-])(?!,? \d)", output)]
+    found = [each for each in find_dates(output, language) if each.value == other.value]
+    return [(each.start, each.end, each.between) for each in found]

@@ -1,0 +1,482 @@
+"""Dates, years, ranges of dates and of days, and ranges of prices, drawn from templates: how many are in the translations as the target
+language writes them, and that no wrong one is without a warning.
+"""
+
+import random
+import re
+
+import pytest
+
+from specdec_cli.pipeline.translator import LineTranslator
+from specdec_cli.text.checks import NUMBERS
+from tests.pipeline.test_drawn_kinds import Drawn, Kind, drawn, wrong
+from tests.stored_engine import opened
+
+ENGLISH = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+GERMAN = ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"]
+ENGLISH_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+GERMAN_DAYS = ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"]
+SHORT = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+SHORT_GERMAN = [
+    r"Jan\.?",
+    r"Feb\.?",
+    r"März|Mär\.?",
+    r"Apr\.?",
+    r"Mai",
+    r"Juni?\.?",
+    r"Juli?\.?",
+    r"Aug\.?",
+    r"Sept?\.?",
+    r"Okt\.?",
+    r"Nov\.?",
+    r"Dez\.?",
+]
+
+IN_MONTH = (
+    "The bridge opens in {}.",
+    "The work must be finished by {}.",
+    "She has lived here since {}.",
+    "The museum is closed until {}.",
+    "The {} issue of the magazine is sold out.",
+    "We bought the house in {} from a friend.",
+    "In {}, the old school was closed.",
+    "The law changed in {}, and many people were angry.",
+    "Prices have risen since {}.",
+    "The contract ends in {}.",
+)
+ON_DAY = (
+    "We meet on {}.",
+    "The course begins on {} in Berlin.",
+    "He left on {} with his brother.",
+    "The shop is closed until {}.",
+    "Please send the letter by {}.",
+    "On {}, the children go to the zoo.",
+    "The deadline is {}.",
+    "My sister came back on {} and stayed for a week.",
+    "The concert on {} is sold out.",
+    "The rules are valid from {}.",
+)
+IN_YEAR = (
+    "The war ended in {}.",
+    "In {}, the old school was closed.",
+    "She has lived here since {}.",
+    "The factory was built in {} and sold later.",
+    "By {}, all trains will be electric.",
+    "He worked in London until {}.",
+    "The summer of {} was very hot.",
+)
+IN_DECADE = (
+    "She grew up in the {}.",
+    "The music of the {} is popular again.",
+    "In the {}, many people left the village.",
+    "The house was built in the {}.",
+    "He has collected stamps since the {}.",
+    "The fashion of the {} was strange.",
+)
+IN_RANGE = (
+    "The fair takes place {}.",
+    "The hotel is closed {}.",
+    "We are in Paris {}.",
+    "The course runs {} in Berlin.",
+    "School holidays are {}.",
+    "The office is closed {} because of the holidays.",
+)
+IN_MONTH_IN_GERMAN = (
+    "Die Brücke öffnet im {}.",
+    "Die Arbeiten müssen bis {} fertig sein.",
+    "Sie wohnt seit {} hier.",
+    "Das Museum ist bis {} geschlossen.",
+    "Im {} wurde die alte Schule geschlossen.",
+    "Das Gesetz wurde im {} geändert.",
+    "Der Vertrag endet im {}.",
+    "Wir haben das Haus im {} gekauft.",
+)
+ON_DAY_IN_GERMAN = (
+    "Wir treffen uns am {}.",
+    "Der Kurs beginnt am {} in Berlin.",
+    "Der Laden ist bis zum {} geschlossen.",
+    "Am {} gehen die Kinder in den Zoo.",
+    "Meine Schwester kam am {} zurück.",
+    "Das Konzert am {} ist ausverkauft.",
+    "Die Regeln gelten ab dem {}.",
+    "Bitte schicken Sie den Brief bis zum {}.",
+)
+IN_YEAR_IN_GERMAN = (
+    "Der Krieg endete {}.",
+    "Im Jahr {} wurde die alte Schule geschlossen.",
+    "Sie wohnt seit {} hier.",
+    "Die Fabrik wurde {} gebaut.",
+    "Er arbeitete bis {} in London.",
+    "Der Sommer {} war sehr heiß.",
+)
+IN_DECADE_IN_GERMAN = (
+    "Sie wuchs in den {} Jahren auf.",
+    "Die Musik der {} Jahre ist wieder beliebt.",
+    "In den {} Jahren verließen viele Leute das Dorf.",
+    "Das Haus wurde in den {} Jahren gebaut.",
+    "Er sammelt seit den {} Jahren Briefmarken.",
+)
+IN_RANGE_IN_GERMAN = (
+    "Die Messe findet {} statt.",
+    "Das Hotel ist {} geschlossen.",
+    "Wir sind {} in Paris.",
+    "Der Kurs läuft {} in Berlin.",
+    "Das Büro ist {} wegen der Feiertage geschlossen.",
+)
+COSTS = (
+    "The tickets cost {}.",
+    "A room is {} per night.",
+    "Expect to pay {} for a meal.",
+    "It takes {} of the budget.",
+    "You can save {} a month.",
+    "The repair costs {}, depending on the size.",
+    "Most people spend {} on it.",
+)
+COSTS_IN_GERMAN = (
+    "Die Karten kosten {}.",
+    "Ein Zimmer kostet {} pro Nacht.",
+    "Rechnen Sie mit {} für ein Essen.",
+    "Man kann im Monat {} sparen.",
+    "Die Reparatur kostet {}, je nach Größe.",
+)
+SHARES = ("It takes {} more time.", "About {} of the people agree.", "Save {} on shoes.", "Prices rose by {} in May.", "Use {} less water.")
+SHARES_IN_GERMAN = (
+    "Es dauert {} länger.",
+    "Etwa {} der Leute sind einverstanden.",
+    "Sparen Sie {} bei Schuhen.",
+    "Die Preise stiegen im Mai um {}.",
+)
+OPEN = (
+    "We are open {}.",
+    "The office is closed {}.",
+    "Open {}, 9-5.",
+    "The course runs {} in the evening.",
+    "Our shop is open {} until 6 PM.",
+    "Call us {}.",
+    "The price is valid {}.",
+)
+OPEN_IN_GERMAN = ("Wir haben {} geöffnet.", "Das Büro ist {} geschlossen.", "Geöffnet {} 9-17 Uhr.", "Rufen Sie uns {} an.")
+FEW = (
+    "Buy {a} get {b} free.",
+    "Buy {a}, get {b} free!",
+    "Pick any {a}.",
+    "This is page {a} of {b}.",
+    "{a} of {b} files copied.",
+    "Choose {a} of {b}.",
+    "Buy any {a} and get {b} free today.",
+    "Take {a}, pay for {b}.",
+    "You have {a} left.",
+    "Only {a} left in stock.",
+    "Step {a} of {b}",
+    "Best {a} of {b} wins.",
+)
+NUMERALS = {
+    1: "eine?[nrms]?|erste[nrs]?",
+    2: "zwei|beiden?",
+    3: "drei",
+    4: "vier",
+    5: "fünf",
+    6: "sechs",
+    7: "sieben",
+    8: "acht",
+    9: "neun",
+    10: "zehn",
+    11: "elf",
+    12: "zwölf",
+}
+
+
+def _year(draw: random.Random) -> int:
+    return draw.choice((draw.randrange(1901, 2000), draw.randrange(2000, 2040), draw.randrange(2018, 2032)))
+
+
+def _ordinal(day: int) -> str:
+    suffix = "th" if 10 < day < 20 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return f"{day}{suffix}"
+
+
+def _german(day: int, month: int, year: int | None = None) -> str:
+    """A pattern of a day in German."""
+    return rf"(?<!\d)0?{day}\.\s(?:{GERMAN[month]}|{SHORT_GERMAN[month]})" + (rf",? {year}(?!\d)" if year else r"(?!,? \d{4})")
+
+
+def _english(day: int, month: int, year: int | None = None) -> str:
+    """A pattern of a day in English."""
+    name = rf"(?:{ENGLISH[month]}|{SHORT[month]}\.?)"
+    end = rf",? {year}(?!\d)" if year else r"(?!,? \d{4})"
+    return rf"(?:{name} {day}(?:st|nd|rd|th)?(?!\d)|(?<!\d){day}(?:st|nd|rd|th)? (?:of )?{name}){end}"
+
+
+def months(draw: random.Random) -> Drawn:
+    """A month with its year."""
+    month, year = draw.randrange(12), _year(draw)
+    source = draw.choice(IN_MONTH).format(f"{ENGLISH[month]} {year}")
+    german = rf"{GERMAN[month]}(?:s|-Ausgabe)? (?:des Jahres )?{year}(?!\d)|{GERMAN[month]}-{year}"
+    return Drawn(source, (german,), (rf"\bam {GERMAN[month]}", r"\bam \d{4}"))
+
+
+def months_in_german(draw: random.Random) -> Drawn:
+    """A month with its year, in German."""
+    month, year = draw.randrange(12), _year(draw)
+    source = draw.choice(IN_MONTH_IN_GERMAN).format(f"{GERMAN[month]} {year}")
+    return Drawn(source, (rf"{ENGLISH[month]}(?:,| of)? {year}(?!\d)",), (rf"\bon {ENGLISH[month]} \d{{4}}",))
+
+
+def days(draw: random.Random) -> Drawn:
+    """A day of a month."""
+    month, day = draw.randrange(12), draw.randrange(1, 29)
+    name = ENGLISH[month]
+    shown = draw.choice((f"{day} {name}", f"{name} {day}", f"{name} {_ordinal(day)}", f"the {_ordinal(day)} of {name}"))
+    return Drawn(draw.choice(ON_DAY).format(shown), (_german(day, month),))
+
+
+def days_in_german(draw: random.Random) -> Drawn:
+    """A day of a month, in German."""
+    month, day = draw.randrange(12), draw.randrange(1, 29)
+    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(f"{day}. {GERMAN[month]}"), (_english(day, month),))
+
+
+def dates(draw: random.Random) -> Drawn:
+    """A day of a month and year."""
+    month, day, year = draw.randrange(12), draw.randrange(1, 29), _year(draw)
+    name = ENGLISH[month]
+    shown = draw.choice((f"{day} {name} {year}", f"{name} {day}, {year}", f"{name} {_ordinal(day)}, {year}"))
+    return Drawn(draw.choice(ON_DAY).format(shown), (_german(day, month, year),))
+
+
+def dates_in_german(draw: random.Random) -> Drawn:
+    """A day of a month and year, in German."""
+    month, day, year = draw.randrange(12), draw.randrange(1, 29), _year(draw)
+    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(f"{day}. {GERMAN[month]} {year}"), (_english(day, month, year),))
+
+
+def short_dates(draw: random.Random) -> Drawn:
+    """A day of a month with a short name, with a year or without."""
+    month, day, year = draw.choice([each for each in range(12) if each != 4]), draw.randrange(1, 29), _year(draw)
+    name, stop = SHORT[month], draw.choice(("", "."))
+    shown = draw.choice((f"{day} {name}{stop}", f"{name}{stop} {day}", f"{day} {name}{stop} {year}", f"{name}{stop} {day}, {year}"))
+    source = draw.choice(ON_DAY).format(shown).replace("..", ".")
+    return Drawn(source, (_german(day, month, year if str(year) in shown else None),))
+
+
+def short_dates_in_german(draw: random.Random) -> Drawn:
+    """A day of a month with a short name, in German."""
+    month, day, year = draw.choice((0, 1, 3, 7, 8, 9, 10, 11)), draw.randrange(1, 29), draw.choice((None, _year(draw)))
+    name = ("Sept" if month == 8 else GERMAN[month][:3]) + "."
+    source = draw.choice(ON_DAY_IN_GERMAN).format(f"{day}. {name} {year}" if year else f"{day}. {name}").replace("..", ".")
+    return Drawn(source, (_english(day, month, year),))
+
+
+def weekdays(draw: random.Random) -> Drawn:
+    """A day of a month with its weekday."""
+    month, day, year, weekday = draw.randrange(12), draw.randrange(1, 29), draw.choice((None, _year(draw))), draw.randrange(7)
+    name, of_week = ENGLISH[month], ENGLISH_DAYS[weekday]
+    end = f" {year}" if year else ""
+    shown = draw.choice((f"{of_week}, {day} {name}{end}", f"{of_week}, {name} {day}{end and ','}{end}", f"{of_week} {day} {name}{end}"))
+    german = GERMAN_DAYS[weekday].replace("Samstag", "(?:Samstag|Sonnabend)")
+    return Drawn(draw.choice(ON_DAY).format(shown), (rf"{german},? (?:(?:de[nmr]|am) )?" + _german(day, month, year),))
+
+
+def weekdays_in_german(draw: random.Random) -> Drawn:
+    """A day of a month with its weekday, in German."""
+    month, day, year, weekday = draw.randrange(12), draw.randrange(1, 29), draw.choice((None, _year(draw))), draw.randrange(7)
+    end = f" {year}" if year else ""
+    article = draw.choice((",", ", dem", ", den"))
+    source = draw.choice(("Wir treffen uns am {}.", "Das Konzert ist am {}.", "Der Kurs beginnt am {}.", "Er kam am {} zurück."))
+    shown = f"{GERMAN_DAYS[weekday]}{article} {day}. {GERMAN[month]}{end}"
+    return Drawn(source.format(shown), (rf"{ENGLISH_DAYS[weekday]},? (?:(?:on )?the )?" + _english(day, month, year),))
+
+
+def years(draw: random.Random) -> Drawn:
+    """A year alone."""
+    year = _year(draw)
+    return Drawn(draw.choice(IN_YEAR).format(year), (rf"(?<!\d){year}(?![\d.])(?!er)|{year}\.$",))
+
+
+def years_in_german(draw: random.Random) -> Drawn:
+    """A year alone, in German."""
+    year = _year(draw)
+    return Drawn(draw.choice(IN_YEAR_IN_GERMAN).format(year), (rf"(?<!\d){year}(?![\ds])",))
+
+
+def decades(draw: random.Random) -> Drawn:
+    """A decade."""
+    decade = draw.choice((*range(1900, 2020, 10), *range(1850, 1900, 10)))
+    apostrophe = draw.choice(("", "", "'"))
+    return Drawn(draw.choice(IN_DECADE).format(f"{decade}{apostrophe}s"), (rf"(?<!\d){decade}er(?!\w)",), (r"[Jj]ahren? Jahre",))
+
+
+def decades_in_german(draw: random.Random) -> Drawn:
+    """A decade, in German."""
+    decade = draw.choice((*range(1900, 2020, 10), *range(1850, 1900, 10)))
+    return Drawn(draw.choice(IN_DECADE_IN_GERMAN).format(f"{decade}er"), (rf"(?<!\d){decade}['\u2019]?s(?!\w)",))
+
+
+def ranges_of_days(draw: random.Random) -> Drawn:
+    """Two days of a month with a dash or words between them."""
+    month, day = draw.randrange(12), draw.randrange(1, 20)
+    end, name, dash = day + draw.randrange(1, 9), ENGLISH[month], draw.choice("-\u2013")
+    year = draw.choice((None, None, _year(draw)))
+    more = f" {year}" if year else ""
+    shown = draw.choice(
+        (
+            f"{day}{dash}{end} {name}{more}",
+            f"{name} {day}{dash}{end}{more and ','}{more}",
+            f"from {day} to {end} {name}{more}",
+            f"from {name} {day} to {end}{more and ','}{more}",
+            f"from {name} {day} to {name} {end}{more and ','}{more}",
+        )
+    )
+    return Drawn(draw.choice(IN_RANGE).format(shown), (_german_range(day, end, month, year),))
+
+
+def _german_range(day: int, end: int, month: int, year: int | None) -> str:
+    return rf"(?<!\d){day}\.(?: {GERMAN[month]})?\s?(?:-|\u2013|bis(?: zum| einschließlich)?)\s?{_german(end, month, year)}"
+
+
+def ranges_of_days_in_german(draw: random.Random) -> Drawn:
+    """Two days of a month with a dash or words between them, in German."""
+    month, day = draw.randrange(12), draw.randrange(1, 20)
+    end, name, dash = day + draw.randrange(1, 9), GERMAN[month], draw.choice("-\u2013")
+    year = draw.choice((None, None, _year(draw)))
+    more = f" {year}" if year else ""
+    shown = draw.choice(
+        (
+            f"vom {day}. bis {end}. {name}{more}",
+            f"vom {day}. bis zum {end}. {name}{more}",
+            f"vom {day}.{dash}{end}. {name}{more}",
+            f"vom {day}. {name} bis {end}. {name}{more}",
+        )
+    )
+    of_month, last, ordinal = ENGLISH[month], rf",? {year}" if year else r"(?!,? \d{4})", "(?:st|nd|rd|th)?"
+    between = r"\s?(?:-|\u2013|to(?: the)?|until(?: the)?|through)\s?"
+    found = (
+        rf"{of_month} {day}{ordinal}{between}(?:{of_month} )?{end}{ordinal}(?!\d){last}"
+        rf"|(?<!\d){day}{ordinal}(?: {of_month})?{between}{end}{ordinal}(?: of)? {of_month}{last}"
+    )
+    return Drawn(draw.choice(IN_RANGE_IN_GERMAN).format(shown), (found,))
+
+
+def numeric_dates(draw: random.Random) -> Drawn:
+    """Dates in digits, which stay."""
+    return Drawn(draw.choice(ON_DAY).format(shown := _numeric(draw)), keeps=(shown,))
+
+
+def numeric_dates_in_german(draw: random.Random) -> Drawn:
+    """Dates in digits, in German, which stay."""
+    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(shown := _numeric(draw)), keeps=(shown,))
+
+
+def _numeric(draw: random.Random) -> str:
+    year, month, day = draw.randrange(1990, 2030), draw.randrange(1, 13), draw.randrange(1, 29)
+    return draw.choice((f"{year}-{month:02}-{day:02}", f"{month}/{day}/{year}", f"{day}.{month}.{year}", f"{day:02}.{month:02}.{year}"))
+
+
+def ranges_of_prices(draw: random.Random) -> Drawn:
+    """Two amounts with a dash between them, and one sign or two."""
+    first, last, sign, dash = *_two(draw), draw.choice("$€£"), draw.choice("-\u2013")
+    shown = draw.choice((f"{sign}{first}{dash}{last}", f"{first}{dash}{last} {sign}", f"{sign}{first}{dash}{sign}{last}"))
+    between = r"\s?(?:[-\u2013]|bis)\s?"
+    german = rf"(?<!\d){first}(?:\s{re.escape(sign)})?{between}{last}\s{re.escape(sign)}"
+    return Drawn(draw.choice(COSTS).format(shown), (german,), (rf"{re.escape(sign)}\s?\d",))
+
+
+def ranges_of_prices_in_german(draw: random.Random) -> Drawn:
+    """Two amounts with a dash between them, and one sign or two, in German."""
+    first, last, sign, dash = *_two(draw), draw.choice("$€£"), draw.choice("-\u2013")
+    shown = draw.choice((f"{first}{dash}{last} {sign}", f"{first} {sign}{dash}{last} {sign}", f"{sign}{first}{dash}{last}"))
+    own = re.escape(sign)
+    english = rf"{own}{first}\s?(?:[-\u2013]|to)\s?{own}?{last}(?!\d)(?!\s?{own})"
+    return Drawn(draw.choice(COSTS_IN_GERMAN).format(shown), (english,))
+
+
+def _two(draw: random.Random) -> tuple[str, str]:
+    first = draw.randrange(2, 90)
+    last = first + draw.randrange(1, 60)
+    return (f"{first}", f"{last}")
+
+
+def ranges_of_percent(draw: random.Random) -> Drawn:
+    """Two percentages with a dash between them."""
+    (first, last), dash = _two(draw), draw.choice("-\u2013")
+    shown = draw.choice((f"{first}{dash}{last}%", f"{first}{dash}{last} %", f"{first}%{dash}{last}%"))
+    german = rf"(?<!\d){first}(?:\s%)?\s?(?:[-\u2013]|bis)\s?{last}(?:\u00a0%| Prozent)"
+    return Drawn(draw.choice(SHARES).format(shown), (german,))
+
+
+def ranges_of_percent_in_german(draw: random.Random) -> Drawn:
+    """Two percentages with a dash between them, in German."""
+    (first, last), dash = _two(draw), draw.choice("-\u2013")
+    shown = draw.choice((f"{first}{dash}{last}\u00a0%", f"{first}{dash}{last} %", f"{first}\u00a0%{dash}{last}\u00a0%"))
+    return Drawn(draw.choice(SHARES_IN_GERMAN).format(shown), (rf"(?<!\d){first}%?\s?(?:[-\u2013]|to)\s?{last}(?:%| percent)",))
+
+
+def ranges_of_weekdays(draw: random.Random) -> Drawn:
+    """Two days of the week, or two months, in short with a dash between them."""
+    long, there, short = draw.choice(((ENGLISH_DAYS, GERMAN_DAYS, None), (ENGLISH, GERMAN, SHORT)))
+    first, last = sorted(draw.sample(range(len(long)), 2))
+    dash = draw.choice("-\u2013")
+    names = [(short or [each[:3] for each in long])[place] for place in (first, last)]
+    german = [rf"(?:{there[place]}|{there[place][:2] if short is None else there[place][:3]}\.?)" for place in (first, last)]
+    return Drawn(draw.choice(OPEN).format(dash.join(names)), (rf"\b{german[0]}\s?(?:[-\u2013]|bis(?: zum)?)\s?{german[1]}(?![^\W\d_])",))
+
+
+def ranges_of_weekdays_in_german(draw: random.Random) -> Drawn:
+    """Two days of the week in short with a dash between them, in German."""
+    first, last = sorted(draw.sample(range(7), 2))
+    dash, stop = draw.choice("-\u2013"), draw.choice(("", "."))
+    shown = f"{GERMAN_DAYS[first][:2]}{stop}{dash}{GERMAN_DAYS[last][:2]}{stop}"
+    english = [rf"(?:{ENGLISH_DAYS[place]}|{ENGLISH_DAYS[place][:3]}\.?)" for place in (first, last)]
+    return Drawn(draw.choice(OPEN_IN_GERMAN).format(shown), (rf"\b{english[0]}\s?(?:[-\u2013]|to|through)\s?{english[1]}(?![^\W\d_])",))
+
+
+def small_numbers(draw: random.Random) -> Drawn:
+    """Sentences of few words with small numbers, each of which is there, as digits that stick to no word or as a word."""
+    one, other = draw.randrange(1, 7), draw.randrange(1, 7)
+    template = draw.choice(FEW)
+    if " of {b}" in template:
+        one, other = min(one, other), max(one, other) + (one == other)
+    source = template.format(a=one, b=other)
+    digits = [one, other] if "{b}" in template else [one]
+    has = tuple(rf"(?i:(?<![\w.,]){number}(?![^\W\d_]|\d)|\b(?:{NUMERALS[number]})\b)" for number in digits)
+    return Drawn(source, has, (r"\d[^\W\d_]",))
+
+
+KINDS = (
+    Kind(months, 97),
+    Kind(months_in_german, 97, bundle="de-en"),
+    Kind(days, 97),
+    Kind(days_in_german, 97, bundle="de-en"),
+    Kind(dates, 97),
+    Kind(dates_in_german, 97, bundle="de-en"),
+    Kind(short_dates, 97),
+    Kind(short_dates_in_german, 97, bundle="de-en"),
+    Kind(weekdays, 97),
+    Kind(weekdays_in_german, 97, bundle="de-en"),
+    Kind(years, 97),
+    Kind(years_in_german, 97, bundle="de-en"),
+    Kind(decades, 97),
+    Kind(decades_in_german, 97, bundle="de-en"),
+    Kind(ranges_of_days, 97),
+    Kind(ranges_of_days_in_german, 97, bundle="de-en"),
+    Kind(numeric_dates, 97),
+    Kind(numeric_dates_in_german, 97, bundle="de-en"),
+    Kind(ranges_of_percent, 97),
+    Kind(ranges_of_percent_in_german, 97, bundle="de-en"),
+    Kind(ranges_of_weekdays, 97),
+    Kind(ranges_of_weekdays_in_german, 97, bundle="de-en"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
+@pytest.mark.parametrize("seed", [31, 32])
+def test_drawn_dates_come_out_or_have_a_warning(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
+    texts = list(drawn(kind, seed))
+    bundle, engine = opened(kind.bundle, pytestconfig.cache)
+    translator = LineTranslator.of_bundle(engine, bundle)
+    found = list(translator.translate([each.source for each in texts]))
+    faults = [(each.source, output.text, output.warnings) for each, output in zip(texts, found, strict=True) if wrong(each, output.text)]
+    print(f"\n{kind.draw.__name__:32} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
+    assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults
+    assert all(NUMBERS in warnings for _, _, warnings in faults), faults

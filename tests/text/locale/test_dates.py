@@ -1,0 +1,179 @@
+"""Dates: which are found, how English and German write them, and which an output lacks."""
+
+import pytest
+
+from specdec_cli.text.locale.alone import may_be_alone, written_alone
+from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, written_date
+from specdec_cli.text.locale.substitutes import substitutes
+
+EN_DE, DE_EN = ("en", "de"), ("de", "en")
+
+
+@pytest.mark.parametrize(
+    ("text", "german"),
+    [
+        ("by June 2028", ["Juni 2028"]),
+        ("on 3 June, or June 4", ["3. Juni", "4. Juni"]),
+        ("the 3rd of June", ["3. Juni"]),
+        ("June 3rd, 2028, was", ["3. Juni 2028"]),
+        ("5 Jan. 2026 was", ["5. Januar 2026"]),
+        ("due Jan. 5.", ["5. Januar"]),
+        ("Monday, June 3, 2028", ["Montag, 3. Juni 2028"]),
+        ("on Sat 5 May", ["Samstag, 5. Mai"]),
+        ("3-5 June", ["3.-5. Juni"]),
+        ("June 3\u20135, 2028", ["3.\u20135. Juni 2028"]),
+        ("from June 3 to July 5, 2028", ["3. Juni bis 5. Juli 2028"]),
+        ("between 3 and 5 June", ["3. und 5. Juni"]),
+        ("June 3, June 5 and June 7", ["3. Juni", "5. Juni", "7. Juni"]),
+        ("1990s, 1980's and '70s", ["1990er", "1980er", "70er"]),
+        ("Mon\u2013Fri and Jan-Mar", ["Montag\u2013Freitag", "Januar-M\u00e4rz"]),
+        ("JUNE 3", ["3. Juni"]),
+        ("In May 20 people came.", []),
+        ("May 20 percent rise", []),
+        ("You may 3 times. 2028-06-03, 3/4/2025, 2028.", []),
+        ("at https://a.org/3-june-2028 June 3", ["3. Juni"]),
+    ],
+)
+def test_english_dates_are_found_and_written_in_german(text: str, german: list[str]) -> None:
+    assert [written_date(each, "de") for each in find_dates(text, "en")] == german
+
+
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("im Juni 2028", ["June 2028"]),
+        ("am 3. Juni", ["June 3"]),
+        ("am 5. Jan. 2026 war", ["January 5, 2026"]),
+        ("am Montag, dem 3. Juni 2028", ["Monday, June 3, 2028"]),
+        ("vom 3. bis zum 5. Juni", ["June 3 to 5"]),
+        ("vom 3.\u20135. Juni 2028", ["June 3\u20135, 2028"]),
+        ("vom 30. Juni bis 5. Juli", ["June 30 to July 5"]),
+        ("zwischen dem 3. und dem 5. Mai", ["May 3 and 5"]),
+        ("in den 1990er Jahren", ["1990s"]),
+        ("Mo.\u2013Fr. und Di-Do", ["Monday\u2013Friday", "Tuesday-Thursday"]),
+        ("am 3.6.2028 und 2028. Juni", []),
+    ],
+)
+def test_german_dates_are_found_and_written_in_english(text: str, english: list[str]) -> None:
+    assert [written_date(each, "en") for each in find_dates(text, "de")] == english
+
+
+def test_dates_of_other_languages_are_left_alone() -> None:
+    assert find_dates("le 3 juin 2028", "fr") == ()
+    assert lost_dates("on 3 June 2028", "le 3 juillet", ("en", "fr")) == []
+    assert spelled_dates("le 3 janv. 2028", "fr") == "le 3 janv. 2028"
+    assert with_dates("on 3 June 2028", "Juni 3, 2028", ("en", "en")) == "Juni 3, 2028"
+    assert written_alone("3 June", ("en", "fr")) is None
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("by June 2028", "am 2028. Juni", "am Juni 2028"),
+        ("Nov 6, 2009", "am 6. Nov 6. 2009 zur\u00fcck", "am 6. November 2009 zur\u00fcck"),
+        ("closed 4-5 May", "vom 4 bis Mai 5 statt", "vom 4.-5. Mai statt"),
+        ("March 4th, 2029", "ist March 4., 2029.", "ist 4. M\u00e4rz 2029."),
+        ("July 18 to 21", "vom Juli 18 bis 21 Uhr wegen", "vom 18. bis 21. Juli wegen"),
+        ("Friday 4 June", "am Freitag 4. Juni", "am Freitag, 4. Juni"),
+        ("on June 3", "am 3. Juni", "am 3. Juni"),
+        ("on June 3", "am 4. Juni", "am 4. Juni"),
+    ],
+)
+def test_the_parts_of_a_date_are_put_in_order(source: str, output: str, expected: str) -> None:
+    assert with_dates(source, output, EN_DE) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "lost"),
+    [
+        ("by June 2028", "bis Juni 2028", []),
+        ("by June 2028", "bis 2028", ["June 2028"]),
+        ("on 3 June", "am 3. Juli", ["3 June"]),
+        ("on 2 June", "am zweiten Juni", []),
+        ("on 1 June", "im Juni eine Woche", ["1 June"]),
+        ("from 3 to 5 June", "vom 3. Juni bis zum 5. Juni", []),
+        ("from 3 to 5 June", "am 5. Juni", ["3 to 5 June"]),
+        ("on Monday, June 3", "am 3. Juni, einem Montag", []),
+        ("on Monday, June 3", "am 3. Juni", ["Monday, June 3"]),
+        ("June 3 and June 3", "3. Juni", ["June 3"]),
+        ("Mon-Fri", "Montag bis Freitag", []),
+        ("Monday to Friday", "an Wochentagen", []),
+        ("the 1990s", "die Jahre um 1990", ["1990s"]),
+    ],
+)
+def test_lost_dates_are_those_with_another_value(source: str, output: str, lost: list[str]) -> None:
+    assert [each.text for each in lost_dates(source, output, EN_DE)] == lost
+
+
+@pytest.mark.parametrize(
+    ("source", "output"),
+    [
+        ("by 3 June", "um 3. Juni"),
+        ("by June 2028", "am Juni 2028"),
+        ("on Monday, June 3", "am Montag wird am 3. Juni"),
+        ("on Mon-Fri", "am Mo-Fr"),
+        ("January 5", "des Januars 5. Januar"),
+    ],
+)
+def test_dates_in_odd_places_are_lost_if_they_are_strict(source: str, output: str) -> None:
+    assert lost_dates(source, output, EN_DE) == []
+    assert len(lost_dates(source, output, EN_DE, are_strict=True)) == 1
+
+
+def test_short_names_are_written_in_full() -> None:
+    assert spelled_dates("Due Jan. 5, 2026 or 6 Feb. In the 1990's.", "en") == "Due January 5, 2026 or 6 February In the 1990s."
+    assert spelled_dates("Am 5. Dez. ist Sept. 2028.", "de") == "Am 5. Dezember ist September 2028."
+
+
+def _read(text: str, languages: tuple[str, str]) -> list[str]:
+    return [each.text for each in substitutes(text, find_dates(text, languages[0]), languages)]
+
+
+def test_dates_are_read_as_others_that_models_know() -> None:
+    assert _read("Come by 12 April 2028.", EN_DE)[:2] == ["Come by the 3rd of May.", "Come by July 1."]
+    assert _read("Closed until April 2028.", EN_DE)[:2] == ["Closed until June.", "Closed until October."]
+    assert _read("We are closed 3\u20135 June.", EN_DE) == [
+        "We are closed every day.",
+        "We are closed from the 1st of July to the 2nd of July.",
+        "We are closed on the 4th of October.",
+    ]
+    assert _read("Ge\u00f6ffnet von Mo\u2013Fr.", DE_EN)[0] == "Ge\u00f6ffnet jeden Tag."
+    assert _read("Between 3 and 5 June we rest.", EN_DE)[0] == "Between the 3rd of May and the 4th of May we rest."
+
+
+@pytest.mark.parametrize(
+    ("text", "attempt", "output", "expected"),
+    [
+        ("Come by 12 April 2028.", 0, "Komm bis zum 3. Mai.", "Komm bis zum 12. April 2028."),
+        ("Closed until April 2028.", 0, "Bis Juni zu.", "Bis April 2028 zu."),
+        ("We are closed 3\u20135 June.", 0, "Wir haben jeden Tag zu.", "Wir haben vom 3. bis 5. Juni zu."),
+        ("Mon-Fri we are closed.", 0, "Jeden Tag haben wir zu.", "Von Montag bis Freitag haben wir zu."),
+        ("We are closed 3\u20135 June.", 1, "Vom 1. Juli bis zum 2. Juli.", "Vom 3. bis zum 5. Juni."),
+        ("Come by 12 April 2028.", 0, "Komm bis Mai.", None),
+        ("Come by 12 April 2028.", 0, "Komm im Mai am 3. Mai.", None),
+    ],
+)
+def test_the_dates_are_written_in_the_place_of_the_others(text: str, attempt: int, output: str, expected: str | None) -> None:
+    assert list(substitutes(text, find_dates(text, "en"), EN_DE))[attempt].restored(output, "de") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "languages", "expected"),
+    [
+        ("June 3, 2028", EN_DE, "3. Juni 2028"),
+        (" Jan 5, 2026 ", EN_DE, " 5. Jan. 2026 "),
+        ("Mon\u2013Fri", EN_DE, "Mo\u2013Fr"),
+        ("3. Juni 2028", DE_EN, "June 3, 2028"),
+        ("Mo\u2013Fr", DE_EN, "Mon\u2013Fri"),
+        ("1990s", EN_DE, "1990er"),
+        ("June 3, 2028 or so", EN_DE, None),
+        ("2028-06-03", EN_DE, None),
+    ],
+)
+def test_dates_alone_are_written_as_in_the_other_language(text: str, languages: tuple[str, str], expected: str | None) -> None:
+    assert written_alone(text, languages) == expected
+
+
+def test_texts_without_letters_may_be_quantities_alone() -> None:
+    assert all(map(may_be_alone, ("$5", "1,299.50", "10:30", "12%", "5\u201310 \u20ac", "-3.5", "10-15%")))
+    assert not any(map(may_be_alone, ("2028", "...", "#5", "1.", "", "5 / 10", "?")))
