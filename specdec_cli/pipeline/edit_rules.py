@@ -130,6 +130,7 @@ RULES = (
     EditRule("unknown word", _of_known_words),
     EditRule("name", _of_other_words_than_names),
     EditRule("title", _with_capitals_of_title),
-    EditRule("low score alone", lambda edits, context: context.filter.passing(edits)),
 )
 """The rules for edits with scores."""
+ALONE = EditRule("low score alone", lambda edits, context: context.filter.passing(edits))
+"""The last rule, after those for the ends of lines: an edit that is not made is no reason to make another one with a lower score."""

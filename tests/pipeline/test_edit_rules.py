@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from specdec_cli.app import app
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_rules import PROTECTED, RULES, Context, EditRule, applied
+from specdec_cli.pipeline.edit_rules import ALONE, PROTECTED, RULES, Context, EditRule, applied
 from specdec_cli.text.edits import Edit, find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 
@@ -13,7 +13,7 @@ KNOWN = count_ngrams(["The cat and the cats see the house , the houses and the M
 FILTER = EditFilter(minimum=-1.0, minimum_beside_others=-2.0)
 
 
-def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...] = (PROTECTED, *RULES)) -> list[str]:
+def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...] = (PROTECTED, *RULES, ALONE)) -> list[str]:
     """The names of the rules that reject the edits from one text to another, which have scores."""
     names: list[str] = []
     found = find_edits(text, changed)
@@ -50,7 +50,7 @@ def test_the_first_rule_that_rejects_an_edit_is_named(text: str, changed: str, s
 
 
 def test_names_are_different() -> None:
-    names = [rule.name for rule in (PROTECTED, *RULES)]
+    names = [rule.name for rule in (PROTECTED, *RULES, ALONE)]
     assert len(set(names)) == len(names)
 
 

@@ -46,6 +46,8 @@ _FUNCTION_WORDS = {
     "pt": """o os as um uma é não que de do da dos das em no na por para com se mais como mas ele ela eu nós você seu sua são foi
     ser está muito também""",
 }
+DETECTED = frozenset(_FUNCTION_WORDS)
+"""The languages of which function words are known."""
 _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
 _LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
 _WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}

@@ -7,10 +7,12 @@ from pathlib import Path
 
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_atomically
-from specdec_cli.text.edits import Edit
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
+from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
+from specdec_cli.text.spelling.phrases import phrase_edits
 
 FILE = "lexicon.txt"
 """The name of the lexicon's file in a bundle. Each line has one word, in lower case unless it is a name."""
@@ -18,8 +20,19 @@ FILE = "lexicon.txt"
 
 @cache
 def technical_names() -> frozenset[str]:
-    """Names of programs, formats and the like in small letters (names.txt). They are no misspellings, and correct none."""
+    """Names of programs, formats and the like, and words of Latin terms, in small letters (names.txt). They are no misspellings, and
+    correct none.
+    """
     return frozenset(Path(__file__).with_name("names.txt").read_text(encoding="utf-8").split())
+
+
+@cache
+def usual_misspellings() -> dict[str, str]:
+    """What is meant by misspellings that are frequent, but differ too much from the right word, or too little from another one, to be
+    corrected without this list (misspellings.txt: in each line a misspelling, TAB, and the right word or words). Small letters.
+    """
+    lines = Path(__file__).with_name("misspellings.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("\t") for line in lines)
 
 
 class Lexicon:
@@ -81,6 +94,10 @@ _LENGTHENED = re.compile(r"([aeiouy])\1\1|(.)\2\2$")
 _WITHOUT_VOWELS = re.compile(r"[b-df-hj-np-tv-xz]{3,4}")
 _PREFIXED = re.compile(r"([b-df-hj-np-tv-xz])(?!\1)[a-z]{4}")
 """The beginning of a name such as dmenu, of a letter and a word; who writes a letter too many writes the first one twice."""
+_CHAT = frozenset(
+    "afaik aka asap brb btw fyi gg haha hmm idk iirc imho imo irl jk lmao lol np ok omg pls plz rofl tbh thx ttyl ty".split()  # noqa: SIM905
+)
+"""Abbreviations of chats, which are written in small letters at the start of a sentence too."""
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz'"
 _VOWELS = "aeiouy"
 _SHORTEST = 4
@@ -89,17 +106,26 @@ _LEAST = 5
 """A word that is not in the lexicon is known if its count is at least this. A word, or a pair of words, that replaces another one must have
 this count too.
 """
-_FOREIGN = 2
-"""If more than one in this number of words is unknown, the text is not corrected: it is probably in another language."""
+_FOREIGN, _MOSTLY_FOREIGN = 1 / 2, 3 / 4
+"""If more than the first share of the words are unknown and no misspellings, or more than the second one unknown, the text is not
+corrected: it is probably in another language. Nor is it if two or more are unknown and most of its function words are those of another
+language.
+"""
+_LEAST_OWN = 2
+"""If more than the first share of the words are unknown, the text must have this many function words of the language."""
 _COST, _COST_OF_LETTER, _MOST_LETTERS = 21.5, 1.5, 11
 """The cost of a misspelling (its negative log probability) is _COST minus _COST_OF_LETTER for each letter of the word, of which at most
 _MOST_LETTERS count. It decreases with the length, because a long unknown word seldom differs by chance in only one letter from a known one.
 """
-_USUAL, _FIRST_LETTER, _NAME = -3.0, 3.0, 5.0
+_USUAL, _FIRST_LETTER, _NAME, _SECOND = -3.0, 3.0, 5.0, 6.0
 """These are added to the cost. _USUAL: of the most frequent misspellings, which are a letter written once instead of twice, or the
 reverse, two exchanged letters, and another vowel. _FIRST_LETTER: if the first letter changes. _NAME: for a word with a capital letter,
-which may be a name.
+which may be a name. _SECOND: for two such misspellings in a word.
 """
+_SHORTEST_TWICE = 7
+"""Number of letters of the shortest word in which two misspellings are corrected."""
+_LISTED_COST = 2.0
+"""The cost of a misspelling that is listed (see `usual_misspellings`)."""
 _CONFUSED = (
     *(("a", "an"), ("its", "it's"), ("your", "you're"), ("their", "there", "they're"), ("then", "than"), ("whose", "who's")),
     *(("affect", "effect"), ("lose", "loose")),
@@ -116,12 +142,13 @@ _CONFUSION = 13.0
 class Speller:
     """Corrects unknown words, which are not in `lexicon` and are rare in `ngrams`, and words that are confused with others.
 
-    An unknown word is replaced by a known word that differs from it by one letter or by the order of two, or by two known words with a
-    space between them. A confused word is replaced by another one of its group in _CONFUSED, if that makes the text much more probable.
+    `language` is that of the texts. An unknown word is replaced by a known word that differs from it by one letter or by the order of two,
+    by two known words with a space between them, or by a known word of which two frequent misspellings make it. A confused word is replaced
+    by another one of its group in _CONFUSED, if that makes the text much more probable.
     """
 
-    def __init__(self, lexicon: Lexicon, ngrams: NgramModel) -> None:
-        self._lexicon, self._ngrams = lexicon, ngrams
+    def __init__(self, lexicon: Lexicon, ngrams: NgramModel, language: str = "en") -> None:
+        self._lexicon, self._ngrams, self._language = lexicon, ngrams, short_code(language)
         self._knows = lru_cache(2**16)(self._is_known)
         self._likely = lru_cache(2**10)(self._corrections)
 
@@ -133,6 +160,7 @@ class Speller:
         """
         plain = text.replace("’", "'")  # noqa: RUF001
         found = self._misspelt(plain) + [edit for word in _CONFUSABLE.finditer(plain) if (edit := self._unconfused(word)) is not None]
+        found += phrase_edits(plain, self._ngrams, self._knows)
         apostrophe = "’" if "’" in text and "'" not in text else "'"  # noqa: RUF001
         edits = (edit._replace(source=text[edit.start : edit.end], text=edit.text.replace("'", apostrophe)) for edit in found)
         return sorted(edits, key=lambda edit: edit.start)
@@ -141,10 +169,20 @@ class Speller:
         """The most probable correction of each misspelt word of a text that has one."""
         words = _WORD.findall(without_protected(text))
         unknown = [word for word in words if not self._knows(word)]
-        if not 0 < len(unknown) <= max(len(words) // _FOREIGN, 1):
+        if not 0 < len(unknown) <= max(_MOSTLY_FOREIGN * len(words), 1):
             return []
-        misspelt = (word for word in _WORD.finditer(text) if not self._knows(word.group()) and _may_be_misspelt(word))
-        return [edit for word in misspelt if (edit := self._best(word)) is not None]
+        most = max(int(_FOREIGN * len(words)), 1)
+        own = sum(is_function_word(word, self._language) for word in words)
+        if len(unknown) > 1 and guess_language(text, {self._language, *DETECTED})[0] not in (self._language, None):
+            return []
+        if len(unknown) > most and own < _LEAST_OWN:
+            return []
+        misspelt = [word for word in _WORD.finditer(text) if not self._knows(word.group()) and _may_be_misspelt(word)]
+        edits = [edit for word in misspelt if (edit := self._best(word.group(), word.start(), text)) is not None]
+        if len(edits) > 1:  # beside another misspelt word, each is judged by what that one means
+            edits = [self._among(edit, [other for other in edits if other is not edit], text) for edit in edits]
+        corrected = sum(edit.score is not None and edit.score > 0 for edit in edits)
+        return edits if len(unknown) - corrected <= most else []
 
     def _unconfused(self, word: re.Match[str]) -> Edit | None:
         """The edit that puts another word of its group in _CONFUSED in the place of `word`; None if none is so much more probable."""
@@ -159,18 +197,26 @@ class Speller:
     def _is_known(self, word: str) -> bool:
         """Whether a word is in the lexicon, also as a name or without a plural s, is frequent in the n-grams, or is a technical name."""
         lower = word.lower()
+        if lower in usual_misspellings():
+            return False
         if lower in technical_names() or lower.removesuffix("s") in technical_names():
             return True
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
         return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
 
-    def _best(self, word: re.Match[str]) -> Edit | None:
-        """The most probable correction of an unknown word; None if no known word is similar enough."""
-        source, found = word.group(), list[tuple[float, Edit]]()
+    def _among(self, edit: Edit, others: list[Edit], text: str) -> Edit:
+        """The most probable correction of the same word as `edit`, in the text with the `others` made."""
+        longer = sum(len(other.text) - len(other.source) for other in others if other.start < edit.start)
+        best = self._best(edit.source, edit.start + longer, apply_edits(text, others))
+        return edit if best is None else best._replace(start=edit.start, end=edit.end)
+
+    def _best(self, source: str, start: int, text: str) -> Edit | None:
+        """The most probable correction of the unknown word `source` at `start` in `text`; None if no known word is similar enough."""
+        found = list[tuple[float, Edit]]()
         for correction, cost in self._likely(source.lower()):
             new = correction if source.islower() else correction[0].upper() + correction[1:]
-            edit = Edit(word.start(), word.end(), source, new)
-            ratio = self._ngrams.log_ratio(word.string, edit) - cost - _NAME * (not source.islower())
+            edit = Edit(start, start + len(source), source, new)
+            ratio = self._ngrams.log_ratio(text, edit) - cost - _NAME * (not source.islower())
             found.append((ratio, edit))
         if not found:
             return None
@@ -179,6 +225,8 @@ class Speller:
 
     def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
         """The known words, and pairs of known words, that the author of `word` may have meant, each with the cost of the misspelling."""
+        if (listed := usual_misspellings().get(word)) is not None:
+            return ((listed, _LISTED_COST),)
         cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
         # A singular that is not in the lexicon may be right.
         similar = self._lexicon.words.intersection(_variants(word))
@@ -190,6 +238,9 @@ class Speller:
             parts = word[:place], word[place:]
             if self._lexicon.words.issuperset(parts) and self._ngrams.count(*parts) >= _LEAST:
                 found[" ".join(parts)] = cost
+        if not found and len(word) >= _SHORTEST_TWICE:
+            twice = {new for near in _usual_variants(word) for new in _usual_variants(near)} & self._lexicon.words
+            found = {new: cost + 2 * _USUAL + _SECOND for new in sorted(twice) if new[0] == word[0] and self._ngrams.count(new) >= _LEAST}
         return tuple(found.items())
 
 
@@ -213,6 +264,11 @@ def _variants(word: str) -> list[str]:
     changed = [before + letter + after[1:] for before, after in parts[:-1] for letter in _ALPHABET]
     exchanged = [before + after[1] + after[0] + after[2:] for before, after in parts[:-2]]
     return [*longer, *changed, *exchanged, *(before + after[1:] for before, after in parts[:-1])]
+
+
+def _usual_variants(word: str) -> set[str]:
+    """Those of the variants of `word` that are most frequently meant (see `_is_usual`)."""
+    return {new for new in _variants(word) if new and new != word and _is_usual(word, new)}
 
 
 def _is_usual(word: str, new: str) -> bool:
@@ -257,9 +313,11 @@ def _differ_by_letter(first: str, second: str) -> bool:
 
 
 def changes_name(edit: Edit) -> bool:
-    """Whether an edit replaces or removes a technical name, a short word without vowels (dwm), or a lengthened word (sooo, yesss), or takes
-    the first letter from a word such as dmenu.
+    """Whether an edit replaces or removes a technical name, a short word without vowels (dwm), or a lengthened word (sooo, yesss), takes
+    the first letter from a word such as dmenu, or gives a capital to a name or an abbreviation of chats in small letters (lol).
     """
+    if edit.source.islower() and edit.text == edit.source.capitalize():
+        return edit.source in _CHAT or edit.source in technical_names()
     new, words = edit.text.lower(), [found.group().lower() for found in _WORD.finditer(edit.text)]
     return any(
         word not in new
