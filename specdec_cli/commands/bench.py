@@ -5,21 +5,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from specdec_cli.benchmark.options import SETTINGS, BenchOptions
+from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.rows import SWEEP_KEYS, Row, Sweep, choose_rows, parse_sweeps
 from specdec_cli.commands.options import (
     MODEL_HELP,
     OptionGroup,
     decoding_option,
-    number_or_auto,
     option,
     output_option,
-    parsed,
-    type_read,
     with_groups,
 )
 from specdec_cli.commands.reports import teller
@@ -159,19 +156,9 @@ those that take a word are given in the names of rows, after the colon.
 
 
 class BenchFlags(BenchOptions, OptionGroup):
-    """The options of bench on the command line. Options that accept a number or a word are declared as text for Typer."""
+    """The options of bench on the command line."""
 
     own_flags = _FLAGS
-
-    @classmethod
-    def build(cls, values: dict[str, Any]) -> Self:
-        values |= {name: parsed(name, values[name]) for name in SETTINGS} | {"batch_size": number_or_auto(values["batch_size"])}
-        return super().build(values)
-
-    @classmethod
-    def _fields(cls) -> list[tuple[str, Any, Any]]:
-        read = {name: type_read(name) for name in SETTINGS} | {"batch_size": str}
-        return [(name, read.get(name, kind), default) for name, kind, default in super()._fields()]
 
 
 @with_groups

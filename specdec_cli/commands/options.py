@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import partial, wraps
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, get_args, get_type_hints
 
 import typer
 
@@ -55,8 +55,9 @@ class OptionGroup:
             if _is_group(kind):
                 found += kind.parameters()
             else:
-                annotation = kind if get_origin(kind) is Annotated else Annotated[kind, (FLAGS | cls.own_flags)[name]]
-                found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))
+                flag = (FLAGS | cls.own_flags)[name]
+                read: Any = kind if flag.parser is None else Any
+                found.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[read, flag]))
         return found
 
     @classmethod
@@ -111,36 +112,21 @@ _edits_option = partial(typer.Option, rich_help_panel="Edits")
 _cluster_option = partial(typer.Option, rich_help_panel="Cluster")
 
 
-def number_or(value: str | None, *words: str) -> int | str | None:
-    """Parse the value of an option that takes a whole number from 1 or one of `words`; None stays None.
+def number_or(*words: str) -> Callable[[Any], Any]:
+    """Make the parser of an option that takes a whole number from 1 or one of `words`.
 
-    Raises typer.BadParameter (exit code 2) for anything else.
+    It raises typer.BadParameter (exit code 2) for anything else.
     """
-    if value is None or value in words:
-        return value
-    if not (value.isascii() and value.isdigit() and int(value) > 0):
-        wrong = "is not a number from 1" if not words else f"is neither a number from 1 nor {' nor '.join(map(repr, words))}"
-        raise typer.BadParameter(f"{value!r} {wrong}")
-    return int(value)
+    wrong = "is not a number from 1" if not words else f"is neither a number from 1 nor {' nor '.join(map(repr, words))}"
 
+    def parse(value: Any) -> Any:
+        if isinstance(value, int | None) or value in words:
+            return value
+        if not (value.isascii() and value.isdigit() and int(value) > 0):
+            raise typer.BadParameter(f"{value!r} {wrong}")
+        return int(value)
 
-def number_or_auto(value: str | None) -> int | Literal["auto"] | None:
-    """Parse the value of an option that takes a whole number from 1 or `auto`; None stays None.
-
-    Raises typer.BadParameter (exit code 2) for anything else.
-    """
-    found = number_or(value, "auto")
-    return "auto" if isinstance(found, str) else found
-
-
-def checks_number_or(*words: str) -> Callable[[str | None], str | None]:
-    """Make the callback that checks the value of an option which takes a whole number from 1 or one of `words`, and returns it as text."""
-
-    def check(value: str | None) -> str | None:
-        number_or(value, *words)
-        return value
-
-    return check
+    return parse
 
 
 def not_nan(value: float | None) -> float | None:
@@ -161,7 +147,7 @@ FLAGS: dict[str, Any] = {
     "batch_size": machine_option(
         "--batch-size",
         metavar="N|auto",
-        callback=checks_number_or("auto"),
+        parser=number_or("auto"),
         help=f"Largest number of sentences decoded together (auto: {by_device('sentences')}).",
     ),
     "memory": machine_option(
@@ -337,16 +323,7 @@ TargetLanguageOption = Annotated[str, FLAGS["target_language"]]
 
 
 class MachineFlags(MachineOptions, OptionGroup):
-    """The options of the machine, of the commands that decode text. Typer reads the batch size as text."""
-
-    @classmethod
-    def build(cls, values: dict[str, Any]) -> Self:
-        values["batch_size"] = number_or_auto(values["batch_size"])
-        return super().build(values)
-
-    @classmethod
-    def _fields(cls) -> list[tuple[str, Any, Any]]:
-        return [(name, str if name == "batch_size" else kind, default) for name, kind, default in super()._fields()]
+    """The options of the machine, of the commands that decode text."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -399,33 +376,28 @@ def option(name: str, help_text: str = "", default: str = "") -> Any:
     values: dict[str, Any] = {"metavar": flag.metavar or None, "help": help_text or flag.help}
     if shown := default or flag.default:
         values["show_default"] = shown
-    if takes_text(name):
-        values["callback"] = checks_number_or(*words(name))
+    if _is_parsed(name):
+        values["parser"] = number_or(*words(name))
     elif name in ranges() and ranges()[name].low >= 0:  # resolve() checks all ranges
         values["min"] = ranges()[name].low
     return decoding_option(f"--{name.replace('_', '-')}", **values)
 
 
-def takes_text(name: str) -> bool:
-    """Whether typer reads the value as text, which is a number from 1 or a word."""
+def _is_parsed(name: str) -> bool:
+    """Whether a value is a number from 1 or a word, which `number_or` parses."""
     return name in ranges() and (bool(words(name)) or name in OPTIONS)
 
 
-def type_read(name: str) -> Any:
-    """The type of an option as typer reads it."""
+def _type(name: str) -> Any:
+    """The type of an option for typer, which knows neither ranges nor unions."""
     kind, _ = flags()[name]
     optional = type(None) in alternatives(kind)
-    if takes_text(name):
-        return str | None
+    if _is_parsed(name):
+        return Any
     if kind is bool:
         return bool
     read: Any = Literal[words(name)] if words(name) else next(get_args(each)[0] for each in alternatives(kind) if get_args(each))
     return read | None if optional else read
-
-
-def parsed(name: str, value: Any) -> Any:
-    """The value of a field of DecodingOptions from what typer read."""
-    return number_or(value, *words(name)) if takes_text(name) else value
 
 
 class DecodingFlags(OptionGroup):
@@ -438,14 +410,14 @@ class DecodingFlags(OptionGroup):
     def parameters(cls) -> list[Parameter]:
         defaults = DecodingOptions()
         return [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=Annotated[type_read(name), option(name)])
+            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(defaults, name), annotation=Annotated[_type(name), option(name)])
             for name in flags()
         ]
 
     @classmethod
     def build(cls, values: dict[str, Any]) -> Self:
-        read = {name: parsed(name, values.pop(name)) for name in flags()}
-        return cls({name: value for name, value in read.items() if value is not None})
+        given = {name: values.pop(name) for name in flags()}
+        return cls({name: value for name, value in given.items() if value is not None})
 
     @property
     def search(self) -> str | None:

@@ -17,7 +17,6 @@ from specdec_cli.commands.options import (
     ThreadsOption,
     TranslatorOption,
     decoding_option,
-    number_or_auto,
     option,
     output_option,
 )
@@ -74,7 +73,7 @@ def visualize(
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
     decoding: ShownOption = None,
-    block_size: Annotated[str | None, option("block_size")] = None,
+    block_size: Annotated[Any, option("block_size")] = None,
     file: FileOption = None,
     limit: LimitOption = None,
     output: OutputOption = None,
@@ -108,7 +107,7 @@ def visualize(
     elif sentence is not None:
         from specdec_cli.visualization.render import print_picture, to_html, to_svg
 
-        picture = _picture(bundle, sentence.strip(), decoding, number_or_auto(block_size))
+        picture = _picture(bundle, sentence.strip(), decoding, block_size)
         _show(picture, output, to_html, to_svg, print_picture)
 
 
@@ -117,7 +116,7 @@ def _check(
     file: Path | None,
     limit: int | None,
     decoding: DecodingName | None,
-    block_size: str | None,
+    block_size: int | Literal["auto"] | None,
     output: Path | None,
 ) -> None:
     """Raise UsageError for options that contradict each other, before anything is loaded."""
