@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
 from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -280,29 +281,36 @@ def print_simulation(
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
+    from specdec_cli.decoding.methods import DRAFTS_OF
+    from specdec_cli.decoding.options import DecodingOptions, resolve
+    from specdec_cli.engines.reference import Engine
+    from specdec_cli.engines.reference_costs import measure_costs
     from specdec_cli.training.blocks import simulate
-    from specdec_cli.training.round_costs import measure_round_costs
 
     if bundle.drafter is None:
         raise UsageError("--simulate: this bundle has no drafter")
     sizes = range(1, bundle.drafter.config.max_block + 1)
-    sources = [pair.source for pairs in held_out.values() for pair in pairs[:10]]
-    costs = measure_round_costs(timed, sources, sizes)
+    engine = Engine(timed, resolve(DecodingOptions(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=sizes[-1]), timed))
+    costs, encodings = measure_costs(engine.verifier, engine.drafter, sizes[-1]), []
+    for source in [pair.source for pairs in held_out.values() for pair in pairs[:10]]:
+        started = time.perf_counter()
+        engine.verifier.begin([0], [source])
+        encodings.append(1000 * (time.perf_counter() - started))
+    encode, step = median(encodings), costs.without(1)
     for name, pairs in held_out.items():
         tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
-        greedy = costs.encode + tokens * costs.greedy
+        greedy = encode + tokens * step
         title = f"{name}: {len(pairs)} lines of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
         table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
         for column in COLUMNS:
             table.add_column(column, justify="right")
         for size in sizes:
             result = simulate(bundle.drafter, pairs, size)
-            line = costs.encode + tokens / result.tokens_per_round * costs.rounds[size]
-            margin = result.tokens_per_round / costs.break_even(size)
-            cells = (result.tokens_per_round, costs.break_even(size), margin, costs.rounds[size], line, greedy / line)
+            a_round = costs.with_draft(1, size, size)
+            line, break_even = encode + tokens / result.tokens_per_round * a_round, a_round / step
+            margin = result.tokens_per_round / break_even
+            cells = (result.tokens_per_round, break_even, margin, a_round, line, greedy / line)
             table.add_row(str(size), *(f"{cell:.2f}" for cell in cells), style="bold" if margin >= MARGIN else None)
         console.print(table)
     settings = ", ".join(f"{key} {value}" for key, value in asdict(machine).items())
-    console.print(
-        f"{settings}; encoding {costs.encode:.2f} ms, a greedy round {costs.greedy:.2f} ms; bold: {MARGIN - 1:.0%} above break-even"
-    )
+    console.print(f"{settings}; encoding {encode:.2f} ms, a greedy round {step:.2f} ms; bold: {MARGIN - 1:.0%} above break-even")
