@@ -49,7 +49,6 @@ def generators() -> dict[str, Generator]:
         "table": results.table,
         "gpu-checks": gpu_checks,
         "paper": paper_tables.paper,
-        "paper-minutes": paper_tables.minutes,
         "paper-analysis": paper_tables.paper_analysis,
         "paper-profile": paper_tables.paper_profile,
         "paper-histogram": paper_tables.paper_histogram,

@@ -2,7 +2,7 @@
 
 papers.toml has the runs and the tables. A run has the label of its text, and the `command`, in which DATA stands for the folder of data
 sets, BUNDLES for the output folder of the recipe papers.sh, and OUT for a temporary folder of pictures, which are not kept. The
-environment of its stored result has the `seconds` that the command took, and the `updates` of each trained bundle.
+environment of its stored result has the `updates` of each trained bundle.
 
 A table has the `columns` (keys of a row of `bench --json`), and the `rows`. Each row has the paper's name of it, our row as
 `RUN: [MODEL/]DECODING[:VARIANT] [KEY=VALUE...]` ("" if we have none), and the published values in the order of columns. After ` over `, a
@@ -196,14 +196,6 @@ def paper_runs() -> str:
     trained = ", ".join(f"{name} {count:,}" for name, count in updates.items())
     needs = [f"* {name} needs {load(name).record['needs']}.\n" for name in others if not load(name).repeatable]
     return f"{''.join(lines)}{''.join(needs)}* Updates of training: {trained}.\n"
-
-
-def minutes() -> str:
-    """One sentence: how many runs are stored, how many of these have a wall time, and the sum of the wall times."""
-    seconds = [result.record["environment"].get("seconds") for name in runs() if (result := stored(name)) is not None]
-    known = [each for each in seconds if each is not None]
-    stored_runs = f"{len(seconds)} of {len(runs())} runs are stored"
-    return f"{stored_runs}; {len(known)} of them with their wall time, {sum(known) / 60:.0f} minutes in all.\n"
 
 
 def paper_analysis(run: str, name: str) -> str:

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 from tools import paper_tables
@@ -53,11 +52,8 @@ def _is_current(run: Run, bundles: Path | None) -> bool:
 
 
 def _measured(run: Run, data: Path, bundles: Path | None) -> dict[str, Any]:
-    """The record that the command of a run writes, with its seconds and the updates of its bundles."""
-    start = perf_counter()
+    """The record that the command of a run writes, with the updates of its bundles."""
     record = run_command(run.command, {BUNDLES[:-1]: bundles, "DATA": data})
-    seconds = perf_counter() - start
-    record["environment"]["seconds"] = round(seconds, 1)
     if bundles is not None and (updates := _updates(run, bundles)):
         record["environment"]["updates"] = updates
     return record

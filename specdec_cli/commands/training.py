@@ -70,7 +70,7 @@ def train(
     """Train `task` in the folder `output`, from its checkpoint if there is one, and show progress.
 
     If `output` has no bundle yet, the initial model is saved there, until an evaluation chooses a better one. If the run resumes, what it
-    began with and `beginning` does not have is printed. The floating-point operations of the whole run are printed at the end.
+    began with and `beginning` does not have is printed. The floating-point operations of a run that is not stopped are printed at its end.
 
     A run that is stopped by SIGINT or SIGTERM prints how to resume it and ends with exit code 130 or 143.
     """
@@ -98,8 +98,9 @@ def train(
     except KeyboardInterrupt:
         tell("interrupted; the same command resumes from the last checkpoint")
         raise
-    tell(f"update {trainer.progress.update:,}: {trainer.operations():.2e} floating-point operations")
-    if trainer.stopped:
+    if not trainer.stopped:
+        tell(f"update {trainer.progress.update:,}: {trainer.operations():.2e} floating-point operations")
+    else:
         early = "" if trainer.progress.best is not None else ", before the first evaluation"
         tell(f"stopped after update {trainer.progress.update:,}{early}; the same command resumes there")
         raise typer.Exit(128 + trainer.stopped)

@@ -278,7 +278,7 @@ class Trainer:
         """Floating-point operations of all updates so far, if each batch needs as many as those that are counted here, padding included."""
         keys = self.task.batches(self.progress.epoch)[:COUNTED_BATCHES]
         self.objective.train()
-        with counting() as counter:
+        with counting(self.fabric.device.type) as counter:
             for key in keys:
                 self.fabric.backward(self.objective(*self.fabric.to_device(self.task.batch(key)))[0])
         self.adam.zero_grad()

@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -88,14 +87,6 @@ def test_figures_stand_beside_the_published_ones(one: Callable[..., None], monke
         paper("t")
 
 
-def test_the_wall_time_of_the_stored_runs_is_added(one: Callable[..., None]) -> None:
-    assert paper_tables.minutes().startswith("0 of 1 runs are stored; 0 of them")
-    one()
-    assert "0 of them with their wall time, 0 min" in paper_tables.minutes()
-    one(environment={"seconds": 150.0})
-    assert "1 of them with their wall time, 2 min" in paper_tables.minutes()
-
-
 @pytest.mark.usefixtures("one")
 def test_runs_are_measured_when_their_models_are_there_and_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commands: list[list[str]] = []
@@ -110,9 +101,7 @@ def test_runs_are_measured_when_their_models_are_there_and_new(tmp_path: Path, m
     def train(updates: int) -> None:
         (bundle / "metrics.csv").write_text(f"time,update\n1,100\n2,{updates}\n")
 
-    clock = count(step=7)
     monkeypatch.setattr("tools.papers.subprocess.run", bench)
-    monkeypatch.setattr("tools.papers.perf_counter", lambda: next(clock))
     places, bundle = (tmp_path / "data", tmp_path / "models"), tmp_path / "models" / "small"
     assert "one: skipped; small missing; it needs the models of the recipe papers.sh" in "".join(measure(["one"], *places)) and not commands
     bundle.mkdir(parents=True)
@@ -123,7 +112,7 @@ def test_runs_are_measured_when_their_models_are_there_and_new(tmp_path: Path, m
     assert commands[1][3:7] == ["bench", "-m", str(bundle), f"{places[0]}/dev.tsv"]
     result = stored("one")
     assert result is not None and (result.record["model"], result.record["input"]["name"]) == ("small", "dev.tsv")
-    assert result.record["environment"] == ENVIRONMENT | {"updates": {"small": 300}, "seconds": 7}
+    assert result.record["environment"] == ENVIRONMENT | {"updates": {"small": 300}}
     assert list(measure(["one"], *places)) == ["one: stored already"]
     train(1200)
     assert "one: specdec bench" in "".join(measure(["one"], *places)) and len(commands) == 3
