@@ -11,6 +11,7 @@ from functools import partial
 from itertools import cycle, islice
 from typing import NamedTuple
 
+from specdec_cli.text.apart import Apart, brackets_apart, count_repetitions, has_brackets_of, repetition_apart, speech_apart
 from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
@@ -33,8 +34,9 @@ from specdec_cli.text.protect.characters import (
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS, NAME_AFTER, NAME_BEFORE, name_pattern, names_for, united, with_names
+from specdec_cli.text.quotations import quotations, quoted_forms, with_own_quotes
 from specdec_cli.text.segment.sentences import Segments
-from specdec_cli.text.shape import in_small_letters, is_in_capitals, quoted_forms, with_own_quotes, with_small_function_word
+from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_small_function_word
 
 _CODE = re.compile(r"[`<%{$']")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
@@ -52,6 +54,8 @@ COSTS: Mapping[str, int] = {
     "repetition": 40,
     "broken character": 30,
     "quotation marks lost": 25,
+    "brackets lost": 25,
+    "repetition lost": 15,
     "number lost": 20,
     "date lost": 20,
     "text lost": 8,
@@ -331,14 +335,52 @@ def _with_lost_dates(restored: Restored, source: str, languages: Languages, lost
 
 
 def _quoted_variants(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
-    """The variants of a text with other quotation marks, if it has quotations, and as it is."""
+    """The variants of a text, and if outputs have other brackets or repetitions than it, those with these apart."""
+    found = _with_marks(lacks, text, latin=latin, languages=languages)
+    if languages[0] == languages[1]:
+        yield from found
+        return
+    yield from (each.changed("", partial(_with_lost_marks, source=text)) for each in found)
+    for apart in (*brackets_apart(text), *repetition_apart(text, languages[1])):
+        yield _decoded_apart(apart, lacks, latin=latin, languages=languages)
+
+
+def _with_lost_marks(restored: Restored, source: str) -> Restored:
+    """An output, and the problems that it has other brackets than the source, or repeats its first clause more or less often."""
+    output, problems = restored
+    if not has_brackets_of(output, source):
+        problems = (*problems, Problem("brackets lost"))
+    if count_repetitions(output) != count_repetitions(source) > 1:
+        problems = (*problems, Problem("repetition lost"))
+    return Restored(output, problems)
+
+
+def _with_marks(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
+    """The variants of a text; if it has quotations, those with these apart, and with other quotation marks, come first."""
+    for apart in speech_apart(text, languages):
+        yield _decoded_apart(apart, lacks, latin=latin, languages=languages)
     forms = quoted_forms(text, languages[1])
-    quotes = len(forms) > 1 and not protected_spans(text, latin=latin)
-    for form in forms if quotes else ():
+    quotes = bool(quotations(text)) and not protected_spans(text, latin=latin)
+    for form in forms if quotes and len(forms) > 1 else ():
         inner = _watched(lacks, form, latin=latin, languages=languages)
         yield from (each.changed("quotation marks", partial(_quoted, source=text, language=languages[1])) for each in inner)
     for each in _watched(lacks, text, latin=latin, languages=languages):
         yield each.changed("", partial(_unquoted, source=text, language=languages[1])) if quotes else each
+
+
+def _decoded_apart(apart: Apart, lacks: Lacks, *, latin: bool, languages: Languages) -> Variant:
+    """The variant of a text whose parts are decoded by themselves, each as in its own first variant."""
+    parts = [next(_watched(lacks, text, latin=latin, languages=languages)) for text in apart.texts]
+    texts = tuple(text for part in parts for text in part.segments.texts)
+
+    def restore(outputs: Sequence[str]) -> Restored | None:
+        own = iter(outputs)
+        found = [part.restore([next(own) for _ in part.segments.texts]) for part in parts]
+        kept = [each for each in found if each is not None]
+        output = apart.join([each.text for each in kept]) if len(kept) == len(parts) else None
+        return None if output is None else Restored(output, tuple(problem for each in kept for problem in each.problems))
+
+    return Variant("apart", Segments(texts, ("",) * (len(texts) + 1)), restore, lambda _: None)
 
 
 _ORDINAL = re.compile(r"(?<![\w#$%{])(#|\$n|%(?:\d\$)?[ds]|%\d|%\(\w+\)[ds]|\$?\{[\w.]*\}|\{\{ ?[\w.]+ ?\}\})(?:st|nd|rd|th)(?!\w)")
@@ -391,9 +433,11 @@ def _quoted(restored: Restored, source: str, language: str) -> Restored | None:
 
 
 def _unquoted(restored: Restored, source: str, language: str) -> Restored:
-    """An output that has its own quotation marks, and the problem that it lacks some."""
-    lacks = with_own_quotes(restored.text, source, language) is None
-    return restored._replace(problems=(*restored.problems, Problem("quotation marks lost"))) if lacks else restored
+    """An output with the quotation marks of its language; if it lacks some, with its own, and this problem."""
+    output = with_own_quotes(restored.text, source, language)
+    if output is None:
+        return restored._replace(problems=(*restored.problems, Problem("quotation marks lost")))
+    return restored._replace(text=output)
 
 
 def _watched(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:

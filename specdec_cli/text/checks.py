@@ -4,18 +4,21 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from specdec_cli.text.apart import count_repetitions, has_brackets_of
 from specdec_cli.text.locale.dates import lost_dates
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
+from specdec_cli.text.quotations import quotations
 
-REPETITION, EMPTY, NUMBERS, NEGATION, GLOSSARY = "repetition", "empty", "numbers lost", "negation lost", "glossary"
+REPETITION, EMPTY, NUMBERS, NEGATION, MARKS, GLOSSARY = "repetition", "empty", "numbers lost", "negation lost", "marks lost", "glossary"
 DESCRIPTIONS = {
     REPETITION: "the output repeats itself",
     EMPTY: "the output is empty",
     NUMBERS: "a number of the input is missing from the output or has changed, or its currency is",
     NEGATION: "the input says not, no, never or the like, and the output does not",
+    MARKS: "the output has other quotation marks or brackets than the input, or repeats its first words more or less often",
 }
 BROKEN = "\ufffd"
 """The character that stands in an output for bytes that are no character."""
@@ -51,9 +54,10 @@ _GERMAN_NEGATION = re.compile(
 
 
 def output_warnings(source: str, output: str, languages: Languages = ("", "")) -> tuple[str, ...]:
-    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY, NUMBERS and NEGATION.
+    """The problems of `output` as the translation or correction of `source`: any of REPETITION, EMPTY, NUMBERS, NEGATION and MARKS.
 
-    If the `languages` of both are given, numbers, prices and times must have the same values, and negations of some languages stay.
+    If the `languages` of both are given, numbers, prices and times must have the same values, and negations of some languages stay. If they
+    differ, quotation marks and brackets stay, too.
     """
     if not output.strip():
         return (EMPTY,) if source.strip() else ()
@@ -62,7 +66,16 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
     if any(lost(source, output, languages) for lost in (lost_numbers, lost_amounts, lost_dates)):
         found += (NUMBERS,)
-    return (*found, NEGATION) if _loses_negation(source, output, languages) else found
+    if _loses_negation(source, output, languages):
+        found += (NEGATION,)
+    return (*found, MARKS) if languages[0] != languages[1] and _loses_marks(source, output) else found
+
+
+def _loses_marks(source: str, output: str) -> bool:
+    """Whether an output has other brackets or quotations than its source, or repeats its first clause more or less often."""
+    marks = [[opens for each in quotations(text) for _, opens, _ in each.marks()] for text in (source, output)]
+    repeats = count_repetitions(output) != count_repetitions(source) > 1
+    return repeats or marks[0] != marks[1] or not has_brackets_of(output, source)
 
 
 def has_broken_characters(output: str, source: str) -> bool:

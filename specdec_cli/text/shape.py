@@ -1,12 +1,10 @@
 """The ends and the beginning of an output: final marks and capital letters as in the source; texts in capitals."""
 
-import itertools
 import re
 from collections.abc import Collection, Sequence
-from functools import partial
 
 from specdec_cli.text.edits import Edit, count_words
-from specdec_cli.text.locale.languages import is_function_word, short_code
+from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.protect.spans import protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -141,58 +139,20 @@ def with_closing_quote(output: str, source: str) -> str:
     return f"{output}\u201c"
 
 
-_QUOTED = re.compile(
-    r"(?<![\w'\u2019])\"(?=\S)([^\"]*)(?<=\S)\"|\u201c([^\u201c\u201d]*)\u201d|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))*[.,!?])'(?!\w)"
-)
-"""Speech and other words between quotation marks; between single ones, which may be apostrophes, only with a mark at the end."""
-_QUOTES = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u00bb]|(?<!\w)['\u201a\u2018\u2039\u203a]|['\u2018\u2019](?!\w)")
-_NO_COMMA = re.compile(r"(?<=[!?])\u201c(?= [a-z\u00e4\u00f6\u00fc])")
-"""The end of a German quotation before the words that say who speaks."""
-_MOST_QUOTED = 4
-"""The most pairs of quotation marks in a text that is written with others for the model."""
+_FINAL = re.compile(r"(?P<mark>[.!?]?)(?P<closing>[\"'\u201d\u201c\u2018\u2019\u00bb\u00ab)]*)$")
 
 
-def quoted_forms(text: str, language: str) -> tuple[str, ...]:
-    """The ways to write a text with quotations for a model into `language`, the best first; only `text` for one without.
-
-    A comma before a closing mark comes after it, as German writes it. Single quotation marks and those of the language are the others.
+def with_own_end(output: str, source: str) -> str:
+    """Return `output` with the full stop, question or exclamation mark at the end of `source` in the place of another one, and with it if
+    it has none there and the source ends with one of the latter two. Marks of protected spans and runs of marks stay.
     """
-    if not 0 < len(_QUOTED.findall(text)) <= _MOST_QUOTED:
-        return (text,)
-    marks = [('"', '"'), ("'", "'"), ("\u201e", "\u201c") if short_code(language) == "de" else ("\u201c", "\u201d")]
-    forms = [_QUOTED.sub(partial(_quoted, *pair), text) for pair in marks]
-    return tuple(dict.fromkeys([*forms[:1], text, *forms[1:]]))
-
-
-def with_own_quotes(output: str, source: str, language: str) -> str | None:
-    """Return `output` with the quotation marks of its `language` (German: a comma after speech that more words follow); None if it has
-    another number of them than the quotations of `source` need, or no words before, in or after them where `source` has some.
-
-    A last mark at the end that is one too many is removed.
-    """
-    quoted, found = list(_QUOTED.finditer(source)), list(_QUOTES.finditer(output))
-    if len(found) == 2 * len(quoted) + 1 and found[-1].end() == len(output):
-        output = output[: found.pop().start()]
-    if len(found) != 2 * len(quoted) or not quoted:
-        return None
-    first, last = (found[0].start(), found[-1].end()), (quoted[0].start(), quoted[-1].end())
-    before = _LETTER.search(source, 0, last[0]) is None or _LETTER.search(output, 0, first[0]) is not None
-    after = _LETTER.search(source, last[1]) is None or _LETTER.search(output, first[1]) is not None
-    inside = all(_LETTER.search(output, opening.end(), end.start()) for opening, end in zip(found[::2], found[1::2], strict=True))
-    if not (before and after and inside):
-        return None
-    if short_code(language) != "de":
+    own, end = _FINAL.search(source), _FINAL.search(output)
+    if own is None or end is None or not own["mark"] or own["mark"] == end["mark"] or (not end["mark"] and own["mark"] == "."):
         return output
-    for mark, written in reversed(list(zip(found, itertools.cycle("\u201e\u201c")))):
-        output = output[: mark.start()] + written + output[mark.end() :]
-    return _NO_COMMA.sub(r"\g<0>,", output.replace(",\u201c ", "\u201c, "))
-
-
-def _quoted(opening: str, closing: str, found: re.Match[str]) -> str:
-    """A quotation between other marks."""
-    words = next(each for each in found.groups() if each is not None)
-    comma = "," if words.endswith(",") else ""
-    return f"{opening}{words.removesuffix(',')}{closing}{comma}"
+    beside = source[own.start() - 1 : own.start()] + output[end.start() - 1 : end.start()]
+    if any(mark in STOPS + _MARKS for mark in beside) or _ends_with_span(source) or _ends_with_span(output):
+        return output
+    return output[: end.start()] + own["mark"] + end["closing"]
 
 
 def without_own_stop(output: str, source: str) -> str:

@@ -127,7 +127,9 @@ def test_stand_ins_of_protected_spans_are_not_exchanged() -> None:
 
 
 def test_a_low_quotation_mark_is_not_read_as_a_bracket() -> None:
-    assert [each.segments.texts for each in variants_with("\u201a".__contains__, "\u201ayes\u2018")] == [("\u201ayes\u2018",)]
+    found = [text for each in variants_with("\u201a".__contains__, "\u201ayes\u2018") for text in each.segments.texts]
+    assert "\u201ayes\u2018" in found
+    assert not any("(" in text for text in found)
 
 
 def test_punctuation_is_not_protected() -> None:

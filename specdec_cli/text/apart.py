@@ -1,0 +1,195 @@
+"""Texts whose parts are decoded by themselves, where models lose marks: speech, brackets inside of brackets, repeated clauses."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+
+from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotations, with_own_quotes
+
+_SPEECHES = {"en": ("Yes", "It is good"), "de": ("Ja", "Es ist gut")}
+"""For languages, short speeches that stand for any other one while the words around it are decoded."""
+_END = re.compile(r"[.,!?;:\u2026]+$")
+
+
+@dataclass(frozen=True)
+class Apart:
+    """A text in several `texts` that are decoded by themselves; `join` makes the output for the text of theirs, or None."""
+
+    texts: tuple[str, ...]
+    join: Callable[[Sequence[str]], str | None]
+
+
+def speech_apart(text: str, languages: tuple[str, str]) -> Iterator[Apart]:
+    """Yield a text with speech as a frame, in which a short speech stands for each other one, and these; without a frame, if it is one
+    quotation. They differ in the short speech, the place of its comma, and the marks of quotations inside.
+
+    There are none for a text without speech, and for languages whose marks are not known. Speech has several words and begins or ends with
+    a comma, a colon or the end of a sentence beside its marks; or it has a quotation inside, or begins or ends outside of the text.
+    """
+    source, target = map(short_code, languages)
+    if source == target or source not in _SPEECHES or target not in WRITTEN:
+        return
+    quoted = quotations(text)
+    spoken = [index for index, each in enumerate(quoted) if _is_speech(text, each)]
+    if not spoken or len(quoted) > MOST or any(each.inner for index, each in enumerate(quoted) if index not in spoken):
+        return
+    is_whole, is_nested = quoted[0].start == 0 and quoted[0].end == len(text), any(quoted[index].inner for index in spoken)
+    for number, (speech, is_inside) in enumerate(product(_SPEECHES[source], (True, False))):
+        mark = "\"'"[number % 2]
+        parts = [_part(quoted[index].content(text), mark) for index in spoken]
+        speeches = tuple(part for part, _ in parts)
+        if is_whole:
+            if number == 0 or (is_nested and number == 1):
+                yield Apart(speeches, partial(_whole, quoted[0], parts[0], target))
+            continue
+        frame = text
+        for index, each in reversed(list(enumerate(quoted))):
+            words = _short_speech(each.content(text), speech) if index in spoken else each.content(text)
+            comma = "," * (words.endswith(",") and not is_inside)
+            frame = f'{frame[: each.start]}"{words.removesuffix(",") if comma else words}"{comma}{frame[each.end :]}'
+        yield Apart((frame, *speeches), partial(_framed, frame, quoted, dict(zip(spoken, parts, strict=True)), target))
+
+
+def _is_speech(text: str, quoted: Quotation) -> bool:
+    words = quoted.content(text)
+    if quoted.inner or not (quoted.opens and quoted.closes):
+        return True
+    count = len(words.split())
+    is_beside = count > 2 and (text[: quoted.start].rstrip()[-1:] in (",", ":") or text[quoted.end : quoted.end + 1] == ",")
+    is_whole = quoted.start == 0 and quoted.end == len(text)
+    return count > 1 and (is_beside or is_whole or _END.search(words) is not None)
+
+
+def _part(words: str, inner: str) -> tuple[str, str]:
+    """The words of a quotation as a text, with `inner` as marks of quotations and a stop if it is a sentence; and their punctuation."""
+    words = words.strip()
+    found, first = _END.search(words), LETTER.search(words)
+    end = found.group() if found else ""
+    if end in ("", ",") and len(words.split()) > 2 and first is not None and first.group().isupper():
+        words = f"{words[: len(words) - len(end)]}."
+    for place, _, _ in [mark for each in quotations(words) for mark in each.marks()]:
+        words = f"{words[:place]}{inner}{words[place + 1 :]}"
+    return words, end
+
+
+def _short_speech(words: str, speech: str) -> str:
+    """The `speech` with the punctuation and case of other `words`."""
+    end = _END.search(words.strip())
+    mark = next((mark for mark in "?!." if end is not None and mark in end.group()), "," * (end is not None))
+    return (speech.lower() if words.lstrip()[:1].islower() else speech) + mark
+
+
+def _fitted(part: tuple[str, str], output: str, language: str) -> str | None:
+    """An output for the words of a quotation, with marks of quotations inside another one, and without the punctuation at its end."""
+    written = with_own_quotes(output, part[0], language, 1) if quotations(part[0]) else output
+    return _END.sub("", written.strip()) or None if written is not None else None
+
+
+def _whole(quoted: Quotation, part: tuple[str, str], language: str, outputs: Sequence[str]) -> str | None:
+    """The output for a text that is one quotation."""
+    words, marks = _fitted(part, outputs[0], language), WRITTEN[language][0]
+    return None if words is None else f"{marks[0] * quoted.opens}{words}{part[1]}{marks[1] * quoted.closes}"
+
+
+def _framed(
+    frame: str, quoted: Sequence[Quotation], parts: Mapping[int, tuple[str, str]], language: str, outputs: Sequence[str]
+) -> str | None:
+    """The output for a frame with those for its speeches; None if it has other quotations than the frame.
+
+    Stops, question and exclamation marks at the end of a speech are those of the source; a comma is there if the output for the frame has
+    one.
+    """
+    written = with_own_quotes(outputs[0], frame, language)
+    places = quotations(written or "")
+    if written is None or len(places) != len(quoted):
+        return None
+    for (index, part), output in reversed(list(zip(parts.items(), outputs[1:], strict=True))):
+        words, place, own = _fitted(part, output, language), places[index], quoted[index]
+        if words is None:
+            return None
+        inner, after = place.content(written), written[place.end :]
+        end = part[1] if part[1] not in ("", ",") else "," * inner.endswith(",")
+        if end and after in (".", "!", "?"):
+            after = ""
+        opening, closing = written[place.start] * own.opens, written[place.end - 1] * own.closes
+        written = f"{written[: place.start]}{opening}{words}{end}{closing}{after}"
+    return written
+
+
+_BRACKET = re.compile(r"[()]")
+_ENDING = re.compile(r"(?<=\w)\(\w{1,3}\)")
+_INNER = re.compile(r" ?\(([^()]*[^\W\d_][^()]*)\)(?=\))")
+"""Brackets at the end of what is between others."""
+
+
+def brackets_apart(text: str) -> Iterator[Apart]:
+    """Yield a text with brackets inside of brackets, at their end, as the text without the inner ones, and these; none for others."""
+    inner = list(_INNER.finditer(text))
+    if not inner:
+        return
+    frame, ends, removed = "", list[int](), 0
+    for found in inner:
+        frame += text[removed : found.start()]
+        ends.append(frame.count(")"))
+        removed = found.end()
+    frame += text[removed:]
+    if not _INNER.search(frame):
+        yield Apart((frame, *(found[1] for found in inner)), partial(_bracketed, frame, ends))
+
+
+def _bracketed(frame: str, ends: Sequence[int], outputs: Sequence[str]) -> str | None:
+    """The output for a frame with those of inner brackets before the closing brackets with the numbers `ends`."""
+    written = outputs[0]
+    if not has_brackets_of(written, frame):
+        return None
+    closing = [found.start() for found in re.finditer(r"\)", written)]
+    for number, output in reversed(list(zip(ends, outputs[1:], strict=True))):
+        words = _END.sub("", output.strip())
+        written = f"{written[: closing[number]]} ({words}){written[closing[number] :]}"
+    return written
+
+
+def has_brackets_of(output: str, source: str) -> bool:
+    """Whether an output has the opening and closing brackets of its source, in the same order; endings such as (s) do not count."""
+    return _BRACKET.findall(_ENDING.sub("", output)) == _BRACKET.findall(_ENDING.sub("", source))
+
+
+_REPEATED = re.compile(r"([^\W\d_][\w'\u2019]*(?: [\w'\u2019]+){0,3})((?:, \1)+)(?=[,.!?\u2026]|$)", re.IGNORECASE)
+"""A clause of at most four words that is repeated at the beginning of a text."""
+
+
+def count_repetitions(text: str) -> int:
+    """How often a text has its first clause at its beginning, with commas between: 1 for one that is not repeated."""
+    found = _REPEATED.match(text)
+    return 1 if found is None else 1 + len(found[2]) // (len(found[1]) + 2)
+
+
+def repetition_apart(text: str, language: str) -> Iterator[Apart]:
+    """Yield a text that begins with a repeated clause as one that has it twice; and, if it has no other words, and repeated words have
+    small letters in the `language` of the output, as one that has it once.
+    """
+    found, times = _REPEATED.match(text), count_repetitions(text)
+    if found is None:
+        return
+    rest = text[found.end() :]
+    if times > 2:
+        yield Apart((f"{found[1]}{found[2][: len(found[1]) + 2]}{rest}",), lambda outputs: _repeated(outputs[0], times))
+    if short_code(language) == "en" and not LETTER.search(rest):
+        yield Apart((found[1] + rest,), lambda outputs: _multiplied(outputs[0], times))
+
+
+def _repeated(output: str, times: int) -> str | None:
+    """An output that begins with a clause twice, with this clause `times` times."""
+    found = _REPEATED.match(output)
+    return None if found is None or count_repetitions(output) != 2 else f"{found[1]}{found[2] * (times - 1)}{output[found.end() :]}"
+
+
+def _multiplied(output: str, times: int) -> str | None:
+    """An output of one clause with this clause `times` times."""
+    end = _END.search(output)
+    clause = output[: end.start()] if end is not None else output
+    again = clause if re.match(r"I\b", clause) else clause[:1].lower() + clause[1:]
+    return None if "," in clause else f"{clause}{f', {again}' * (times - 1)}{output[len(clause) :]}"

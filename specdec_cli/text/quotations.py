@@ -1,0 +1,207 @@
+"""Quotations: where they are in a text, in which forms a model reads them, and the marks of the language of its output."""
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.protect.spans import protected_spans
+
+_CLOSING = {
+    '"': '"',
+    "\u201c": "\u201d",
+    "\u201e": '\u201c\u201d"',
+    "\u00ab": "\u00bb",
+    "\u00bb": "\u00ab",
+    "'": "'",
+    "\u2018": "\u2019",
+    "\u201a": "\u2018\u2019'",
+    "\u2039": "\u203a",
+    "\u203a": "\u2039",
+}
+"""For each mark that opens a quotation, those that close it."""
+_ALL = frozenset(_CLOSING) | frozenset("".join(_CLOSING.values()))
+_DOUBLE = frozenset('"\u201c\u201d\u201e\u00ab\u00bb')
+_APOSTROPHES = "'\u2019"
+_SIGN = re.compile("[" + re.escape("".join(sorted(_ALL))) + "]")
+_BEFORE_OPENING = "([{\u2013\u2014/-"
+WRITTEN = {"de": ("\u201e\u201c", "\u201a\u2018"), "en": ('""', "''")}
+"""For languages, the marks around a quotation and around one inside another; in English the straight ones, which most texts have."""
+_NOT_OPENING = re.compile("['\u2019](?:(?:tis|twas|cause|em|til|bout)\\b|n['\u2019]|\\d)", re.IGNORECASE)
+"""Words with an apostrophe at their beginning."""
+LETTER = re.compile(r"[^\W\d_]")
+_NO_COMMA = re.compile(r"(?<=[!?])\u201c(?= [a-z\u00e4\u00f6\u00fc])")
+"""The end of a German quotation before the words that say who speaks."""
+MOST = 4
+"""The most quotations in a text that is written with other marks for the model."""
+
+
+class Quotation(NamedTuple):
+    """The characters `start` to `end` of a text, with their marks, and the quotations inside.
+
+    One that `opens` or `closes` only begins or ends in this text, as a sentence of a longer speech does.
+    """
+
+    start: int
+    end: int
+    inner: "tuple[Quotation, ...]" = ()
+    opens: bool = True
+    closes: bool = True
+
+    def content(self, text: str) -> str:
+        """What is between the marks."""
+        return text[self.start + self.opens : self.end - self.closes]
+
+    def is_literal(self, text: str) -> bool:
+        """Whether it is no speech, but a name or value between straight single marks, as in manuals; texts of all languages have these."""
+        return text[self.start] == text[self.end - 1] == "'" and not self.inner and self.content(text)[-1:] not in tuple(".,!?")
+
+    def marks(self, depth: int = 0) -> Iterator[tuple[int, bool, int]]:
+        """Yield the offset of each mark, whether it opens, and how many quotations it is in, in order."""
+        if self.opens:
+            yield self.start, True, depth
+        for each in self.inner:
+            yield from each.marks(depth + 1)
+        if self.closes:
+            yield self.end - 1, False, depth
+
+
+def quotations(text: str) -> tuple[Quotation, ...]:
+    """The quotations of a text, in order, outside its protected spans.
+
+    A single mark between letters is an apostrophe, as is one after an s if another may close the quotation. A text that begins inside a
+    quotation, or ends inside one, has one that does not open, or does not close: then its words reach to the beginning or the end.
+    """
+    if not _SIGN.search(text):
+        return ()
+    spans = protected_spans(text) if any(sign in text for sign in "<`{=") else []
+    signs = [found.start() for found in _SIGN.finditer(text) if not any(start <= found.start() < end for start, end in spans)]
+    opened: list[tuple[int, list[Quotation]]] = []
+    found: list[Quotation] = []
+
+    def level() -> list[Quotation]:
+        return opened[-1][1] if opened else found
+
+    for place in signs:
+        sign, before, after = text[place], text[place - 1 : place] or " ", text[place + 1 : place + 2] or " "
+        if sign in _APOSTROPHES and before.isalnum() and after.isalnum():
+            continue
+        if (index := _closed(text, place, [start for start, _ in opened])) is not None and _may_close(text, place, before, after):
+            for _, inner in opened[index + 1 :]:  # of marks that are not closed, as an apostrophe before a word
+                opened[index][1].extend(inner)
+            start, inner = opened[index]
+            del opened[index:]
+            level().append(Quotation(start, place + 1, tuple(inner)))
+        elif sign in _CLOSING and _may_open(text, place, before, after, opened[-1][0] if opened else -1):
+            opened.append((place, []))
+        elif not opened and (not found or found[0].opens) and _ends_earlier(text, place, before, after):
+            found = [Quotation(0, place + 1, tuple(found), opens=False)]
+    while opened:
+        start, inner = opened.pop()
+        whole = not opened and _goes_on(text, start)
+        level().extend([Quotation(start, len(text), tuple(inner), closes=False)] if whole else inner)
+    return tuple(found)
+
+
+def _closed(text: str, place: int, opened: Sequence[int]) -> int | None:
+    """The index of the last one of the `opened` marks that the mark at `place` closes; None if there is none."""
+    return next((index for index in reversed(range(len(opened))) if text[place] in _CLOSING[text[opened[index]]]), None)
+
+
+def _may_close(text: str, place: int, before: str, after: str) -> bool:
+    if before.isspace() or after.isalnum():
+        return False
+    is_plural = text[place] in _APOSTROPHES and before == "s" and after == " "
+    return not (is_plural and re.search(f"(?<![\\s\\w])[{_APOSTROPHES}](?!\\w)", text[place + 1 :]) is not None)
+
+
+def _may_open(text: str, place: int, before: str, after: str, outer: int) -> bool:
+    if after.isspace() or not (before.isspace() or before in _BEFORE_OPENING or outer == place - 1):
+        return False
+    return _NOT_OPENING.match(text, place) is None
+
+
+def _ends_earlier(text: str, place: int, before: str, after: str) -> bool:
+    """Whether a mark ends a quotation that began before the text: after words, and a single mark after punctuation."""
+    if before.isspace() or before.isdigit() or after.isalnum() or not LETTER.search(text, 0, place) or text[place] in "\u201e\u201a":
+        return False
+    return text[place] in _DOUBLE or before in ".,!?\u2026"
+
+
+def _goes_on(text: str, start: int) -> bool:
+    """Whether the quotation that a mark at `start` opens goes on after the text."""
+    rest = text[start + 1 :]
+    is_begun = text[start] in _DOUBLE or (rest[:1].isupper() and (start == 0 or text[start - 2 : start].rstrip() in (",", ":")))
+    return is_begun and LETTER.search(rest) is not None
+
+
+def quoted_forms(text: str, language: str) -> tuple[str, ...]:
+    """The ways to write a text with quotations for a model into `language`, the best first; only `text` for one without, or with literals.
+
+    For German, a comma before a closing mark comes after it. Single quotation marks and those of the language are the others.
+    """
+    found = quotations(text)
+    if not 0 < len(found) <= MOST or not all(each.opens and each.closes for each in found):
+        return (text,)
+    marks = ['""', "''", WRITTEN["de"][0] if short_code(language) == "de" else "\u201c\u201d"]
+    forms = [_with_marks(text, found, pair, "," if short_code(language) == "de" else "") for pair in marks]
+    return tuple(dict.fromkeys([*forms[:1], text, *forms[1:]]))
+
+
+def _with_marks(text: str, found: Sequence[Quotation], pair: str, moved: str) -> str:
+    """A text with the marks of a `pair` around its outer quotations, and a mark that is `moved` after the closing one."""
+    for each in reversed([each for each in found if not each.is_literal(text)]):
+        words = each.content(text)
+        after = moved * words.endswith(",")
+        text = f"{text[: each.start]}{pair[0]}{words.removesuffix(after)}{pair[1]}{after}{text[each.end :]}"
+    return text
+
+
+_OUTPUT_MARKS = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u00bb]|(?<!\w)['\u201a\u2018\u2039\u203a]|['\u2018\u2019](?!\w)")
+
+
+def with_own_quotes(output: str, source: str, language: str, depth: int = 0) -> str | None:
+    """Return `output` with the quotation marks of its `language` (German: a comma after speech that more words follow); None if it has
+    another number of them than the quotations of `source` need, or no words before, in or after them where `source` has some.
+
+    A last mark at the end that is one too many is removed. The text itself is inside of `depth` quotations.
+    """
+    quoted = quotations(source)
+    needed = [mark for each in quoted for mark in each.marks(depth)]
+    found = list(_OUTPUT_MARKS.finditer(output))
+    if len(found) == len(needed) + 1 and found[-1].end() == len(output):
+        output = output[: found.pop().start()]
+    if len(found) != len(needed) or not needed:
+        return None
+    before = LETTER.search(source, 0, quoted[0].start) is None or LETTER.search(output, 0, found[0].start()) is not None
+    after = LETTER.search(source, quoted[-1].end) is None or LETTER.search(output, found[-1].end()) is not None
+    sides = [opens for _, opens, _ in needed]
+    inside = all(
+        LETTER.search(output, first.end(), last.start())
+        for (first, last), side in zip(pairwise(found), pairwise(sides), strict=True)
+        if side == (True, False)
+    )
+    if not (
+        before and after and inside and all(_is_at_words(output, mark.start(), opens) for mark, opens in zip(found, sides, strict=True))
+    ):
+        return None
+    written = WRITTEN.get(short_code(language))
+    if written is None:
+        return output
+    literal = {mark for each in quoted if each.is_literal(source) for mark in (each.start, each.end - 1)}
+    for mark, (place, opens, level) in reversed(list(zip(found, needed, strict=True))):
+        if place in literal and mark.group() == "'":
+            continue
+        output = output[: mark.start()] + written[level % 2][not opens] + output[mark.end() :]
+    if short_code(language) == "de":
+        output = _NO_COMMA.sub(r"\g<0>,", output.replace(",\u201c ", "\u201c, "))
+    return output
+
+
+def _is_at_words(output: str, place: int, opens: bool) -> bool:
+    """Whether a mark of an output is where one that opens, or closes, a quotation can be."""
+    before, after = output[place - 1 : place] if place else " ", output[place + 1 : place + 2]
+    if opens:
+        return after.strip() != "" and not before.isalnum()
+    return not before.isspace() and not after.isalnum()
