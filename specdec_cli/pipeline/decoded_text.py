@@ -15,6 +15,7 @@ from specdec_cli.text.shape import (
     with_first_capital,
     with_own_end,
     with_repeated_marks,
+    with_single_pause,
     with_single_stops,
     with_small_function_word,
     without_added_stop,
@@ -180,7 +181,7 @@ class DecodedText:
             output = _BROKEN.sub("", output)
         translates = self._languages[0] != self._languages[1]
         if translates:
-            output = with_single_stops(fit_neighbours(self.text, output), self.text)
+            output = with_single_pause(with_single_stops(fit_neighbours(self.text, output), self.text), self.text)
             output = with_own_end(with_closing_quote(with_repeated_marks(output, self.text), self.text), self.text)
             if self._is_fragment and self.text[-1:].isalnum():
                 output = with_small_function_word(output, self.text)

@@ -61,10 +61,10 @@ def _after_spans(text: str) -> int:
 
 def with_small_function_word(output: str, source: str) -> str:
     """Return `output` with a small letter at its beginning if `source` begins with one, and the first word of `output` is a function word
-    of any language: other words may be nouns of German.
+    of any language, but the English "I": other words may be nouns of German.
     """
     first = _FIRST.match(output)
-    if first is None or not source[:1].islower() or not is_function_word(first[1]):
+    if first is None or first[1] == "I" or not source[:1].islower() or not is_function_word(first[1]):
         return output
     return output[: first.start(1)] + first[1].lower() + output[first.end(1) :]
 
@@ -84,6 +84,9 @@ _RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
 """The marks of an exclamation or question."""
 _QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
+_ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc))\.$")
+"""An abbreviation whose stop ends no sentence: `p.m.`, `etc.`"""
+_PAUSES_AT_END = re.compile(r"[,;:]+(?=[,;:]$)")
 STOPS = ".?!\u3002\uff01\uff1f"
 _MARKS = STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
 _PAUSES = ",;:\u2013\u2014"
@@ -97,9 +100,9 @@ def without_added_stop(output: str, source: str) -> str:
     digit.
 
     Otherwise, if a full stop is before this character (as in an ellipsis), and if a protected span ends with it (as a short code of an
-    emoji does), `output` is returned as it is.
+    emoji does) or an abbreviation (p.m.), `output` is returned as it is.
     """
-    if not source[-1:].isalnum() or not _ADDED.search(output) or _ends_with_span(output):
+    if not source[-1:].isalnum() or not _ADDED.search(output) or _ABBREVIATED.search(output) or _ends_with_span(output):
         return output
     return output[:-1]
 
@@ -121,6 +124,11 @@ def with_single_stops(output: str, source: str) -> str:
     if not _TWO_STOPS.search(source):
         output = _TWO_STOPS.sub(".", output)
     return output if "...." in source else _MANY_STOPS.sub("...", output)
+
+
+def with_single_pause(output: str, source: str) -> str:
+    """Return `output` with one comma, semicolon or colon at its end, the last one, where it has several and `source` has not."""
+    return output if _PAUSES_AT_END.search(source) else _PAUSES_AT_END.sub("", output)
 
 
 def with_repeated_marks(output: str, source: str) -> str:

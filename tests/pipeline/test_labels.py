@@ -1,5 +1,6 @@
 """Labels: translated by the bundle's list where they stand alone, and never inside of running text."""
 
+import random
 import re
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from specdec_cli.errors import ModelError
 from specdec_cli.memories.memory import open_memory
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.draft_gate import DraftGate
 from specdec_cli.pipeline.drafts import Drafts
 from specdec_cli.pipeline.translator import LineTranslator
@@ -73,7 +75,7 @@ def test_the_shipped_list_is_used_as_it_is(translator: LineTranslator, pytestcon
     path = Path(opened("en-de", pytestconfig.cache)[0].path or "").with_name(FILE)
     listed = Labels.of_file(path)
     pairs = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    assert len(pairs) > 300 and all(1 <= len(source.split()) <= 4 and source[-1] not in ".!?" for source, _ in pairs)
+    assert len(pairs) > 300 and all(1 <= len(source.split()) <= 6 and source[-1] not in ".!?" for source, _ in pairs)
     assert [listed.find(source) for source, _ in pairs] == [target for _, target in pairs]
     assert translated(translator, *(source for source, _ in pairs)) == [target for _, target in pairs]
 
@@ -114,3 +116,30 @@ def test_labels_are_stored(tmp_path: Path) -> None:
 )
 def test_the_only_word_beside_placeholders_is_not_lost(translator: LineTranslator, source: str, expected: str) -> None:
     assert translated(translator, source) == [expected]
+
+
+GIVEN = ["Anna", "Tom", "Priya", "Jean-Luc", "Zoë", "J. R. R.", "Mary Ann"]
+FAMILY = ["Smith", "Müller", "O'Neill", "van der Berg", "Šimek", "Lee", "Fischer-Braun"]
+TITLES = {
+    "en-de": "Dear Mr.=Sehr geehrter Herr/Dear Mrs=Sehr geehrte Frau/Dear Ms.=Sehr geehrte Frau/Dear Dr.=Guten Tag Dr.",
+    "de-en": "Sehr geehrter Herr=Dear Mr./Sehr geehrte Frau=Dear Ms./Hallo Frau=Hello Ms./Liebe Frau Dr.=Dear Dr.",
+}
+
+
+@pytest.mark.parametrize("bundle", ["en-de", "de-en"])
+def test_drawn_salutations_keep_name_and_mark(bundle: str) -> None:
+    labels = Labels.of_file(SHIPPED / bundle / FILE)
+    draw, first = random.Random(bundle), {"en-de": ("Dear", "Hallo"), "de-en": ("Hallo", "Hello")}[bundle]
+    for _ in range(60):
+        title, expected = draw.choice(TITLES[bundle].split("/")).split("=")
+        name, mark = f"{draw.choice(['', draw.choice(GIVEN) + ' '])}{draw.choice(FAMILY)}", draw.choice([",", "", "!", ":"])
+        assert labels.find(f"{title} {name}{mark}") == f"{expected} {name}{mark}"
+        given = draw.choice(GIVEN)
+        assert labels.find(f"{first[0]} {given},") == f"{first[1]} {given},"
+
+
+@pytest.mark.parametrize(
+    "text", ["Dear God!", "Dear lord,", "Dear Anna", "dear Anna,", "Dear Mr. Smith is here", "Dear Mr. Smith.", "Dear A 1,"]
+)
+def test_what_is_no_salutation_is_no_label(text: str) -> None:
+    assert Labels.of_file(SHIPPED / "en-de" / FILE).find(text) is None

@@ -1,5 +1,6 @@
 """Long numbers and names are in the output, numbers written as in the target language."""
 
+import random
 from collections.abc import Callable
 
 import pytest
@@ -74,3 +75,20 @@ def test_a_lost_number_is_put_in_the_place_of_a_placeholder() -> None:
 
 def test_an_output_may_lack_a_number_if_no_placeholder_is_copied() -> None:
     assert placed("It has 250,000 here.", lambda _: "Es hat viel.")[0] == "Es hat viel."
+
+
+def test_drawn_numbers_with_hyphens_are_lost_as_a_whole() -> None:
+    draw = random.Random(7)
+    for _ in range(60):
+        parts = [str(draw.randint(1, 10 ** draw.randint(1, 5))) for _ in range(draw.randint(2, 3))]
+        number = "-".join([*parts, str(draw.randint(1000, 9999))])
+        place = draw.randrange(len(parts))
+        longer = [part + part[-1] if each == place else part for each, part in enumerate(parts)]
+        wrong = "-".join([*longer, number.rpartition("-")[2]])
+        assert lost_long_numbers(f"Order {number} is late.", f"Auftrag {wrong} ist zu sp\u00e4t.", ("en", "de")) == [number]
+        assert lost_long_numbers(f"Order {number} is late.", f"Auftrag {number} ist zu sp\u00e4t.", ("en", "de")) == []
+
+
+def test_a_mixed_fraction_is_lost_as_a_whole() -> None:
+    assert lost_long_numbers("Add 1 1/2 cups.", "1/2 Tassen hinzu.", ("en", "de")) == ["1 1/2"]
+    assert lost_long_numbers("Add 1 1/2 cups.", "1 1/2 Tassen hinzu.", ("en", "de")) == []

@@ -6,8 +6,10 @@ from specdec_cli.text.shape import (
     with_closing_quote,
     with_own_end,
     with_repeated_marks,
+    with_single_pause,
     with_single_stops,
     with_small_function_word,
+    without_added_stop,
 )
 
 
@@ -78,3 +80,29 @@ def test_function_words_of_parts_have_the_case_of_the_source(source: str, output
 )
 def test_the_final_mark_is_that_of_the_source(source: str, output: str, expected: str) -> None:
     assert with_own_end(output, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "expected"),
+    [
+        ("At 5:30 p.m.", "Um 17:30 Uhr", "At 5:30 p.m."),
+        ("Apples etc.", "\u00c4pfel usw", "Apples etc."),
+        ("\u00c4pfel z. B.", "Apples e.g", "\u00c4pfel z. B."),
+        ("The house.", "Das Haus", "The house"),
+    ],
+)
+def test_the_stop_of_an_abbreviation_is_none_that_was_added(output: str, source: str, expected: str) -> None:
+    assert without_added_stop(output, source) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "source", "expected"),
+    [("Hallo,;", "Hello;", "Hallo;"), ("Hallo;:", "Hello:", "Hallo:"), ("Ja,,", "Yes,,", "Ja,,"), ("Ja", "Yes;", "Ja")],
+)
+def test_a_pause_at_the_end_is_not_doubled(output: str, source: str, expected: str) -> None:
+    assert with_single_pause(output, source) == expected
+
+
+def test_the_english_pronoun_keeps_its_capital() -> None:
+    assert with_small_function_word("I come soon", "ich komme gleich") == "I come soon"
+    assert with_small_function_word("We come soon", "wir kommen gleich") == "we come soon"

@@ -54,6 +54,8 @@ _NUMBER = re.compile(rf"(?<!\w)(?<!\d:)[0-9]+(?:[.,'{THIN_SPACES}][0-9]+)*(?!:?\
 _GROUPED = re.compile(rf"\d{{1,3}}(?:[.,' {THIN_SPACES}]\d{{3}})+(?!\d)")
 _DIGITS = re.compile(rf"(?<!\d){_GROUPED.pattern}(?![.,:]?\d)|\d+(?:[.,:'{THIN_SPACES}]\d+)*")
 """Digits with what may be between those of a number, also in dates, protected spans and words, whatever the language is."""
+_JOINED = re.compile(r"(?<![\w.,:/-])\d+(?:(?:-\d+)+| \d/\d)(?![\w-]|[.,:/]\d)")
+"""Numbers joined by hyphens, as in the number of an order, and a mixed fraction (1 1/2)."""
 _AT, _OCLOCK = re.compile(r"\bat $"), re.compile(r" ?o?['\u2019]? ?clock\b", re.IGNORECASE)
 """What is before or after a number that is a time, after noon or not."""
 _HOUR_ALONE = re.compile(
@@ -513,9 +515,15 @@ def _has_value(quantity: Quantity) -> bool:
 
 def lost_long_numbers(source: str, output: str, languages: Languages = ("", "")) -> list[str]:
     """Return the following parts of `source` that are missing from `output`: prices, times with a.m. or p.m., numbers with at least
-    three digits, and amounts with a word such as "million" or the name of a currency.
+    three digits, those that a hyphen joins to one of these (4711-22), and amounts with a word such as "million" or the name of a currency.
     """
-    lost = [each.text for each in lost_numbers(source, output, languages) if each.kind in ("price", "time") or _is_long(each.text)]
+    found = lost_numbers(source, output, languages)
+    joined = [each.span() for each in _JOINED.finditer(source) if _is_long(each[0])] if found else []
+    lost = [
+        next((source[start:end] for start, end in joined if start <= each.start < end), each.text)
+        for each in found
+        if each.kind in ("price", "time") or _is_long(each.text) or any(start <= each.start < end for start, end in joined)
+    ]
     return list(dict.fromkeys([*lost, *lost_amounts(source, output, languages)]))
 
 
