@@ -17,8 +17,9 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, lost_dates, spelled_dates, with_dates
 from specdec_cli.text.locale.languages import is_function_word, short_code
-from specdec_cli.text.locale.matching import lost_long_numbers, realise, without_double_marks
+from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
+from specdec_cli.text.locale.ranges import AmountRange, ReadAsOne, lost_ranges, read_as_one, with_ranges
 from specdec_cli.text.locale.scales import spelled_out
 from specdec_cli.text.locale.substitutes import Substitute, substitutes
 from specdec_cli.text.protect.characters import (
@@ -57,13 +58,13 @@ COSTS: Mapping[str, int] = {
     "brackets lost": 25,
     "repetition lost": 15,
     "number lost": 20,
-    "date lost": 20,
+    "date or range lost": 20,
     "text lost": 8,
     "no text between tags": 7,
     "word lost": 7,
     IN_PARTS: 6,
     "name shortened": 5,
-    "date changed": 3,
+    "date or range changed": 3,
 }
 """The problems of outputs and their costs."""
 
@@ -300,7 +301,7 @@ def _dated(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Ite
     if not knows_dates(languages):
         yield from _quoted_variants(lacks, text, latin=latin, languages=languages)
         return
-    text, lost = spelled_dates(text, languages[0]), set[Date]()
+    text, lost = spelled_dates(text, languages[0]), set[Date | AmountRange]()
     watch = partial(_with_lost_dates, source=text, languages=languages, lost=lost)
     are_tried = False
     for each in _quoted_variants(lacks, text, latin=latin, languages=languages):
@@ -310,11 +311,17 @@ def _dated(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Ite
             yield from _with_other_dates(lacks, text, latin=latin, languages=languages, lost=lost)
 
 
-def _with_other_dates(lacks: Lacks, text: str, *, latin: bool, languages: Languages, lost: Collection[Date]) -> Iterator[Variant]:
-    """The variants of a text with other dates, which the model reads better, in the place of those that are `lost`."""
-    for substitute in substitutes(text, tuple(lost), languages):
+def _with_other_dates(
+    lacks: Lacks, text: str, *, latin: bool, languages: Languages, lost: Collection[Date | AmountRange]
+) -> Iterator[Variant]:
+    """The variants of a text with other dates, which the model reads better, and with the ends of ranges, in the place of those that are
+    `lost`.
+    """
+    found: list[Substitute | ReadAsOne] = list(substitutes(text, [each for each in lost if isinstance(each, Date)], languages))
+    ranges = read_as_one(text, [each for each in lost if isinstance(each, AmountRange)], languages[0])
+    for substitute in found if ranges is None else [ranges, *found]:
 
-        def change(restored: Restored, substitute: Substitute = substitute) -> Restored | None:
+        def change(restored: Restored, substitute: Substitute | ReadAsOne = substitute) -> Restored | None:
             output = substitute.restored(restored.text, languages[1])
             return None if output is None else _with_lost_dates(restored._replace(text=output), text, languages, set())
 
@@ -322,15 +329,16 @@ def _with_other_dates(lacks: Lacks, text: str, *, latin: bool, languages: Langua
         yield from (each.changed("other dates", change, lambda _: None) for each in islice(inner, _FEW))
 
 
-def _with_lost_dates(restored: Restored, source: str, languages: Languages, lost: set[Date]) -> Restored:
+def _with_lost_dates(restored: Restored, source: str, languages: Languages, lost: set[Date | AmountRange]) -> Restored:
     """An output with the dates of its `source` written anew where it has their parts, and the problems that it lacked them; these are added
     to `lost`.
     """
-    missing = lost_dates(source, restored.text, languages, are_strict=True)
-    output = with_dates(source, restored.text, languages)
+    missing: list[Date | AmountRange] = [*lost_ranges(source, restored.text, languages)]
+    missing += lost_dates(source, restored.text, languages, are_strict=True)
+    output = with_ranges(source, with_dates(source, restored.text, languages), languages)
     lost.update(missing)
-    left = lost_dates(source, output, languages) if missing else ()
-    found = [Problem("date lost" if each in left else "date changed", each.text) for each in missing]
+    left: list[Date | AmountRange] = [*lost_dates(source, output, languages), *lost_ranges(source, output, languages)] if missing else []
+    found = [Problem("date or range lost" if each in left else "date or range changed", each.text) for each in missing]
     return Restored(output, (*restored.problems, *found))
 
 
@@ -459,7 +467,7 @@ def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[
     """An output with its quantities as its language writes them, and the problems that long numbers, prices, times or letters of names
     are missing; these are added to `lost`.
     """
-    output = without_double_marks(realise(source, restored.text, languages))
+    output = tidied_numbers(source, realise(source, restored.text, languages))
     numbers, names = lost_long_numbers(source, output, languages), shortened_names(source, output, languages[1])
     lost.update(numbers, names)
     found = [*(Problem("number lost", each) for each in numbers), *(Problem("name shortened", each) for each in names)]

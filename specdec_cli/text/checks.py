@@ -9,6 +9,7 @@ from specdec_cli.text.locale.dates import lost_dates
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages
+from specdec_cli.text.locale.ranges import lost_ranges
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
 from specdec_cli.text.quotations import quotations
 
@@ -64,7 +65,7 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     if output == source:
         return ()
     found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
-    if any(lost(source, output, languages) for lost in (lost_numbers, lost_amounts, lost_dates)):
+    if any(lost(source, output, languages) for lost in (lost_numbers, lost_amounts, lost_dates, lost_ranges)):
         found += (NUMBERS,)
     if _loses_negation(source, output, languages):
         found += (NEGATION,)

@@ -461,10 +461,13 @@ KINDS = (
     Kind(ranges_of_days_in_german, 97, bundle="de-en"),
     Kind(numeric_dates, 97),
     Kind(numeric_dates_in_german, 97, bundle="de-en"),
+    Kind(ranges_of_prices, 97),
+    Kind(ranges_of_prices_in_german, 97, bundle="de-en"),
     Kind(ranges_of_percent, 97),
     Kind(ranges_of_percent_in_german, 97, bundle="de-en"),
     Kind(ranges_of_weekdays, 97),
     Kind(ranges_of_weekdays_in_german, 97, bundle="de-en"),
+    Kind(small_numbers, 97),
 )
 
 

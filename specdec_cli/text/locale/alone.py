@@ -17,6 +17,7 @@ from specdec_cli.text.locale.quantities import (
     with_percent,
     written,
 )
+from specdec_cli.text.locale.ranges import find_ranges, written_range
 from specdec_cli.text.locale.words import CODES, CURRENCIES
 
 _ITEM = rf"[-\u2212]?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{SYMBOL}|{CODES})?"
@@ -35,6 +36,9 @@ def written_alone(text: str, languages: Languages) -> str | None:
         if date.text == stripped:
             shown = written_date(date, languages[1], is_short=has_short_names(date, languages[0]))
             return text.replace(stripped, shown)
+    for amounts in find_ranges(stripped, languages[0]) if own is not None and languages[0] != languages[1] else ():
+        if amounts.text == stripped and amounts.dash and not amounts.is_scaled and stripped.count(amounts.sign) == 1:
+            return text.replace(stripped, written_range(amounts, languages[1]))
     if languages[0] == languages[1] or own is None or len(text) > _LONGEST_ALONE or not any(map(str.isdecimal, text)):
         return None
     found, edits = find_quantities(text, languages[0]), list[Edit]()

@@ -34,6 +34,12 @@ _NOT_BEFORE = {
     "de": re.compile(r"\b(?:um|auf|von|aus|aus dem|aus den|auf dem) $", re.IGNORECASE),
 }
 """What does not stand before a range of days in English, and before a day in German."""
+_BEFORE_BOTH = {
+    ("en", "de"): {r"\b(?:by|until|till) $": "bis|sp\u00e4testens|vor", r"\bsince $": "seit"},
+    ("de", "en"): {r"\bbis (?:zum )?$": "by|until|till|to|before", r"\bseit (?:dem )?$": "since"},
+}
+"""What is before a date in a source, and what must then be before it in a translation."""
+_LONGEST_BEFORE = 16
 _NOT_BEFORE_MONTH = re.compile(r"\b(?:am|zum|um|auf) $", re.IGNORECASE)
 _LONGEST_RUN = 6
 _STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
@@ -214,22 +220,27 @@ def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bo
             there.remove(found)
         is_there = found is not None or _has_word(date, output, languages[1])
         is_there = is_there and all(_has_weekday(output, each, languages[1]) for each in wanted if each)
-        if not is_there or (are_strict and found is not None and _is_odd(found, output, wanted, short_code(languages[1]))):
+        if not is_there or (are_strict and found is not None and _is_odd(date, found, source, output, languages)):
             lost.append(date)
     return lost
 
 
-def _is_odd(date: Date, output: str, weekdays: tuple[int, int], code: str) -> bool:
-    """Whether a date of an output lacks its `weekdays`, or is written or placed as it should not be."""
-    if date.kind in ("weekdays", "months"):
-        return _DASH.fullmatch(date.separator) is not None
-    before = output[max(date.start - 12, 0) : date.start]
+def _is_odd(date: Date, found: Date, source: str, output: str, languages: Languages) -> bool:
+    """Whether what was `found` for a date of a source lacks its weekdays, or is written or placed as it should not be."""
+    source_code, code = map(short_code, languages)
+    if found.kind in ("weekdays", "months"):
+        return _DASH.fullmatch(found.separator) is not None
+    there, before = (text[max(each.start - _LONGEST_BEFORE, 0) : each.start] for text, each in ((source, date), (output, found)))
     if before.rstrip().rpartition(" ")[2].removesuffix("s") in _names()[code].months:
         return True
-    if date.kind == "month":
+    for own, other in _BEFORE_BOTH[source_code, code].items():
+        if re.search(own, there, re.IGNORECASE):
+            return re.search(rf"\b(?:{other})\b", before, re.IGNORECASE) is None
+    if found.kind == "month":
         return code == "de" and _NOT_BEFORE_MONTH.search(before) is not None
-    is_placed = date.kind != "day" or (code == "en" and not date.is_range) or not _NOT_BEFORE[code].search(before)
-    return not is_placed or (any(weekdays) and (date.first[2], date.weekday) != weekdays)
+    is_placed = found.kind != "day" or (code == "en" and not found.is_range) or not _NOT_BEFORE[code].search(before)
+    weekdays = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
+    return not is_placed or (any(weekdays) and (found.first[2], found.weekday) != weekdays)
 
 
 def with_dates(source: str, output: str, languages: Languages) -> str:

@@ -36,6 +36,11 @@ _LEAST_DIGITS = 3
 _CURRENCY_NAMES = {sign: re.compile(rf"\s?-?(?:{any_currency_name(sign)})", re.IGNORECASE) for sign in CURRENCIES}
 """The names of currencies after an amount."""
 _DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
+_FREE_NUMBER = re.compile(r"(?<![\w.,])\d+(?=\s)")
+_STUCK = re.compile(
+    r"(?<![\w.,])\d+(?=[a-z\u00e4\u00f6\u00fc\u00df]{3})(?!(?:st[en]|nd|rd|th|er|mal|fach|te[nrs]?\b|j\u00e4hr|st\u00fcnd|t\u00e4g|w\u00f6ch|monat|min|prozent))"
+)
+"""A number to which a word sticks, other than with endings such as in "3fach" and "8j\u00e4hrig"."""
 _GOES_ON = re.compile(rf"-|\w|{MULTIPLIER.pattern}", re.IGNORECASE)
 """What is after an amount that goes on, as in $5-Schein, so that its sign stays before it."""
 _HALF = re.compile(rf"(?P<clock>.*?)(?P<space>\s?){half_of_day()}\.?", re.IGNORECASE)
@@ -120,9 +125,13 @@ def _is_as_in_source(quantity: Quantity, text: str, own: Convention) -> bool:
     return quantity.kind != "label" and text == quantity.text and not re.fullmatch(r"\d+\.\d{3}", text)
 
 
-def without_double_marks(text: str) -> str:
-    """Return `text` with one "Uhr" after a time that has two."""
-    return _DOUBLE_MARK.sub(r"\1", text)
+def tidied_numbers(source: str, output: str) -> str:
+    """Return `output`, the translation of `source`, with one "Uhr" after a time that has two, and a space after each number that a word
+    sticks to, but not in the source, as in "1frei".
+    """
+    free = {found.group() for found in _FREE_NUMBER.finditer(source)}
+    output = _STUCK.sub(lambda found: f"{found.group()} " if found.group() in free else found.group(), output)
+    return _DOUBLE_MARK.sub(r"\1", output)
 
 
 class _Matching:

@@ -62,6 +62,8 @@ _WORDS = {
         on="am ",
     ),
 }
+_BY = re.compile(r"\b[Bb]y $")
+"""What is read as "until" at last."""
 _LONGEST_BEFORE = 20
 _EVERY_DAY = Date(0, 0, "", "weekdays")
 """What stands for a range as an adverb."""
@@ -97,7 +99,7 @@ def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iter
     """
     code = short_code(languages[0])
     dates = [date for date in find_dates(text, code) if date in lost]
-    for attempt in range(_ATTEMPTS):
+    for attempt in range(_ATTEMPTS if dates else 0):
         shown = [_other(text, date, code, place, attempt) for place, date in enumerate(dates)]
         edits = [Edit(start, date.end, text[start : date.end], new) for date, (start, new, _) in zip(dates, shown, strict=True)]
         yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)])
@@ -108,14 +110,18 @@ def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[
     if date.is_range:
         return _other_range(text, date, code, place, attempt)
     number = place + attempt
+    day, month = _DAYS[number % len(_DAYS)]
+    start, new, other = date.start, _day(day, month, code, is_long=attempt != 1), Date(0, 0, "", "day", day=day, month=month)
     if date.kind == "decade":
         other = Date(0, 0, "", "decade", year=_DECADE - 10 * number)
-        return date.start, written_date(other, code), other
-    if date.kind == "month":
+        new = written_date(other, code)
+    elif date.kind == "month":
         other = Date(0, 0, "", "month", month=_MONTHS[number % len(_MONTHS)])
-        return date.start, month_name(other.month, code), other
-    day, month = _DAYS[number % len(_DAYS)]
-    return date.start, _as_at(text, date.start, _day(day, month, code, is_long=attempt != 1)), Date(0, 0, "", "day", day=day, month=month)
+        new = month_name(other.month, code)
+    by = _BY.search(text, 0, start) if code == "en" and attempt == _ATTEMPTS - 1 else None
+    if by is not None:
+        start, new = by.start(), f"until {new}"
+    return start, _as_at(text, start, new), other
 
 
 def _other_range(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.conventions import convention
-from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, without_double_marks
+from specdec_cli.text.locale.matching import lost_numbers, realise, repaired, tidied_numbers
 from specdec_cli.text.locale.quantities import find_quantities, without_dash_cents, written, written_in
 
 
@@ -184,7 +184,21 @@ def test_quantities_in_spans_are_written_and_spans_moved() -> None:
 
 
 def test_a_time_has_one_mark() -> None:
-    assert without_double_marks("um 17:30 Uhr Uhr, 5 Uhr") == "um 17:30 Uhr, 5 Uhr"
+    assert tidied_numbers("at 5:30 pm, 5 pm", "um 17:30 Uhr Uhr, 5 Uhr") == "um 17:30 Uhr, 5 Uhr"
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("get 1 free", "1frei", "1 frei"),
+        ("Buy 2 books", "Kauf 2b\u00fccher, 3b\u00fccher", "Kauf 2 b\u00fccher, 3b\u00fccher"),
+        ("3 times, 8 years old, 5 kg", "3mal, 8j\u00e4hrig, 5kg", "3mal, 8j\u00e4hrig, 5kg"),
+        ("a 3rd way in 3 cases", "der 3te Weg", "der 3te Weg"),
+        ("version 2beta", "Version 2beta", "Version 2beta"),
+    ],
+)
+def test_words_do_not_stick_to_numbers(source: str, output: str, expected: str) -> None:
+    assert tidied_numbers(source, output) == expected
 
 
 @given(st.integers(1, 10**12), st.integers(0, 99), st.sampled_from(["de", "en", "fr", "pl", "sv", "es", "zh"]))
@@ -268,7 +282,7 @@ def test_a_time_before_one_needs_no_half_of_the_day_in_english() -> None:
         ("$5.50\u2013$7", "5,50\u00a0$\u20137\u00a0$"),
         ("62%-65%", "62\u00a0%-65\u00a0%"),
         ("1.5 x 2.25 m", "1,5 x 2,25 m"),
-        ("$5-10", None),
+        ("$5-10", "5-10\u00a0$"),
         ("9-5 PM", "9:00-17:00 Uhr"),
         ("3/4/2025", None),
         ("+49 30 1234567", None),

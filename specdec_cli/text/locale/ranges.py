@@ -1,0 +1,132 @@
+"""Ranges of prices and percentages: $5-10, 5 $ to 10 $, 10-15 %. A model reads only the end of a range that it does not translate."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.dates import to_between
+from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, with_percent, with_sign, written
+from specdec_cli.text.locale.words import CURRENCIES, MULTIPLIER
+
+_SIGN = f"[{CURRENCIES}%]"
+_BETWEEN = re.compile(rf"\s?(?P<first>{_SIGN})?(?:(?P<dash>\s?[-\u2013]\s?)|\s(?P<word>to|bis)\s)(?P<last>{_SIGN})?\s?")
+_BEFORE, _AFTER = re.compile(rf"({_SIGN})\s?$"), re.compile(rf"\s?({_SIGN})")
+_CHANGE = re.compile(r"\b(?:from|between|von|zwischen) $", re.IGNORECASE)
+"""What is before two amounts of which the second alone says something else."""
+_ANY_DASH = r"\s?(?:-{1,2}|[\u2013\u2014])\s?"
+
+
+@dataclass(frozen=True, slots=True)
+class AmountRange:
+    """Two amounts with one sign, of a currency or "%", from `start` to `end` of a text.
+
+    `dash` is what is between them, a dash with spaces or "" for a word. The second alone says something else if it `is_change`, as in
+    "from $5 to $10"; after both is a word for a power of ten if it `is_scaled`.
+    """
+
+    start: int
+    end: int
+    text: str
+    first: Quantity
+    last: Quantity
+    sign: str
+    dash: str
+    is_change: bool
+    is_scaled: bool
+
+
+class ReadAsOne(NamedTuple):
+    """A text with the ends of `ranges` in the place of these."""
+
+    text: str
+    ranges: Sequence[AmountRange]
+
+    def restored(self, output: str, language: str) -> str | None:
+        """A translation of the text with the whole ranges; None if it has an end never or twice."""
+        edits = []
+        for each in self.ranges:
+            amount = re.escape(_signed(written(each.last, language), each.sign, language)).replace("\u00a0", r"\s?")
+            found = list(re.finditer(rf"(?<![\d.,]){amount}(?![\d])", output))
+            if len(found) != 1:
+                return None
+            edits.append(Edit(*found[0].span(), found[0].group(), written_range(each, language)))
+        return apply_edits(output, sorted(edits))
+
+
+def find_ranges(text: str, language: str) -> list[AmountRange]:
+    """The ranges of a text in order; none if its language has no known convention."""
+    quantities, found = find_quantities(text, language), list[AmountRange]()
+    for first, last in pairwise(quantities):
+        between = _BETWEEN.fullmatch(text, first.end, last.start)
+        if between is None or not {first.kind, last.kind} <= {"price", "number"}:
+            continue
+        scale = MULTIPLIER.match(text, last.end)
+        before, after = _BEFORE.search(text, max(first.start - 2, 0), first.start), _AFTER.match(text, scale.end() if scale else last.end)
+        signs = [each for each in (before and before[1], between["first"], between["last"], after and after[1]) if each]
+        if len(set(signs)) != 1 or (between["word"] and len(signs) == 1 and not after):
+            continue
+        start, end = before.start() if before else first.start, after.end() if after else last.end
+        is_change = _CHANGE.search(text, max(start - 10, 0), start) is not None
+        found.append(AmountRange(start, end, text[start:end], first, last, signs[0], between["dash"] or "", is_change, scale is not None))
+    return found
+
+
+def written_range(each: AmountRange, language: str, scale: str = "") -> str:
+    """A range as `language` writes it, with one sign, and a word for a power of ten."""
+    between = each.dash or to_between(language)
+    return _signed(f"{written(each.first, language)}{between}{written(each.last, language)}{scale}", each.sign, language)
+
+
+def with_ranges(source: str, output: str, languages: Languages) -> str:
+    """Return `output`, the translation of `source`, in which each range with a dash has one sign, where the language has it."""
+    for each in find_ranges(source, languages[0]) if _knows(languages) else ():
+        first, last = (_amount(quantity, languages[1]) for quantity in (each.first, each.last))
+        sign = rf"\s?{re.escape(each.sign)}?\s?"
+        found = re.search(rf"(?<![\d.,]){sign}{first}{sign}{_ANY_DASH}{sign}{last}(?!\d)(?:\s?{re.escape(each.sign)})?", output)
+        if found is not None and each.dash and each.sign in found.group():
+            space, end, shown = " " * (found.group()[0].isspace()), found.end(), written_range(each, languages[1])
+            scale = MULTIPLIER.match(output, end) if each.is_scaled else None
+            if scale is not None:
+                end, shown = scale.end(), written_range(each, languages[1], scale.group())
+            output = f"{output[: found.start()]}{space}{shown}{output[end:]}"
+    return output
+
+
+def lost_ranges(source: str, output: str, languages: Languages) -> list[AmountRange]:
+    """The ranges of `source` whose amounts are not in `output` with a dash or words between them."""
+    return [each for each in find_ranges(source, languages[0]) if not _has(output, each, languages[1])] if _knows(languages) else []
+
+
+def read_as_one(text: str, lost: Collection[AmountRange], language: str) -> ReadAsOne | None:
+    """The `text` with the ends of the ranges that are `lost` in their place; None if an end alone would not do."""
+    ranges = [each for each in find_ranges(text, language) if each in lost]
+    if not ranges or any(each.is_change or each.is_scaled for each in ranges):
+        return None
+    edits = [Edit(each.start, each.end, each.text, _signed(each.last.text, each.sign, language)) for each in ranges]
+    return ReadAsOne(apply_edits(text, edits), ranges)
+
+
+def _knows(languages: Languages) -> bool:
+    return {*map(short_code, languages)} == {"en", "de"}
+
+
+def _amount(quantity: Quantity, language: str) -> str:
+    return f"(?:{re.escape(written(quantity, language))}|{re.escape(quantity.text)})"
+
+
+def _has(output: str, each: AmountRange, language: str) -> bool:
+    first, last = (_amount(quantity, language) for quantity in (each.first, each.last))
+    words = r"\s(?:bis|und|to|and)\s" if each.dash else r".{0,30}\b[^\W\d_]{2,}.{0,10}?"
+    between, sign = f"(?:{_ANY_DASH}|{words})", rf"\s?{re.escape(each.sign)}?\s?"
+    return re.search(rf"(?<![\d.,]){first}{sign}{between}{sign}{last}(?!\d)", output) is not None
+
+
+def _signed(amount: str, sign: str, language: str) -> str:
+    own = convention(language)
+    assert own is not None
+    return with_percent(amount, own) if sign == "%" else with_sign(amount, sign, own)
