@@ -178,14 +178,14 @@ class TermPlacer:
             sentence.usual = sum(hypothesis.log_probabilities) / max(len(hypothesis.log_probabilities), 1)
 
     def _try_replaced(self, waiting: Sequence[_Sentence]) -> None:
-        tries = [(sentence, way) for sentence in waiting for way in replaced_sources(sentence.source, sentence.matches)]
-        sources = [self._tokenizer.add_special_tokens(self._tokenizer.encode(way.source)) for _, way in tries]
+        tries = [(sentence, replaced) for sentence in waiting for replaced in replaced_sources(sentence.source, sentence.matches)]
+        sources = [self._tokenizer.add_special_tokens(self._tokenizer.encode(replaced.source)) for _, replaced in tries]
         fitting = [Sentence(number, ids) for number, ids in enumerate(sources) if len(ids) <= self._engine.longest_source]
         outputs: dict[tuple[int, str], _Sentence] = {}
         for hypothesis in self._engine.decode(fitting):
-            sentence, way = tries[hypothesis.number]
+            sentence, replaced = tries[hypothesis.number]
             sentence.rounds += hypothesis.rounds
-            output = way.restore(self._tokenizer.decode(hypothesis.ids))
+            output = replaced.restore(self._tokenizer.decode(hypothesis.ids))
             if output is not None and any(come_out(sentence.terms, output)):
                 outputs[id(sentence), output] = sentence
         encoded = self._tokenizer.encode_targets([output for _, output in outputs])
@@ -196,7 +196,7 @@ class TermPlacer:
         for variant in cuts(sentence.source, sentence.matches, lambda text: len(self._tokenizer.encode(text))):
             texts = variant.segments.texts
             outputs = [with_end_of(text, output) for text, output in zip(texts, self._translated(sentence, texts), strict=True)]
-            restored = (variant.restore(way) for way in (outputs, *lowered(texts, outputs)))
+            restored = (variant.restore(each) for each in (outputs, *lowered(texts, outputs)))
             encoded = self._tokenizer.encode_targets([each.text for each in restored if each is not None])
             self._force([(sentence, ids, len(ids) + 1) for ids in encoded], continues=False)
             best = self._best_of(sentence)

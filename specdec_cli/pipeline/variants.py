@@ -34,7 +34,17 @@ from specdec_cli.text.protect.characters import (
     with_fixed_spaces,
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
-from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS, NAME_AFTER, NAME_BEFORE, name_pattern, names_for, united, with_names
+from specdec_cli.text.protect.stand_ins import (
+    FOR_LOST,
+    FOR_SPANS,
+    NAME_AFTER,
+    NAME_BEFORE,
+    NUMBERS,
+    name_pattern,
+    names_for,
+    united,
+    with_names,
+)
 from specdec_cli.text.quotations import quotations, quoted_forms, with_own_quotes
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_small_function_word
@@ -393,7 +403,6 @@ def _decoded_apart(apart: Apart, lacks: Lacks, *, latin: bool, languages: Langua
 
 _ORDINAL = re.compile(r"(?<![\w#$%{])(#|\$n|%(?:\d\$)?[ds]|%\d|%\(\w+\)[ds]|\$?\{[\w.]*\}|\{\{ ?[\w.]+ ?\}\})(?:st|nd|rd|th)(?!\w)")
 """An English ordinal of a placeholder: #th, {n}th, %1th, %dth."""
-_ORDINAL_NUMBERS = ("37", "58", "49", "63")
 _WITH_STOP = frozenset(["cs", "da", "de", "et", "fi", "hr", "hu", "is", "lv", "nb", "nn", "no", "pl", "sk", "sl", "sr"])
 """The languages that write a full stop after the number of an ordinal."""
 
@@ -403,9 +412,10 @@ def _with_ordinals(lacks: Lacks, text: str, *, latin: bool, languages: Languages
     if short_code(languages[0]) != "en" or short_code(languages[1]) not in _WITH_STOP:
         return
     found = list(_ORDINAL.finditer(text))
-    if not 0 < len(found) <= len(_ORDINAL_NUMBERS) or any(number in text for number in _ORDINAL_NUMBERS):
+    free = [number for number in NUMBERS if number not in text]
+    if not 0 < len(found) <= len(free):
         return
-    numbers = dict(zip(_ORDINAL_NUMBERS, (each[1] for each in found), strict=False))
+    numbers = dict(zip(free, (each[1] for each in found), strict=False))
 
     def change(restored: Restored) -> Restored | None:
         output = restored.text
@@ -519,7 +529,9 @@ def _with_known_signs(lacks: Lacks, text: str, *, latin: bool, languages: Langua
 
 
 def _fitted_signs(text: str, languages: Languages) -> frozenset[str]:
-    """The signs of currencies all of which belong to prices, which `realise` fits."""
+    """The signs of currencies all of which belong to prices: these have their signs if their amounts are there (see `realise`), which are
+    checked themselves.
+    """
     if languages[0] == languages[1] or convention(languages[1]) is None:
         return frozenset()
     prices = Counter(quantity.sign for quantity in find_quantities(text, languages[0]) if quantity.sign)

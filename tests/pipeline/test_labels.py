@@ -71,6 +71,23 @@ def test_terms_and_earlier_translations_come_before_labels(tmp_path: Path, pytes
     assert translated(translator, "Contact", "Home", "Free", "Hours") == ["Ansprechpartner", "Home", "Gratis", "Stunden"]
 
 
+def test_the_order_is_memory_glossary_label_quantity(tmp_path: Path, pytestconfig: pytest.Config) -> None:
+    bundle, engine = opened("en-de", pytestconfig.cache)
+    translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
+    texts = ("$3.50", "3.5 kg", "June 3, 2028", "12%", "Home")
+    assert translated(translator, *texts[:4]) == ["3,50\u00a0$", "3,5 kg", "3. Juni 2028", "12\u00a0%"]
+
+    translator.use_labels(Labels({text: f"Etikett {text}" for text in texts}))
+    assert translated(translator, *texts) == [f"Etikett {text}" for text in texts]
+
+    translator.use_glossary(Glossary([Term("kg", "Kilo"), Term("Home", "Heim")]))
+    assert translated(translator, *texts) == ["Etikett $3.50", "3,5 Kilo", "Etikett June 3, 2028", "Etikett 12%", "Heim"]
+
+    (tmp_path / "memory.tsv").write_text("$3.50\tFast nichts\n12%\tWenig\n3.5 kg\tDrei Kilo\nHome\tHaus\n", encoding="utf-8")
+    translator.use_drafts(Drafts(open_memory(tmp_path / "memory.tsv", "en", "de", 70), DraftGate.for_batches(1), copy_exact=True))
+    assert translated(translator, *texts) == ["Fast nichts", "Drei Kilo", "Etikett June 3, 2028", "Wenig", "Heim"]
+
+
 def test_the_shipped_list_is_used_as_it_is(translator: LineTranslator, pytestconfig: pytest.Config) -> None:
     path = Path(opened("en-de", pytestconfig.cache)[0].path or "").with_name(FILE)
     listed = Labels.of_file(path)

@@ -204,9 +204,9 @@ def month_name(month: int, language: str) -> str:
 def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bool = False) -> list[Date]:
     """The dates of `source` whose value is not in `output`, each of whose dates stands for one of the source only.
 
-    The weekday of a day may be anywhere in the output, and a day up to 12 may be a word. Names with words between them are not looked for.
-    If they `are_strict`, dates are also those that are there, but without their weekday, with a dash between names, or after words that
-    do not stand before them.
+    A date may be in digits, its weekday anywhere in the output, and a day up to 12 a word. Names with words between them are not looked
+    for. If they `are_strict`, dates are also those that are there, but without their weekday, with a dash between names, or after words
+    that do not stand before them.
     """
     if not knows_dates(languages) or not _may_have_dates(source):
         return []
@@ -218,7 +218,7 @@ def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bo
         wanted = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
         if found is not None:
             there.remove(found)
-        is_there = found is not None or _has_word(date, output, languages[1])
+        is_there = found is not None or _has_word(date, output, languages[1]) or _has_digits(date, output)
         is_there = is_there and all(_has_weekday(output, each, languages[1]) for each in wanted if each)
         if not is_there or (are_strict and found is not None and _is_odd(date, found, source, output, languages)):
             lost.append(date)
@@ -417,6 +417,15 @@ def _has_word(date: Date, output: str, language: str) -> bool:
     return month_name(date.month, language) in words and any(
         NUMBER_WORDS.get(each.lower()) == f"{date.day}" and _ORDINAL_WORD.search(each) for each in words
     )
+
+
+def _has_digits(date: Date, output: str) -> bool:
+    """Whether an output has a date in digits."""
+    day, month = date.day, date.month
+    if date.kind != "day" or date.is_range or (date.year and f"{date.year}" not in output):
+        return False
+    forms = rf"0?{day}\.\s?0?{month}\.|0?{month}/0?{day}(?!\d)|0?{day}/0?{month}(?!\d)|\d{{4}}-{month:02}-{day:02}"
+    return re.search(rf"(?<![\d.]){forms}", output) is not None
 
 
 def _has_weekday(output: str, weekday: int, language: str) -> bool:

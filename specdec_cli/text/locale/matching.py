@@ -74,7 +74,7 @@ _MOST_PLACES = 256
 """How many places of the same digits are tried for a number; this limits the time for a line with many numbers."""
 _DATE = 3
 """Numbers with at least this many parts, such as the date 12.05.2020, may have their parts in another order in the output."""
-_LETTERS = re.compile(r"\w+")
+_LETTERS = re.compile(r"\w+ty-\w+|\w+")
 
 
 def realise(source: str, output: str, languages: Languages) -> str:
@@ -451,7 +451,7 @@ def lost_numbers(source: str, output: str, languages: Languages = ("", "")) -> l
     """The numbers of `source` that `output` lacks, in order; a number of the output stands for one of the source only.
 
     With the conventions of both `languages`, numbers with separators, prices, labels, and times with a.m. or p.m. must have the same
-    value. Of others, the separators between digits may differ, and a time after noon may be that of a 24-hour clock. A number up to 12
+    value. Of others, the separators between digits may differ, and a time after noon may be that of a 24-hour clock. A number up to 99
     may be a word.
     """
     matching, missing, wanted, digits = _compared(source, output, languages)
@@ -546,7 +546,7 @@ def _is_long(number: str) -> bool:
 
 
 def _word_values(text: str) -> Counter[str]:
-    """Count the number words of `text`, such as "two" or "zwei"; the keys are the numbers in digits, "0" to "12"."""
+    """Count the number words of `text`, such as "two" or "zwei"; the keys are the numbers in digits, "0" to "99"."""
     return Counter(NUMBER_WORDS[word] for word in _LETTERS.findall(text.lower()) if word in NUMBER_WORDS)
 
 

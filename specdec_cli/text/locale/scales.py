@@ -10,7 +10,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, value_of, with_sign
-from specdec_cli.text.locale.words import CURRENCIES, CURRENCY_CODES, MULTIPLIER, NUMBER_SIGNS, SCALES, Scale, currency_names
+from specdec_cli.text.locale.words import BESIDE_NUMBERS, CURRENCIES, CURRENCY_CODES, MULTIPLIER, SCALES, Scale, currency_names
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
 _NAME_START = r"(?:(?<!\w)|(?<=\d)|(?<=en)|(?<=-))"
@@ -35,15 +35,16 @@ class _Amount(NamedTuple):
 
 def spelled_out(text: str, language: str) -> str:
     """Return `text` with abbreviations beside numbers written as words: "$20m" becomes "$20 million", "1,5 Mio. Euro" "1,5 Millionen Euro",
-    "no. 5" "number 5".
+    "no. 5" "number 5", and "get 1 free" "get 1 as a gift".
 
     Models know the words better, and may take the full stop of "Mio." for the end of the sentence. Only English and German are changed.
     """
     code, own = short_code(language), convention(language)
     if code not in SCALES or own is None or not any(map(str.isdecimal, text)):
         return text
-    pattern, word = NUMBER_SIGNS[code]
-    text, edits = pattern.sub(word, text), list[Edit]()
+    for pattern, phrase in BESIDE_NUMBERS[code]:
+        text = pattern.sub(phrase, text)
+    edits = list[Edit]()
     for amount in _amounts(text, own, code):
         is_short = amount.scale in SCALES[code] and len(amount.word) <= _LONGEST_ABBREVIATION
         if amount.scale is not None and is_short and text[amount.end :].strip():

@@ -17,11 +17,14 @@ CODES = f"(?:{'|'.join([*CURRENCY_CODES.values(), 'CHF'])})"
 """A pattern for codes of currencies that stand before or after amounts."""
 
 
-NUMBER_SIGNS = {
-    "en": (re.compile(r"(?<!\bis )(?<!\bwas )(?<!\bsays )(?<!\bsay )(?<!\bsaid )\b([Nn])o(s?)\.\s?(?=[A-Z]{0,4}-?\d)"), r"\1umber\2 "),
-    "de": (re.compile(r"\bNrn?\.\s?(?=[A-Z]{0,4}-?\d)"), "Nummer "),
+BESIDE_NUMBERS = {
+    "en": (
+        (re.compile(r"(?<!\bis )(?<!\bwas )(?<!\bsays )(?<!\bsay )(?<!\bsaid )\b([Nn])o(s?)\.\s?(?=[A-Z]{0,4}-?\d)"), r"\1umber\2 "),
+        (re.compile(r"\b([Gg]et \d+) free(?=\W*$|[.!?,;]| (?:on|with|today|for|every|when|if|in|at)\b)"), r"\1 as a gift"),
+    ),
+    "de": ((re.compile(r"\bNrn?\.\s?(?=[A-Z]{0,4}-?\d)"), "Nummer "),),
 }
-"""The abbreviation of "number" before one in some languages, and what is written in its place."""
+"""Abbreviations of "number" and phrases beside numbers, and what models read better in their place."""
 
 
 class Scale(NamedTuple):
@@ -86,8 +89,32 @@ _NUMERALS = {
     "11": "elf eleven onze once undici",
     "12": "zw\u00f6lf twelve douze doce dodici twaalf doze mittag noon",
 }
-NUMBER_WORDS = {word: value for value, words in _NUMERALS.items() for word in words.split()}
-"""The digits of each word for a number from 0 to 12."""
+_UNITS = ("one two three four five six seven eight nine", "ein zwei drei vier f\u00fcnf sechs sieben acht neun")
+_TEENS = (
+    "thirteen fourteen fifteen sixteen seventeen eighteen nineteen",
+    "dreizehn vierzehn f\u00fcnfzehn sechzehn siebzehn achtzehn neunzehn",
+)
+_TENS = (
+    "twenty thirty forty fifty sixty seventy eighty ninety",
+    "zwanzig drei\u00dfig vierzig f\u00fcnfzig sechzig siebzig achtzig neunzig",
+)
+
+
+def _number_words() -> dict[str, str]:
+    """The digits of words for numbers: up to 12 in several languages, up to 99 in English and German."""
+    found = {word: value for value, words in _NUMERALS.items() for word in words.split()}
+    units, teens, tens = (list(zip(*map(str.split, words), strict=True)) for words in (_UNITS, _TEENS, _TENS))
+    for number, names in enumerate(teens, 13):
+        found |= dict.fromkeys(names, f"{number}")
+    for ten, (english, german) in enumerate(tens, 2):
+        found |= dict.fromkeys((english, german), f"{ten}0")
+        for unit, (small, german_small) in enumerate(units, 1):
+            found |= dict.fromkeys((f"{english}-{small}", f"{german_small}und{german}"), f"{ten}{unit}")
+    return found
+
+
+NUMBER_WORDS = _number_words()
+"""The digits of each word for a number from 0 to 12, in English and German to 99."""
 
 
 def half_of_day(suffix: str = "") -> str:

@@ -13,7 +13,7 @@ FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
 """The same kinds in the order for protected spans. Of all placeholders, K7 changes the translations of `en-de` least often."""
 FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
 """The same kinds in the order for numbers and names that an output lacks."""
-_NUMBERS = ("37", "58", "49", "63", "74", "86")
+NUMBERS = ("37", "58", "49", "63", "74", "86")
 """Numbers that replace spans that stand for numbers. They are too large for an hour and are not written as words; models copy longer
 numbers less reliably.
 """
@@ -30,8 +30,8 @@ def names_for(text: str, spans: Sequence[str], kind: tuple[str, int]) -> Iterato
     """Placeholders of the `kind` for the `spans`; first, if some spans are numbers, with numbers in the place of these."""
     names = placeholder_names(*kind, len(spans))
     numeric = [is_number(span) for span in spans]
-    if kind[0] and any(numeric) and not any(number in text for number in _NUMBERS):
-        yield tuple(number if is_number else name for name, number, is_number in zip(names, _NUMBERS, numeric, strict=False))
+    if kind[0] and any(numeric) and not any(number in text for number in NUMBERS):
+        yield tuple(number if is_number else name for name, number, is_number in zip(names, NUMBERS, numeric, strict=False))
     yield names
 
 
