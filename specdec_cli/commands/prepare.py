@@ -176,8 +176,8 @@ def prepare(
     made = not output.exists()
     make_folder(output)
     try:
-        changes = Changes(vary, number_copies, name_copies, temperature)
-        inputs = _Inputs(tsv or [], aligned, rules, held_out or [], tokenizer or vocabulary_size, changes)
+        vocabulary = tokenizer or vocabulary_size
+        inputs = Inputs(tsv or [], aligned, rules, held_out or [], vocabulary, vary, number_copies, name_copies, temperature)
         report, pieces = _prepare(output, inputs, quiet)
     finally:
         if made:
@@ -190,32 +190,25 @@ def prepare(
 
 
 @dataclass(frozen=True)
-class Changes:
-    """How pairs are changed; the defaults change nothing.
+class Inputs:
+    """The files that are prepared, and how. `vocabulary` is a file, a size, or None for the default size.
 
-    `share` is that of pairs with other numbers and names, `number_copies` and `name_copies` the numbers of copies of a pair with other
-    numbers and times, and with other names, and `temperature` that by which domains are mixed.
+    `vary` is the share of pairs with other numbers and names, `number_copies` and `name_copies` are the numbers of copies of a pair with
+    other numbers and times, and with other names, and domains are mixed by the `temperature`. Their defaults change nothing.
     """
-
-    share: float = 0.0
-    number_copies: int = 0
-    name_copies: int = 0
-    temperature: float = 1.0
-
-
-@dataclass(frozen=True)
-class _Inputs:
-    """The files that are prepared, and how. `vocabulary` is a file, a size, or None for the default size."""
 
     tsv: list[Path]
     aligned: list[tuple[Path, Path]]
     rules: CleaningRules
     held_out: list[Path]
     vocabulary: Path | int | None
-    changes: Changes
+    vary: float = 0.0
+    number_copies: int = 0
+    name_copies: int = 0
+    temperature: float = 1.0
 
 
-def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple[CleaningReport, int]:
+def _prepare(output: Path, inputs: Inputs, quiet: bool) -> tuple[CleaningReport, int]:
     """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
 
     Raises OSError, naming a file.
@@ -232,7 +225,7 @@ def _prepare(output: Path, inputs: _Inputs, quiet: bool) -> tuple[CleaningReport
             pairs = clean(read_pairs(inputs.tsv, inputs.aligned), inputs.rules, report, HeldOut(inputs.held_out))
             with naming(output / train.name, train):
                 write_pairs(pairs, train, report)
-                vary_and_mix(train, report, inputs.changes, inputs.rules.languages)
+                vary_and_mix(train, report, inputs)
         if isinstance(vocabulary, Path):
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
@@ -262,7 +255,7 @@ def _texts(train: Path) -> Iterator[str]:
         yield pair.target
 
 
-def _manifest(inputs: _Inputs, report: CleaningReport, pieces: int) -> dict[str, Any]:
+def _manifest(inputs: Inputs, report: CleaningReport, pieces: int) -> dict[str, Any]:
     """The content of prepare.json; `pieces` is the size of the vocabulary."""
     return {
         "format": FORMAT,
@@ -272,11 +265,11 @@ def _manifest(inputs: _Inputs, report: CleaningReport, pieces: int) -> dict[str,
         "held_out": [str(path) for path in inputs.held_out],
         "tokenizer": str(inputs.vocabulary) if isinstance(inputs.vocabulary, Path) else None,
         "vocabulary_size": pieces,
-        "temperature": inputs.changes.temperature,
+        "temperature": inputs.temperature,
         "repaired": report.repaired,
-        "copied": {"copies": inputs.changes.number_copies, "pairs": report.copied},
-        "names_copied": {"copies": inputs.changes.name_copies, "pairs": report.names_copied},
-        "varied": {"share": inputs.changes.share, "pairs": report.varied},
+        "copied": {"copies": inputs.number_copies, "pairs": report.copied},
+        "names_copied": {"copies": inputs.name_copies, "pairs": report.names_copied},
+        "varied": {"share": inputs.vary, "pairs": report.varied},
         "pairs": {"read": report.read, "kept": report.kept, "written": report.written, "dropped": dict(report.dropped.most_common())},
     }
 
@@ -323,23 +316,24 @@ def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> N
     write_atomically(train, lambda partial: _write(pairs, partial, report))
 
 
-def vary_and_mix(train: Path, report: CleaningReport, changes: Changes, languages: tuple[str, str]) -> None:
+def vary_and_mix(train: Path, report: CleaningReport, inputs: Inputs) -> None:
     """Change the pairs of a file in place: vary a share of them, add copies with other numbers, then of all these with other names, and mix
     the domains by a temperature.
 
     Counts the pairs changed and added in `report`. Raises UsageError for a temperature above 1 without domains; OSError.
     """
-    if changes.share:
-        vary = Variation(read_tsv(train), changes.share, languages=languages)
+    languages = inputs.rules.languages
+    if inputs.vary:
+        vary = Variation(read_tsv(train), inputs.vary, languages=languages)
         write_pairs(map(vary, read_tsv(train)), train, report)
         report.varied = vary.varied
-    if changes.number_copies:
+    if inputs.number_copies:
         change = partial(with_other_quantities, languages=languages)
-        report.copied = _add_copies(train, report, changes.number_copies, change)
-    if changes.name_copies:
-        report.names_copied = _add_copies(train, report, changes.name_copies, with_other_names)
-    if changes.temperature > 1:
-        write_pairs(repeated(read_tsv(train), _repetitions(train, changes.temperature)), train, report)
+        report.copied = _add_copies(train, report, inputs.number_copies, change)
+    if inputs.name_copies:
+        report.names_copied = _add_copies(train, report, inputs.name_copies, with_other_names)
+    if inputs.temperature > 1:
+        write_pairs(repeated(read_tsv(train), _repetitions(train, inputs.temperature)), train, report)
 
 
 def _add_copies(train: Path, report: CleaningReport, count: int, change: Callable[[Pair, random.Random], Pair]) -> int:
