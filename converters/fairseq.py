@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from converters.checkpoints import check_sizes, find_weights, read_pickle
+from converters.conversion import Conversion
 from converters.layout import build_transformer, fairseq_sinusoids, keep_decoder_layers
 from converters.vocabularies import byte_level_bpe, fill_unused
 from specdec_cli.errors import ModelError
@@ -20,7 +21,6 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.formats import Conversion
 from specdec_cli.text.tokenize.converted import SOURCE, TARGET, ConvertedTokenizer, Kind, TokenizerConfig, make_segmenter
 from specdec_cli.text.tokenize.segmenters import Segmenter, TokenizersSegmenter
 

@@ -1,34 +1,57 @@
-"""Registers the readers (huggingface, marian, fairseq) and the writer (ctranslate2) of this package when it is imported."""
+"""Detection of another toolkit's model, and its conversion to a bundle."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
+from converters.conversion import Conversion, ConversionOptions
 from converters.fairseq import from_fairseq, is_fairseq
 from converters.huggingface import from_huggingface, is_huggingface
 from converters.marian import from_marian, is_marian
-from specdec_cli.model.bundle import Bundle
+from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.model.formats import Conversion, ConversionOptions, Reader, register_reader, register_writer
-
-Convert = Callable[[Path, str, str, Task | None, tuple[int, ...] | None], Conversion]
 
 
-def _reader(recognises: Callable[[Path], bool], convert: Convert) -> Reader:
-    def converted(path: Path, options: ConversionOptions) -> Conversion:
-        return convert(path, options.source_language, options.target_language, options.task, options.decoder_layers)
+@dataclass(frozen=True)
+class Reader:
+    """A format that can be converted to a bundle: a function that recognises a path of this format, and the conversion.
 
-    return Reader(recognises, converted)
+    `convert` gets a path and the fields of ConversionOptions. It raises ModelError; a KeyError, TypeError, ValueError, IndexError or
+    AttributeError also means that the model is not valid.
+    """
 
-
-def _to_ctranslate2(
-    bundle: Bundle, output: Path, quantization: str | None = None, force: bool = False, prove: Callable[[Path], None] | None = None
-) -> None:
-    from converters.to_ctranslate2 import to_ctranslate2  # importing CTranslate2 takes a while
-
-    to_ctranslate2(bundle, output, quantization, force, prove)
+    recognises: Callable[[Path], bool]
+    convert: Callable[[Path, str, str, Task | None, tuple[int, ...] | None], Conversion]
 
 
-register_reader("huggingface", _reader(is_huggingface, from_huggingface))
-register_reader("marian", _reader(is_marian, from_marian))
-register_reader("fairseq", _reader(is_fairseq, from_fairseq))
-register_writer("ctranslate2", _to_ctranslate2)
+READERS: Mapping[str, Reader] = {
+    "huggingface": Reader(is_huggingface, from_huggingface),
+    "marian": Reader(is_marian, from_marian),
+    "fairseq": Reader(is_fairseq, from_fairseq),
+}
+"""The formats that can be converted to bundles, by the name of the toolkit."""
+
+
+def find_format(path: Path) -> str | None:
+    """The name of the format of the model at `path`; None if no reader recognises it."""
+    return next((name for name, reader in READERS.items() if reader.recognises(path)), None)
+
+
+def convert_model(path: Path, name: str | None, options: ConversionOptions) -> Conversion:
+    """Convert the model at `path` of the format `name` (None: the format is detected) to a bundle.
+
+    Raises ModelError for a model of no known format or one that cannot be converted, and UsageError for an unknown
+    `name`.
+    """
+    if name is not None and name not in READERS:
+        raise UsageError(f"format {name}: not known; known are bundle, {', '.join(READERS)}")
+    name = name or find_format(path)
+    if name is None:
+        raise ModelError(f"{path}: neither a bundle nor a model of {', '.join(READERS)}")
+    try:
+        return READERS[name].convert(path, options.source_language, options.target_language, options.task, options.decoder_layers)
+    except ModelError as error:
+        raise error if str(path) in str(error) else ModelError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError) as error:
+        # A setting is missing, has another type, or has a value that makes the conversion fail, such as a size of 0.
+        raise ModelError(f"{path}: not a valid {name} model ({type(error).__name__}: {error})") from error

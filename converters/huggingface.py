@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor
 
 from converters.checkpoints import read_weights
+from converters.conversion import Conversion
 from converters.huggingface_tokenizers import read_tokenizer
 from converters.layout import build_transformer, fairseq_sinusoids, interleaved_frequencies, keep_decoder_layers
 from specdec_cli.errors import ModelError
@@ -16,7 +17,6 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.bundle_info import LONGEST, BeamStop, Task
 from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.formats import Conversion
 
 _BEAM_STOPS: Mapping[Any, BeamStop] = {False: "heuristic", True: "first", "never": "never"}
 # Unsupported options that affect greedy decoding or beam search, each with the values that have no effect.

@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from converters.checkpoints import check_archive, find_weights
+from converters.conversion import Conversion
 from converters.layout import build_transformer, keep_decoder_layers, tensor2tensor_sinusoids
 from converters.vocabularies import fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError
@@ -23,7 +24,6 @@ from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.config import Norm, TransformerConfig
-from specdec_cli.model.formats import Conversion
 from specdec_cli.text.tokenize.converted import TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
 from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece, pieces_of
 

@@ -339,12 +339,12 @@ class Check:
         """The speed of CTranslate2 in float16 (on a CPU float32) with the same weights and sources, greedy or with a `beam`."""
         from ctranslate2 import Translator  # type: ignore[attr-defined]
 
-        from specdec_cli.model.formats import find_writer
+        from converters.to_ctranslate2 import to_ctranslate2
         from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
         bundle, folder = load_bundle(self.folder), self.out.with_suffix(".ctranslate2")
         if not folder.exists():
-            find_writer("ctranslate2")(bundle, folder, "float16" if self.device == "cuda" else None)
+            to_ctranslate2(bundle, folder, "float16" if self.device == "cuda" else None)
         # "auto" would take int8_float16 on a GPU.
         kind = "float16" if self.device == "cuda" else "float32"
         translator, text = Translator(str(folder), device=self.device, compute_type=kind), FolderTokenizer(folder)

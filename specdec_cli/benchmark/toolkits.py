@@ -122,7 +122,7 @@ def check_transformers(row: Row, model: ModelChoice) -> None:
     """Raise UsageError if transformers cannot decode `row`: it is not installed, or `model` is not a folder in its format."""
     if find_spec("transformers") is None:
         raise MissingLibraryError(f"--row {row.name} needs transformers", "dev")
-    from specdec_cli.model.formats import find_format
+    from converters.formats import find_format
 
     folder = Path(model.name)
     if not folder.is_dir() or find_format(folder) != "huggingface":

@@ -116,7 +116,7 @@ def _convert(bundle: "Bundle", folders: Mapping[str, Path], device: str) -> dict
         return {}
     from ctranslate2 import get_supported_compute_types  # type: ignore[attr-defined]
 
-    from specdec_cli.model.formats import find_writer
+    from converters.to_ctranslate2 import to_ctranslate2
 
     refused = {}
     try:
@@ -129,7 +129,7 @@ def _convert(bundle: "Bundle", folders: Mapping[str, Path], device: str) -> dict
             refused[compute_type] = f"CTranslate2 cannot compute in {compute_type} on this {device}; it can in {known}"
             continue
         try:
-            find_writer("ctranslate2")(bundle, folder, None if compute_type == "float32" else compute_type)
+            to_ctranslate2(bundle, folder, None if compute_type == "float32" else compute_type)
         except ModelError as error:
             refused[compute_type] = str(error)
     return refused

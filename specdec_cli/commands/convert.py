@@ -16,8 +16,8 @@ from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, Tell, find_bundle, tell_dropped
 
 if TYPE_CHECKING:
+    from converters.conversion import ConversionOptions
     from specdec_cli.model.bundle import Bundle, BundleInfo
-    from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.text.labels import Labels
 
 
@@ -119,11 +119,11 @@ def convert(
     Marian, BART, mBART, M2M-100 and NLLB models in transformers' format, Marian's npz files and fairseq checkpoints are converted
     to bundles, tokenizers included. A bundle is converted to a CTranslate2 folder. A failed conversion leaves no files.
     """
+    from converters.conversion import ConversionOptions
     from specdec_cli.commands.convert import proof_sentence, snippet, translated_by_bundle, translated_by_ctranslate2
     from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.bundle_edits import order_vocabulary
-    from specdec_cli.model.formats import ConversionOptions
     from specdec_cli.text.corpus.parallel import read_tsv
     from specdec_cli.text.tokenize.sentencepiece import FILE
 
@@ -148,9 +148,9 @@ def convert(
             typer.echo(f"{output}: {sentence} -> {translated}", err=True)
 
     if target_format == "ctranslate2":
-        from specdec_cli.model.formats import find_writer
+        from converters.to_ctranslate2 import to_ctranslate2
 
-        find_writer("ctranslate2")(bundle, output, quantization, force, check)
+        to_ctranslate2(bundle, output, quantization, force, check)
         if not quiet:
             typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
         return
@@ -237,8 +237,8 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
 
 def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "ConversionOptions", tell: Tell) -> "Bundle":
     """The model as a bundle; `tell` names settings that are not supported. Raises ModelError."""
+    from converters.formats import convert_model
     from specdec_cli.model.bundle import load_bundle
-    from specdec_cli.model.formats import convert_model
     from specdec_cli.model.hub import fetch, is_hub_name
 
     path = Path(chosen.name) if Path(chosen.name).exists() else SHIPPED / chosen.name

@@ -136,12 +136,12 @@ def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
         return model.folder
     if not cache.exists():
         # Imported here: torch takes seconds to import, and only bundles need it.
+        from converters.to_ctranslate2 import to_ctranslate2
         from specdec_cli.model.bundle import load_bundle
-        from specdec_cli.model.formats import find_writer
 
         bundle = load_bundle(model.folder)
         try:
-            find_writer("ctranslate2")(bundle, cache)
+            to_ctranslate2(bundle, cache)
         except ModelError as error:
             raise ModelError(f"{model.folder}: {error}") from error
     return cache

@@ -13,9 +13,9 @@ from specdec_cli.opening.machine import Machine, move_to
 from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
+    from converters.conversion import Conversion
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.bundle_info import Task
-    from specdec_cli.model.formats import Conversion
     from specdec_cli.text.folding import Order
 
 Tell = Callable[[str], None]
@@ -166,9 +166,10 @@ def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
     The model is converted if the cache has no bundle of it. `chosen` may also name a bundle in the cache. None if there is no such
     model. Raises ModelError for a model that cannot be converted, and UsageError if a language is missing or unknown.
     """
+    from converters.conversion import ConversionOptions
+    from converters.formats import convert_model, find_format
     from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import save_bundle
-    from specdec_cli.model.formats import ConversionOptions, convert_model, find_format
     from specdec_cli.model.hub import fetch, is_hub_name
 
     path = Path(chosen.name)

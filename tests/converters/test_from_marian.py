@@ -11,10 +11,11 @@ import numpy
 import pytest
 import torch
 
+from converters.conversion import ConversionOptions
+from converters.formats import convert_model
 from converters.marian import CONFIGURATION, from_marian, is_marian, read_arrays, read_settings, read_vocabulary
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.choices import suppressed
-from specdec_cli.model.formats import ConversionOptions, convert_model
 
 marian = pytest.importorskip("tests.converters.marian", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")

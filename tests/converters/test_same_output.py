@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from converters.conversion import ConversionOptions
+from converters.formats import READERS, convert_model
 from specdec_cli.model.bundle import BeamStop, Bundle, load_bundle, save_bundle
-from specdec_cli.model.formats import ConversionOptions, readers
 from tests.conftest import make_lines
 from tests.converters.comparison import LONGEST, decode, generate, sources_of
 
@@ -52,8 +53,8 @@ def bundle(kind: str, made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bu
     """The saved model after detection, conversion, saving and loading."""
     folder: Path = tmp_path_factory.mktemp("converted")
     toolkit = kind.partition(":")[0]
-    assert readers()[toolkit].recognises(made.folder)
-    save_bundle(readers()[toolkit].convert(made.folder, ConversionOptions(*made.languages)).bundle, folder)
+    assert READERS[toolkit].recognises(made.folder)
+    save_bundle(convert_model(made.folder, toolkit, ConversionOptions(*made.languages)).bundle, folder)
     return load_bundle(folder)
 
 

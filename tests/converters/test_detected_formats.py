@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from converters import formats
+from converters.conversion import Conversion, ConversionOptions
+from converters.formats import Reader, convert_model
 from specdec_cli.errors import ModelError
-from specdec_cli.model import formats
-from specdec_cli.model.formats import Conversion, ConversionOptions, Reader, convert_model
 
 
 @pytest.mark.parametrize("error", [KeyError("d_model"), ZeroDivisionError("division by zero")])
@@ -14,6 +15,6 @@ def test_a_model_with_missing_or_wrong_settings_is_refused(error: Exception, mon
     def convert(*_: object) -> Conversion:
         raise error
 
-    monkeypatch.setattr(formats, "readers", lambda: {"made": Reader(lambda _: True, convert)})
+    monkeypatch.setattr(formats, "READERS", {"made": Reader(lambda _: True, convert)})
     with pytest.raises(ModelError, match=f"^folder: not a valid made model \\({type(error).__name__}: .*\\)$"):
         convert_model(Path("folder"), None, ConversionOptions())
