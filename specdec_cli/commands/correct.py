@@ -193,7 +193,7 @@ def correct(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.lines import read_inputs
+    from specdec_cli.commands.lines import read_inputs, shown_progress
 
     input_format, report_format = _split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
@@ -221,7 +221,7 @@ def correct(
     stream.watch(writer)
     loaded = time.perf_counter()
     changed = 0
-    with writer, correcting.written_around(writer):
+    with writer, correcting.written_around(writer), shown_progress(stream, text):
         for each in read_inputs(inputs, text, "correct"):
             document = each.document
             found = (one.edits for one in stream.decode_input(each, writer, as_lines=document is None or one_stream))

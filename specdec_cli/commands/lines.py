@@ -1,7 +1,8 @@
 """Decoding of lines, and of the segments of documents, with one opened model, for translate and correct."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
@@ -14,7 +15,7 @@ from specdec_cli.errors import InputError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
-from specdec_cli.text.io.lines import Line, LineTooLong, name_of
+from specdec_cli.text.io.lines import STDIO, Line, LineTooLong, name_of
 from specdec_cli.text.io.windows import windows
 from specdec_cli.text.io.writing import Writer
 
@@ -29,6 +30,8 @@ _HELD = 2**26
 """The memory, in bytes, for lines that are read but not yet written, if there is no memory limit."""
 _SHARE = 4
 """1 / _SHARE of the memory limit is for lines that are read but not yet written, the rest for batches."""
+_REFRESHES = 4
+"""How often the progress is shown in a second."""
 _PER_CHARACTER = 64
 """Approximate memory, in bytes, for a character of a line that is read but not yet written: line, sentences, tokens and output."""
 
@@ -88,6 +91,8 @@ class Stream(Generic[R]):
         self._warner, self._held, self._goes_on, self._counts_spans = warner, held, goes_on, counts_spans
         self._written: Callable[[Line, R], OutputLines] = written
         self._fitted: Callable[[Line, R], R] | None = fitted
+        self.on_line: Callable[[int, int | None], None] | None = None
+        """Called after each line or segment: with their number so far, and with that of all up to the end of the document (lines: None)."""
 
     def run(self, lines: Iterator[Line], *, parts: bool = False) -> Iterator[tuple[Line, R, OutputLines]]:
         """Yield each line, in order, with its decoded line and its output lines. With `parts`, lines are segments of a document.
@@ -128,10 +133,13 @@ class Stream(Generic[R]):
         with nullcontext() if document is None else self.model.with_drafts_of(document) as drafts:
             if drafts is not None and self.totals.drafts is None:
                 self.totals.drafts = DraftTotals()
+            total = None if document is None else self.totals.lines + len(document.segments)
             for line, decoded, outputs in self.run(iter(source.lines), parts=document is not None):
                 if as_lines:
                     for output, ending in outputs:
                         writer.write(output, ending, line.file)
+                if self.on_line is not None:
+                    self.on_line(self.totals.lines, total)
                 yield decoded
 
     def watch(self, writer: Writer) -> None:
@@ -151,6 +159,29 @@ class Stream(Generic[R]):
         self.totals.sentences += len(decoded.sentences)
         self.totals.tokens += decoded.tokens
         self.totals.rounds += decoded.rounds
+
+
+@contextmanager
+def shown_progress(stream: Stream[Any], text: TextOptions) -> Iterator[None]:
+    """Show how many lines, or texts of documents, `stream` has decoded, inside the block: if the output goes to files, and stderr to a
+    terminal.
+    """
+    to_files = text.output not in (None, STDIO) or text.output_dir is not None
+    if not to_files or text.quiet or text.trace or not sys.stderr.isatty():
+        yield
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (progress.SpinnerColumn(), progress.TextColumn("{task.description}"), progress.TimeElapsedColumn())
+    with progress.Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, refresh_per_second=_REFRESHES
+    ) as bar:
+        task = bar.add_task("reading")
+        stream.on_line = lambda done, total: bar.update(
+            task, description=f"{done:,} lines" if total is None else f"{done:,} of {total:,} texts"
+        )
+        yield
 
 
 class LineCommand(Protocol):

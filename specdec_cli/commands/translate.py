@@ -170,7 +170,7 @@ def translate(
     """
     started = time.perf_counter()
 
-    from specdec_cli.commands.lines import read_inputs, read_whole
+    from specdec_cli.commands.lines import read_inputs, read_whole, shown_progress
 
     chosen = chosen_translator(model, source_language, target_language, offline=machine.offline)
     if n_best > 1 and not text.as_json:
@@ -197,7 +197,7 @@ def translate(
     writer = text.open_outputs(named, one_stream=text.as_json)
     stream.watch(writer)
     loaded = time.perf_counter()
-    with writer:
+    with writer, shown_progress(stream, text):
         for each in whole or inputs:
             decoded = stream.decode_input(each, writer, as_lines=each.document is None or text.as_json)
             if each.document is None or text.as_json:
