@@ -22,7 +22,7 @@ from specdec_cli.errors import InputError
 from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.view import Part, view_of
 
-_KEYWORD = re.compile(r"[ \t]*(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,3})\])?)[ \t]*(?=\")")
+_KEYWORD = re.compile(r"\ufeff?[ \t]*(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,3})\])?)[ \t]*(?=\")")
 _QUOTED = re.compile(r"[ \t]*\"((?:[^\"\\\r\n]|\\.)*)\"[ \t]*\r?$")
 _BYTE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{2}))")
 _ESCAPE = re.compile(rf"(?P<bytes>(?:{_BYTE.pattern})+)|\\(?P<letter>.)")

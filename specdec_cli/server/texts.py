@@ -205,6 +205,11 @@ class Html(Pieces):
 def split_html(page: str) -> Html:
     """Split HTML into its texts, between tags of blocks.
 
+    The reader of HTML files (documents/html.py) cannot do this. It gives inline tags numbers and makes attributes segments, and the output
+    is written into its tree of offsets once. Here the texts keep their inline tags, with attributes as they are, because the translator
+    places these, several alternatives of one text are joined, and a text may be any fragment: tags that are not closed, text without a
+    block, an & that is no reference. Both have the same rules for references and spaces, which are imported from there.
+
     Inline tags stay within the texts; the translator keeps tags in place. Entities outside tags become characters,
     apart from those of < and >, and of an & that would begin another entity. Code, scripts, comments, and elements that must not be
     translated are copied. Those that are inline, such as <code>, are replaced by a stand-in, so that they do not cut their sentence, and

@@ -12,8 +12,44 @@ from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.segment.sentences import Count, Segments, segment
 
-_DATE = r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?|\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
-_LEVEL = r"\[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)\]?:?"
+_CLOCK = r"\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
+_DATE = rf"\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d+)?)?(?:Z|[+-]\d{{2}}:?\d{{2}})?|{_CLOCK}"
+_STAMP = (
+    rf"(?:\[?(?:{_DATE})\]?:?|\[[A-Z][a-z]{{2}} [A-Z][a-z]{{2}} +\d{{1,2}} {_CLOCK}(?: \d{{4}})?\]|[IWEF]\d{{4}} {_CLOCK} +\d+"
+    r"|\[ *\d+\.\d{6}\])"
+)
+"""The times of logs of libraries, of Apache, of glog, and of Linux."""
+_LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
+_IN_BRACKETS = r"\[[^][]{1,60}\]:?"
+_LOGGER = r"[A-Za-z_$][\w$-]*(?:[./$][\w$-]+)*"
+"""The name of what has written a line of a log, such as app.server."""
+_LOG_FIELD = "|".join(
+    (
+        rf"{_IN_BRACKETS}\s+",
+        rf"\[?{_LEVEL}\]?:?\s+",
+        r"[+-]\d{4}\s+|\d+\s+---\s+|\d+#\d+:\s+|#\d+\s+",
+        r"[\w.-]+:\d+\]\s+",  # file and line
+        rf"{_LOGGER}(?:\[\d+\])?(?:\s+[-:]\s+|:\s+)",
+        r"[-:|]\s+",
+    )
+)
+_LOG = "|".join(
+    (
+        rf"{_STAMP}\s+(?:{_LOG_FIELD})*+",
+        rf"{_LEVEL}:{_LOGGER}:\s*",
+        rf"{_LEVEL}\s+(?:{_IN_BRACKETS}\s+(?:{_LOG_FIELD})*+|[a-z][\w$]*(?:[./$][\w$-]+)+\s+(?=[A-Z])|root\s+)",
+        rf"{_IN_BRACKETS}\s+{_LEVEL}:?\s+(?:{_LOG_FIELD})*+",
+        rf"\[{_LEVEL}\]:?\s+(?:{_IN_BRACKETS}\s+)*",
+    )
+)
+"""The beginning of a line of a log: time, level, thread, and the name of what has written it, before the message."""
+_KEY = r"(?:[A-Za-z]\w*(?:[._]\w+)+|[a-z]+[A-Z]\w*)(?::\s+|\s*=\s*)(?=\S)"
+"""A key that is no word, before its value."""
+_DATA = re.compile(
+    r"\s*(?:\"[^\"]*\"\s*:\s*(?:-?\d[\d.]*|true|false|null|[\[{])|\[(?:[\w-]*[^\W_][._][\w.-]+|[a-z]+[A-Z]\w*)\]"
+    r"|[\w.-]+=\S+(?:\s+[\w.-]+=\S+)+)\s*,?\s*"
+)
+"""A line of data without text: a value of JSON, the head of a section, pairs of keys and values."""
 _HEAD = re.compile(
     "|".join(
         (
@@ -26,7 +62,8 @@ _HEAD = re.compile(
             r"(?:#{1,6}|#[:.,|~]|={1,6}|\*{2,6})\s+",  # a heading, a comment
             r"(?://+!?|/\*+|%+|;+|--|<!--|\.\.)\s+|(?:\"{3}|'{3})(?=\w)",  # a comment
             r"\|\s*",  # a row of a table
-            rf"\[?(?:{_DATE})\]?:?\s+(?:{_LEVEL}\s+)?(?:[\w.-]+(?:\[\d+\])?:\s+)?|\[(?:[A-Z]+|(?=[\s.:,-]*\d)[\d\s.:,-]++)\]:?\s+",  # a log
+            rf"{_LOG}|{_KEY}",
+            r"\[(?:[A-Z]+|(?=[\s.:,-]*\d)[\d\s.:,-]++)\]:?\s+",  # a mark of a log
             r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
             r"[^\s:]{1,1000}:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
             r"\\item(?:\[[^][]*\])?\s+|\{\\[^{}]*\}",
@@ -44,6 +81,9 @@ _PAIRS = tuple(
     for opening, closing in (
         (r"(?:msgid(?:_plural)?|msgctxt|msgstr(?:\[\d+\])?)\s+\"", r"(?:\\n)?\"$"),
         (r"\"[^\"]+\"\s*:\s*\"", r"\"\s*,?$"),
+        (r"(?<=[=:] )\"(?=[^\"]+\"[,;]?$)|(?<==)\"(?=[^\"]+\"[,;]?$)|(?<!\S)\"(?=[^\"]+\",$)", r"\"[,;]?$"),
+        (r"(?:(?<=[=:] )|(?<==)|(?<!\S)[\w.-]+=)'(?=[^']+'$)", r"'$"),
+        (r"(?:[\w.]+=[^\s\"=]+\s+)+[\w.]+=\"(?=[^\"]*\s)", r"\"(?:\s+[\w.]+=[^\s\"=]*)*$"),
         (r"\"", r"\\n\"$"),
         (r"[\w.-]+\s*=\s*\"(?=[^\"\s]*\s[^\"]*\"\s*[,;]?$)", r"\"\s*[,;]?$"),
         (r"[\w.-]+\s*=\s*(?=[^\s\"'=(){}]+\s[^=(){};]+$)", r"$"),
@@ -174,7 +214,12 @@ _COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")
 _FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
 _ROW = re.compile(rf"{_FIELD}(?:,{_FIELD}){{2,}}|{_FIELD}(?:;{_FIELD}){{2,}}|(?:\"[^\"]*\"|[\w.-]+)[,;]\"[^\"]*\"")
 # A comma between digits is part of a number, as in "It costs 3,50." and "1,299,300 people"; a value has another separator before it.
-_VALUE = re.compile(r"(?:^(?!\d{1,3}(?:,\d{3})+\b)|(?<!\d)[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*)(?=[,;]|$)")
+_VALUE = re.compile(
+    r"(?:^(?!\d{1,3}(?:,\d{3})+\b)|(?<!\d)[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*(?: ?[^\W\d_]{1,3}| ?%)?)(?=[,;]|$)"
+)
+
+_QUANTITY = re.compile(r"[\W\d_]*(?:(?<=\d)[^\W\d_]{1,3}|(?<=\d )[^\W\d_]{1,3})?[\W\d_]*")
+"""A value without words: a number, perhaps with its unit."""
 
 
 def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, *, split: bool = True) -> Segments:
@@ -191,6 +236,8 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         return Segments((alone,), (before, after))
     marked = split_marks(line)
     cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail, columns=passthrough.translates))
+    if _DATA.fullmatch(line):
+        return Segments((), (line,))
     is_copied = any(is_code(text) or passthrough.matches(text) for text in {line, marked.body})
     if is_copied and (sum(map(str.isalpha, marked.body)) > 1 or all(passthrough.matches(text) for text, is_cell in cells if is_cell)):
         return Segments((), (line,))
@@ -266,4 +313,7 @@ def _values(row: str) -> Iterator[tuple[str, bool]]:
         if token[0] == '"':
             yield from (('"', False), (token[1:-1], True), ('"', False))
         else:
-            yield token, token not in (",", ";") and ("," not in row or any(map(str.isalpha, token)))  # the comma of "3,50" would separate
+            yield (
+                token,
+                token not in (",", ";") and ("," not in row or not _QUANTITY.fullmatch(token)),
+            )  # the comma of "3,50" would separate

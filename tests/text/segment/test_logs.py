@@ -1,0 +1,74 @@
+"""Lines of logs and of data: times, levels, threads and keys are no text."""
+
+import random
+
+import pytest
+
+from specdec_cli.text.segment.layout import Passthrough, segment_line, split_marks
+
+THREADS = ("main", "worker-1", "http-nio-8080-exec-3", "Thread-12", "GC", "reactor-http-epoll-2")
+LEVELS = ("INFO", "WARN", "ERROR", "DEBUG", "FATAL", "WARNING", "TRACE", "NOTICE")
+LOGGERS = ("com.example.App", "app.server", "root", "o.s.b.w.e.tomcat.TomcatWebServer", "django.request", "c.e.Main")
+MESSAGES = ("The server was started.", "Connection refused by the remote host.", "Could not open the file.", "Retrying in 5 seconds.")
+HEADS = (
+    "2024-03-1{n} 12:04:11,220 {level} [{thread}] {logger} - ",
+    "2024-03-1{n}T12:00:01.123Z {level} [{thread}] {logger}: ",
+    "12:00:0{n}.123 [{thread}] {level}  {logger} - ",
+    "[{level}] ",
+    "[2024-03-1{n} 12:00:01] [{thread}] [{level}] ",
+    "[12:00:0{n}] [{thread}/{level}]: ",
+    "2024-03-1{n} 12:00:01.123 {level} 72{n} --- [      {thread}] {logger}     : ",
+    "Mar  {n} 12:00:01 host1 sshd[72{n}]: ",
+    "{level}:{logger}:",
+    "{level} app.server ",
+    "[{thread}] {level} {logger} - ",
+    "I052{n} 12:00:01.123456 9181 main.go:7{n}] ",
+    "2024/03/1{n} 12:00:01 [notice] 841#0: ",
+    "[Mon Mar 1{n} 12:00:01.123 2024] [core:notice] [pid 29{n}] ",
+    "[  {n}.123456] ",
+    "2024-03-1{n} 12:00:01 +0100 [info]: #0 ",
+)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_only_the_message_of_a_drawn_log_line_is_text(seed: int) -> None:
+    draw = random.Random(seed)
+    for number in range(60):
+        fields = {"n": draw.randrange(1, 9), "level": draw.choice(LEVELS), "thread": draw.choice(THREADS), "logger": draw.choice(LOGGERS)}
+        head, message = HEADS[number % len(HEADS)].format(**fields), draw.choice(MESSAGES)
+        assert split_marks(head + message) == (head, message, "")
+
+
+@pytest.mark.parametrize(
+    ("line", "head", "body"),
+    [
+        ("save.label=Save all changes", "save.label=", "Save all changes"),
+        ('userName: "Enter your name"', 'userName: "', "Enter your name"),
+        ("DESC='Welcome to our shop'", "DESC='", "Welcome to our shop"),
+        ('level=info ts=2024-03-10 msg="The user has left."', 'level=info ts=2024-03-10 msg="', "The user has left."),
+        ('    "Enter your name",', '    "', "Enter your name"),
+        ("WARNING: Hot surface", "", "WARNING: Hot surface"),
+        ("Price: 12 euros", "", "Price: 12 euros"),
+        ("INFO DESK", "", "INFO DESK"),
+        ("Tom (at 12:00:01) - no", "", "Tom (at 12:00:01) - no"),
+    ],
+)
+def test_keys_stay_and_words_are_text(line: str, head: str, body: str) -> None:
+    assert split_marks(line)[:2] == (head, body)
+
+
+@pytest.mark.parametrize("line", ['  "main": 16,', '"on": true', "[main.section]", "[userName]", "menu-open=18 user=main status=ok"])
+def test_data_without_text_is_copied(line: str) -> None:
+    assert segment_line(line, 100, len, Passthrough("en", "de")).texts == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("Coffee,5.5 km,the house", ("Coffee", "the house")),
+        ('Tea,3,"the old, green garden"', ("Tea", "the old, green garden")),
+        ("He ran 5,5 km, then slept.", ("He ran 5,5 km, then slept.",)),
+    ],
+)
+def test_a_row_with_a_quantity_has_cells(line: str, texts: tuple[str, ...]) -> None:
+    assert segment_line(line, 100, len, Passthrough("en", "de")).texts == texts
