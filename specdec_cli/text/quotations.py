@@ -182,9 +182,8 @@ def with_own_quotes(output: str, source: str, language: str, depth: int = 0) -> 
         for (first, last), side in zip(pairwise(found), pairwise(sides), strict=True)
         if side == (True, False)
     )
-    if not (
-        before and after and inside and all(_is_at_words(output, mark.start(), opens) for mark, opens in zip(found, sides, strict=True))
-    ):
+    fits = inside and all(_is_at_words(output, mark.start(), opens) for mark, opens in zip(found, sides, strict=True))
+    if not fits or not (depth or (before and after)):  # inside of speech, the name may come first or last
         return None
     written = WRITTEN.get(short_code(language))
     if written is None:
