@@ -309,12 +309,12 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
 def _dated(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
     """The variants of a text, and if an output lacks dates, those with other dates."""
     if not knows_dates(languages):
-        yield from _quoted_variants(lacks, text, latin=latin, languages=languages)
+        yield from _with_parts_apart(lacks, text, latin=latin, languages=languages)
         return
     text, lost = spelled_dates(text, languages[0]), set[Date | AmountRange]()
     watch = partial(_with_lost_dates, source=text, languages=languages, lost=lost)
     are_tried = False
-    for each in _quoted_variants(lacks, text, latin=latin, languages=languages):
+    for each in _with_parts_apart(lacks, text, latin=latin, languages=languages):
         yield each.changed("", watch)
         if lost and not are_tried:
             are_tried = True
@@ -335,7 +335,7 @@ def _with_other_dates(
             output = substitute.restored(restored.text, languages[1])
             return None if output is None else _with_lost_dates(restored._replace(text=output), text, languages, set())
 
-        inner = _quoted_variants(lacks, substitute.text, latin=latin, languages=languages)
+        inner = _with_parts_apart(lacks, substitute.text, latin=latin, languages=languages)
         yield from (each.changed("other dates", change, lambda _: None) for each in islice(inner, _FEW))
 
 
@@ -352,7 +352,7 @@ def _with_lost_dates(restored: Restored, source: str, languages: Languages, lost
     return Restored(output, (*restored.problems, *found))
 
 
-def _quoted_variants(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
+def _with_parts_apart(lacks: Lacks, text: str, *, latin: bool, languages: Languages) -> Iterator[Variant]:
     """The variants of a text, and if outputs have other brackets or repetitions than it, those with these apart."""
     found = _with_marks(lacks, text, latin=latin, languages=languages)
     if languages[0] == languages[1]:

@@ -443,7 +443,7 @@ def small_numbers(draw: random.Random) -> Drawn:
 
 
 KINDS = (
-    Kind(months, 97),
+    Kind(months, 96),  # "The October 2026 issue" is lost, and warned of
     Kind(months_in_german, 97, bundle="de-en"),
     Kind(days, 97),
     Kind(days_in_german, 97, bundle="de-en"),

@@ -21,6 +21,10 @@ Kind = Literal["day", "month", "decade", "weekdays", "months"]
 _DAY = r"(?P<day{0}>0?[1-9]|[12]\d|3[01])"
 _YEAR = r"(?P<year>1\d{3}|2[01]\d\d)(?![\w%]|[.,:]\d)"
 _DECADE = r"['\u2019]?(?P<year>(?:1\d|20)?\d0)"
+_NO_AGE = "".join(
+    rf"(?<!\b{word} )" for word in ["his", "her", "their", "my", "your", "our", "seinen", "ihren", "meinen", "deinen", "unseren"]
+)
+"""No words that make a decade an age: "in his 20s"."""
 _DASH = re.compile(r"\s?[-\u2013]\s?")
 _BEGIN = r"(?<![\w.,:/-])"
 _IN = re.compile(r"\b[Ii]n $")
@@ -89,7 +93,7 @@ _WORDS = {
         before_month="",
         before_year=" (?:des Jahres )?",
         after_weekday=",? (?:(?:de[nmrs]|am) )?",
-        decade="er",
+        decade="er(?:n|s)?",
         to="bis(?: zum)?",
         also="(?:und|oder)(?: de[mn])?",
     ),
@@ -167,7 +171,7 @@ def written_date(date: Date, language: str, separator: str = "", *, is_short: bo
         return re.sub(r"EEEE|MMMM|d|y", lambda found: parts[found.group()], pattern)
 
     if date.kind == "decade":
-        return f"{date.year}{_WORDS[code].decade}"
+        return f"{date.year}{'s' if code == 'en' else 'er'}"
     if date.kind == "weekdays":
         return f"{weekdays[weekday - 1]}{between}{weekdays[date.weekday - 1]}"
     if date.kind == "months":
@@ -345,7 +349,7 @@ def _patterns(code: str, any_case: bool) -> tuple[tuple[Kind, re.Pattern[str]], 
     found: list[tuple[Kind, str]] = [("day", each) for each in days]
     found += [
         ("month", f"{month(2)}{words.before_year}{_YEAR}"),
-        ("decade", rf"{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
+        ("decade", rf"{_NO_AGE}{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
         ("weekdays", f"(?P<weekday1>{weekdays}){between}(?P<weekday2>{weekdays})"),
         ("months", f"{month(1)}{between}{month(2)}"),
     ]

@@ -40,6 +40,8 @@ _VERSION_AFTER = re.compile(
     r"|(?:and|or) (?:later|newer|above|higher|earlier|older|up))\b|(?:ad|ac|ax|er)\b"
 )
 """What is after the numbers of versions and standards: 2.6 kernel, 4.9 or later, 802.3ad."""
+_HEADING_AFTER = re.compile(r"\s+[A-Z][a-z]")
+"""What is after the number of a heading: 1.2 Installation."""
 _NAMED = re.compile(r"(?P<inside>(?<=[\w,;)] ))?\b(?P<word>[^\W\d_a-z][\w.+-]*)\s$")
 """A word with a capital, which may be a name with a number after it."""
 _BEGINNING = re.compile(
@@ -141,7 +143,7 @@ def find_quantities(text: str, language: str) -> tuple[Quantity, ...]:
     times = list(find_times(shown, own))
     numbers: list[Quantity] = []
     for found in _number_pattern(own).finditer(hidden(shown, [(time.start, time.end) for time in times])):
-        numbers.append(_quantity(shown, found, own, numbers[-1] if numbers else None))
+        numbers.append(_quantity(shown, found, own, numbers))
     return tuple(sorted([*times, *numbers], key=lambda each: each.start))
 
 
@@ -206,8 +208,8 @@ def _number_pattern(own: Convention) -> re.Pattern[str]:
     )
 
 
-def _quantity(text: str, found: re.Match[str], own: Convention, before: Quantity | None) -> Quantity:
-    """The number, label or price that a match of the pattern of numbers is; `before` is the one before it."""
+def _quantity(text: str, found: re.Match[str], own: Convention, before: Sequence[Quantity]) -> Quantity:
+    """The number, label or price that a match of the pattern of numbers is; `before` are those before it."""
     digits, fraction = re.sub(r"\D", "", found["groups"] or found["digits"]), found["fraction"] or ""
     before_sign = SIGN_BEFORE.search(text, max(found.start() - 2, 0), found.start())
     after_sign = SIGN_AFTER.match(text, found.end()) or _SIGN_AFTER_SCALE.match(text, found.end())
@@ -219,18 +221,23 @@ def _quantity(text: str, found: re.Match[str], own: Convention, before: Quantity
     return Quantity(found.start(), found.end(), found.group(), kind, digits, fraction, found["groups"] is not None, sign)
 
 
-def _is_label(text: str, found: re.Match[str], before: Quantity | None) -> bool:
-    """Whether a number with a point names something, as in "version 1.5", "Windows 8.1" and "sections 4.2 and 4.3"."""
+def _is_label(text: str, found: re.Match[str], before: Sequence[Quantity]) -> bool:
+    """Whether a number with a point names something, as in "version 1.5", "Windows 8.1", "sections 4.2 and 4.3" and "release 2.4 is newer
+    than 2.3".
+    """
+    last = before[-1] if before else None
     if _VERSION_AFTER.match(text, found.end()):
         return True
     if _GLUED_AFTER.match(text, found.end()) or _GLUED_BEFORE.search(text, max(found.start() - 2, 0), found.start()):
-        return before is None or before.end != found.start() - 1 or before.kind != "number"
+        return last is None or last.end != found.start() - 1 or last.kind != "number"
     if UNIT.match(text, found.end()):
         return False
-    if before is not None and before.kind == "label" and _CHAIN.fullmatch(text, before.end, found.start()):
+    if last is not None and last.kind == "label" and _CHAIN.fullmatch(text, last.end, found.start()):
+        return True
+    if not text[: found.start()].strip() and _HEADING_AFTER.match(text, found.end()):
         return True
     left = text[max(found.start() - 40, 0) : found.start()]
-    if _LABEL.search(left):
+    if _LABEL.search(left) or (left.endswith(" than ") and any(each.kind == "label" for each in before)):
         return True
     named = _NAMED.search(left)
     if named is None:

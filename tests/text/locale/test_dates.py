@@ -28,6 +28,7 @@ EN_DE, DE_EN = ("en", "de"), ("de", "en")
         ("1990s, 1980's and '70s", ["1990er", "1980er", "70er"]),
         ("Mon\u2013Fri and Jan-Mar", ["Montag\u2013Freitag", "Januar-M\u00e4rz"]),
         ("JUNE 3", ["3. Juni"]),
+        ("He is in his 20s.", []),
         ("In May 20 people came.", []),
         ("May 20 percent rise", []),
         ("You may 3 times. 2028-06-03, 3/4/2025, 2028.", []),
