@@ -2,11 +2,15 @@
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+
+from specdec_cli.kernels import tiles
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 WITHOUT_TRITON = {"test_supported.py", "test_tiles.py"}
@@ -30,23 +34,40 @@ def seeded() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def products_in_order(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the interpreter add up the products of a tile in one order for all its rows, as tensor cores do.
+def interpreter(request: pytest.FixtureRequest) -> None:
+    """Use the interpreter of `_quick_interpreter` in tests that run kernels."""
+    if INTERPRETED and request.path.name not in WITHOUT_TRITON:
+        request.getfixturevalue("_quick_interpreter")
 
-    It leaves them to the processor's library of linear algebra, in which the order depends on the position of a row within the tile.
-    The interpreter's own product also takes the bits of bfloat16 for integers.
+
+@pytest.fixture(scope="session")
+def _quick_interpreter() -> Iterator[None]:
+    """Let the interpreter add up products in order, and take Triton's language for its own once.
+
+    It leaves the products of a tile to the processor's library of linear algebra, in which the order of a sum depends on the position of a
+    row within the tile; tensor cores have one order for all rows. The interpreter's own product also takes the bits of bfloat16 for
+    integers. At each call of a kernel it replaces all functions of the language, which takes as long as a small kernel itself.
     """
-    if not INTERPRETED or request.path.name in WITHOUT_TRITON:
-        return
     interpreter = pytest.importorskip("triton.runtime.interpreter")
 
     def multiply(_: Any, left: Any, right: Any, sums: Any, *_options: Any) -> Any:
-        a, b, total = _float32(left), _float32(right), sums.data.copy()
-        for k in range(a.shape[1]):
-            total += a[:, k, None] * b[k]
-        return interpreter.TensorHandle(total, sums.dtype.scalar)
+        products = _float32(left)[:, :, None] * _float32(right)
+        # NumPy adds up rows of the axis before the last one after the other.
+        return interpreter.TensorHandle(sums.data + np.add.reduce(products, axis=1), sums.dtype.scalar)
 
-    monkeypatch.setattr(interpreter.InterpreterBuilder, "create_dot", multiply)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(interpreter.InterpreterBuilder, "create_dot", multiply)
+        language = interpreter._patch_lang(SimpleNamespace(__globals__={"tl": interpreter.tl, "core": interpreter.tl.core}))
+        patched.setattr(interpreter, "_patch_lang", lambda _: interpreter._LangPatchScope())
+        yield
+        language.restore()
+
+
+@pytest.fixture
+def whole_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one program compute all columns of a tiny layer: the interpreter takes as long for a small tile as for a large one."""
+    monkeypatch.setattr("specdec_cli.kernels.tiles.FEW_ROWS", replace(tiles.FEW_ROWS, columns=128))
+    monkeypatch.setattr("specdec_cli.kernels.vocabulary.FEW_TOKENS", replace(tiles.FEW_TOKENS, columns=1024))
 
 
 def _float32(handle: Any) -> Any:

@@ -15,6 +15,8 @@ from specdec_cli.opening import gpu
 from tests.decoding.imitation import ImitatedCapture
 from tests.fakes import tiny_drafter, tiny_transformer
 
+pytestmark = pytest.mark.usefixtures("whole_layers")
+
 
 class Imitated(Check):
     """The check, with imitated graphs."""
@@ -30,11 +32,13 @@ class Imitated(Check):
 def test_the_check_decodes_by_all_means_and_goes_on(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer), decoder_layers=1)
+    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer), decoder_layers=1, heads=1)
     made = Bundle(BundleInfo(decoding="specdec", max_length=6), bundle.tokenizer, model, tiny_drafter(model))
     save_bundle(made, tmp_path / "bundle")
     monkeypatch.setattr(gpu, "ROWS", 2)
-    monkeypatch.setattr(gpu, "TOKENS", 4)
+    monkeypatch.setattr(gpu, "TOKENS", 3)
+    monkeypatch.setattr(gpu, "BEAM", 2)
+    monkeypatch.setattr(gpu, "MANY", 8)  # in float32 there are no larger tiles
     monkeypatch.setattr(check_gpu, "FIRST", ((1, 0), (2, 3)))
     monkeypatch.setattr(check_gpu, "BATCHES", ())
     monkeypatch.setattr(check_gpu, "BESIDE", ())
@@ -45,6 +49,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     monkeypatch.setattr(check_gpu, "DRAWN", 2)
     monkeypatch.setattr(check_gpu, "DRAWN_ROWS", 2)
     monkeypatch.setattr(check_gpu, "WINDOW", 1)
+    monkeypatch.setattr(check_gpu, "LAUNCHES", 1)
     out = tmp_path / "out.json"
     check = Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu")
     check.run()

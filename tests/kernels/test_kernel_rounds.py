@@ -27,6 +27,8 @@ from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import imitated
 from tests.fakes import VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
 
+pytestmark = pytest.mark.usefixtures("whole_layers")
+
 COPIES = 1
 FORMS = array("i", [0, 0, -1, -2, *((1 + token // 2 if token % 5 else -token) for token in range(VOCABULARY - 4))]).tobytes()
 RULES = Constraints(most_copies=COPIES, forms=(FORMS, FORMS))

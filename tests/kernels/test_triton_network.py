@@ -20,6 +20,8 @@ from specdec_cli.kernels.network import TritonNetwork
 from tests.fake_drafters import FakeDrafter, sometimes
 from tests.fakes import VOCABULARY, tiny_transformer
 
+pytestmark = pytest.mark.usefixtures("whole_layers")
+
 VARIANTS: dict[str, dict[str, Any]] = {
     "as shipped": {"positions": "sinusoidal", "embedding_scale": True, "output_bias": False},
     "BART": {"norm": "post", "activation": "gelu", "embedding_norm": True, "position_offset": 2, "decoder_layers": 1},
