@@ -21,8 +21,12 @@ COLUMNS: Mapping[str, str] = {
     "greedy, captured operators": "operators, batch {}, block size 0",
     "`specdec`, captured operators": "operators, batch {}, block size 4",
     "CTranslate2, greedy": "CTranslate2, batch {}",
+    "beam of 5, kernels": "kernels, batch {}, beam of 5",
+    "beam of 5, CTranslate2": "CTranslate2, batch {}, beam of 5",
 }
 """The columns of a table, and the parts of the check whose speeds they show, by batch size."""
+TRAINED, MEANS = ("verifier", "drafter"), ("captured", "eager")
+"""What the check trains, and how its updates run."""
 
 
 def store(name: str, file: Path, folder: Path = FOLDER / "gpu") -> None:
@@ -36,7 +40,7 @@ def store(name: str, file: Path, folder: Path = FOLDER / "gpu") -> None:
 
 
 def gpu_checks(folder: Path = FOLDER / "gpu") -> str:
-    """Speeds and agreement of each stored check in `folder`, in Markdown."""
+    """Agreement, speeds and memory of each stored check in `folder`, in Markdown."""
     stored = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
     return "".join(map(_check, stored)) or "No check is stored yet.\n"
 
@@ -45,11 +49,14 @@ def _check(parts: _Parts) -> str:
     card = parts["card"]
     compared = {name: part for name, part in parts.items() if "same" in part or "different" in part or "error" in part}
     wrong = [name for name, part in compared.items() if part.get("different") or part.get("error")]
-    agreement = f"Greedy decoding's tokens in {len(compared) - len(wrong)} of {len(compared)} parts"
+    agreement = f"The expected tokens in {len(compared) - len(wrong)} of {len(compared)} parts"
     versions, text = f"PyTorch {card['torch']}, Triton {card['triton']}", f"{card['bundle']}, {card['lines']:,} lines of {card['input']}"
     missing = f"; not as they should be: {'; '.join(wrong)}" if wrong else ""
     table = markdown(("ms a line in batches of 1, else tokens/s", *COLUMNS), list(_rows(parts)), 1)
-    return f"**{card['card']}**, {versions}; {text}. {agreement}{missing}.\n\n{table}\n"
+    shown = f"**{card['card']}**, {versions}; {text}. {agreement}{missing}.\n\n{table}\n"
+    if training := list(_training(parts)):
+        shown += f"{markdown(('training, target tokens/s', *MEANS), training, 1)}\n"
+    return shown + "".join(_memory(part) for part in parts.values() if "second_mb" in part)
 
 
 def _rows(parts: _Parts) -> Iterator[tuple[str, ...]]:
@@ -57,6 +64,19 @@ def _rows(parts: _Parts) -> Iterator[tuple[str, ...]]:
         cells = [_speed(parts.get(name.format(batch), {}), batch) for name in COLUMNS.values()]
         if set(cells) != {NOTHING}:
             yield str(batch), *cells
+
+
+def _training(parts: _Parts) -> Iterator[tuple[str, ...]]:
+    for trained in TRAINED:
+        found = [parts.get(f"training of the {trained}, {means}", {}).get("target_tokens_per_s") for means in MEANS]
+        if any(found):
+            yield trained, *(NOTHING if speed is None else f"{speed:,}" for speed in found)
+
+
+def _memory(part: Mapping[str, Any]) -> str:
+    halves = f"{part['first_mb']:,} MB while the first half of {part['sentences']:,} drawn sentences was decoded, {part['second_mb']:,} MB"
+    graphs = f"; {part['forms']} forms of batches, {part['rounds_a_burst']} rounds a burst" if "forms" in part else ""
+    return f"Memory: at most {halves} during the second{graphs}.\n\n"
 
 
 def _speed(part: Mapping[str, Any], batch: int) -> str:

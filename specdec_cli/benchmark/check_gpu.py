@@ -10,7 +10,7 @@ import random
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice, product
@@ -68,6 +68,18 @@ FEW = 300
 """Number of lines that are decoded one at a time, and with blocks that the drafter was not trained for."""
 
 
+@dataclass(frozen=True)
+class Window:
+    """`sentences` sentences that were decoded together: how many had other tokens than the time before, the rounds of all of them, and the
+    bytes of memory that PyTorch held afterwards.
+    """
+
+    sentences: int
+    different: int
+    rounds: int
+    reserved: int
+
+
 @dataclass
 class Check:
     """The check of a bundle on `device` with `lines` of the text `input`. Results are added to the JSON file `out`; no part begins after
@@ -88,10 +100,13 @@ class Check:
         """Run all parts that the file does not have; return whether all results are as they should be."""
         if self.out.exists():
             self.results = json.loads(self.out.read_text(encoding="utf-8"))
-        for name, compute, *arguments in self.parts():
+        parts = list(self.parts())
+        for name, compute, *arguments in parts:
             self.part(name, compute, *arguments)
         wrong = [name for name, found in self.results.items() if found.get("error") or found.get("different")]
         print(f"{len(self.results)} parts" + (f"; not as they should be: {'; '.join(wrong)}" if wrong else ", all as they should be"))
+        if missing := list(dict.fromkeys(name for name, *_ in parts if name not in self.results)):
+            print(f"the time was up before {len(missing)} parts, which the same command goes on with: {'; '.join(missing)}")
         return not wrong
 
     def parts(self) -> Iterator[tuple[Any, ...]]:
@@ -120,7 +135,7 @@ class Check:
 
     def part(self, name: str, compute: Callable[..., dict[str, Any]], *arguments: object) -> None:
         """Run a part that has no result yet, unless the time is up; print and keep its result, or its error."""
-        if (name in self.results and "error" not in self.results[name]) or time.perf_counter() - self.started > self.limit:
+        if (name in self.results and "error" not in self.results[name]) or time.perf_counter() > self.deadline:
             return
         begun = time.perf_counter()
         try:
@@ -131,6 +146,11 @@ class Check:
         self.results[name] = found | {"took_s": round(time.perf_counter() - begun, 2)}
         print(f"[{time.perf_counter() - self.started:5.1f} s] {name}: {json.dumps(found)}", flush=True)
         write_json(self.out, self.results)
+
+    @property
+    def deadline(self) -> float:
+        """The time after which no part begins."""
+        return self.started + self.limit
 
     def card(self) -> dict[str, Any]:
         """What computes."""
@@ -236,29 +256,24 @@ class Check:
         bundle, verifier = self.bundle("kernels")
         engine = self.engine("kernels", "lookup" if bundle.drafter is None else "specdec", DRAWN_ROWS, 4)
         sources = [tuple(each.source) for each in self.sentences(bundle)]
-        drawing = enumerate(drawn_sources(sources, bundle.shape.eos, bundle.shape.max_positions - 16))
         before = 0 if verifier.graphs is None else verifier.graphs.counts.bursts
+        decoded = list(self.decoded(engine, drawn_windows(sources, bundle.shape.eos, bundle.shape.max_positions - 16)))
+        if verifier.graphs is None:
+            return bounded(decoded, 0)
+        rate = sum(window.rounds for window in decoded) / max(verifier.graphs.counts.bursts - before, 1)
+        return {"forms": len(verifier.graphs), "rounds_a_burst": round(rate, 1)} | bounded(decoded, len(verifier.graphs))
+
+    def decoded(self, engine: Engine, windows: Iterable[Sequence[Sentence]]) -> Iterator[Window]:
+        """What decoding each of `windows` gave, at least the first one, until the time for them is up."""
         known: dict[tuple[int, ...], list[int]] = {}
-        # PyTorch's memory after each window, and the rounds of all rows.
-        taken, rounds, drawn, different = list[int](), 0, 0, 0
-        until = time.perf_counter() + DRAWN_SECONDS
-        while time.perf_counter() < until and (window := [Sentence(*each) for each in islice(drawing, WINDOW)]):
-            by_number = {each.number: tuple(each.source) for each in window}
-            for output in engine.decode(window):
-                different += known.setdefault(by_number[output.number], output.ids) != output.ids
-                rounds += output.rounds
-            drawn += len(window)
-            taken.append(self.reserved())
-        half = (len(taken) + 1) // 2
-        first, second = max(taken[:half]), max(taken[half:], default=0)
-        found: dict[str, Any] = {"sentences": drawn, "first_mb": round(first / 2**20, 1), "second_mb": round(second / 2**20, 1)}
-        if verifier.graphs is not None:
-            found |= {"forms": len(verifier.graphs), "rounds_a_burst": round(rounds / max(verifier.graphs.counts.bursts - before, 1), 1)}
-        if second > GROWTH * first:
-            found["error"] = "memory grows"
-        elif found.get("forms", 0) > MOST_FORMS:
-            found["error"] = "too many forms of batches are kept"
-        return found | ({"different": different} if different else {"same": drawn})
+        until = min(time.perf_counter() + DRAWN_SECONDS, self.deadline)
+        for window in windows:
+            sources = {each.number: tuple(each.source) for each in window}
+            outputs = list(engine.decode(window))
+            different = sum(known.setdefault(sources[each.number], each.ids) != each.ids for each in outputs)
+            yield Window(len(window), different, sum(each.rounds for each in outputs), self.reserved())
+            if time.perf_counter() > until:
+                break
 
     def reserved(self) -> int:
         """Bytes of the device's memory that PyTorch holds, those of graphs too; 0 on a CPU."""
@@ -382,14 +397,34 @@ def agreement(expected: dict[int, list[int]], outputs: Sequence[Hypothesis]) -> 
     return {"different": len(wrong), "of": len(outputs), "first": wrong[:5]} if wrong else {"same": len(outputs)}
 
 
-def drawn_sources(sources: Sequence[tuple[int, ...]], eos: int, longest: int) -> Iterator[tuple[int, ...]]:
-    """DRAWN sources of at most `longest` ids: beginnings of `sources`, which end with `eos`, a quarter of them behind a whole other one."""
+def drawn_windows(sources: Sequence[tuple[int, ...]], eos: int, longest: int) -> Iterator[list[Sentence]]:
+    """DRAWN sentences of at most `longest` ids, WINDOW at a time: beginnings of `sources`, which end with `eos`, a quarter of them behind a
+    whole other one.
+    """
     draw = random.Random(1)
-    for _ in range(DRAWN):
-        ids = draw.choice(sources)[:-1]
-        ids = ids[: draw.randint(1, max(len(ids), 1))]
-        before = draw.choice(sources)[:-1] if draw.random() < 0.25 else ()
-        yield (*(*before, *ids)[: longest - 1], eos)
+    for first in range(0, DRAWN, WINDOW):
+        window = []
+        for number in range(first, min(first + WINDOW, DRAWN)):
+            ids = draw.choice(sources)[:-1]
+            ids = ids[: draw.randint(1, max(len(ids), 1))]
+            before = draw.choice(sources)[:-1] if draw.random() < 0.25 else ()
+            window.append(Sentence(number, (*(*before, *ids)[: longest - 1], eos)))
+        yield window
+
+
+def bounded(windows: Sequence[Window], forms: int) -> dict[str, Any]:
+    """Judge decoded `windows`, after which buffers of `forms` forms of batches are kept: the result of the part, with an error if memory
+    grew or forms are too many.
+    """
+    half, drawn = (len(windows) + 1) // 2, sum(window.sentences for window in windows)
+    first, second = (max((window.reserved for window in part), default=0) for part in (windows[:half], windows[half:]))
+    found: dict[str, Any] = {"sentences": drawn, "first_mb": round(first / 2**20, 1), "second_mb": round(second / 2**20, 1)}
+    if second > GROWTH * first:
+        found["error"] = "memory grows"
+    elif forms > MOST_FORMS:
+        found["error"] = "too many forms of batches are kept"
+    different = sum(window.different for window in windows)
+    return found | ({"different": different} if different else {"same": drawn})
 
 
 def by_width(verifier: Verifier, sentences: Sequence[Sentence]) -> list[list[Sentence]]:

@@ -88,6 +88,9 @@ def run(plan: Plan, progress: Progress) -> Outcome:
             own, without = possible_rows(plan, name, conditions[name])
             possible += own
             left_out |= without
+        for row in plan.rows if plan.options.named else ():
+            if row.name not in {one.name for one in possible}:
+                raise UsageError(f"--row {row.label}: {left_out[row.label]}")
         check_sweep(possible, plan.sweep)
         tried = lines if plan.geometry is None else lines[:2]
         rows = [_fastest(row, conditions[row.model], tried) if row.variant == BEST else row for row in sweep_rows(possible, plan.sweep)]
@@ -138,11 +141,6 @@ def _inspect(plan: Plan, name: str, folder: Path) -> Conditions:
     `folder`.
     """
     rows, model = [row for row in plan.rows if row.model == name], plan.models[name]
-    for row in rows:
-        if row.toolkit == "transformers":
-            from specdec_cli.benchmark.toolkits import check_transformers
-
-            check_transformers(row, model)
     find_bundle(model)
     folders = {kind: folder / kind for row in rows for kind in _formats(row)}
     asked = Conditions(model, plan.options.machine, split=plan.split, geometry=plan.geometry)
@@ -159,16 +157,16 @@ def possible_rows(plan: Plan, model: str, conditions: Conditions) -> tuple[list[
     """The plan's rows of `model` that bundle and machine support by their `conditions`, with batch size and threads.
 
     The second value maps the labels of rows that were left out to the reason. Raises UsageError for a row that was asked for and is
-    not supported, and for --profile, --histogram or --plot without the rows they need.
+    not supported, if there is one model, and for --profile, --histogram or --plot without the rows they need.
     """
     possible, left_out = [], {}
     for row in plan.rows:
         if row.model != model:
             continue
-        problem = missing_drafter(row, conditions.drafter) or _refusal(row, conditions.refused)
+        problem = missing_drafter(row, conditions.drafter) or _refusal(row, conditions.refused) or _not_of_hub(row, plan.models[model])
         if problem is None:
             possible.append(row.changed(batch_size=plan.options.machine.rows, threads=conditions.machine.threads))
-        elif plan.options.named:
+        elif plan.options.named and len(plan.models) == 1:
             raise UsageError(f"--row {row.label}: {problem}")
         else:
             left_out[row.label] = problem
@@ -193,6 +191,15 @@ def missing_drafter(row: Row, kind: str | None) -> str | None:
 def _formats(row: Row) -> Sequence[str]:
     """The number formats of CTranslate2 in which `row` can be decoded: all formats for the fastest, none for other toolkits."""
     return FORMATS if row.compute_type == BEST else [row.compute_type] if row.compute_type else []
+
+
+def _not_of_hub(row: Row, model: ModelChoice) -> str | None:
+    """The reason why transformers cannot decode `row`; None if it can, and for other rows."""
+    if row.toolkit != "transformers":
+        return None
+    from specdec_cli.benchmark.toolkits import transformers_problem
+
+    return transformers_problem(row, model)
 
 
 def _refusal(row: Row, refused: Mapping[str, str]) -> str | None:

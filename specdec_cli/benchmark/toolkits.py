@@ -12,7 +12,7 @@ from typing import Any
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Conditions, Output, Run, peak_memory_mb, timed
 from specdec_cli.decoding.methods import BEAM_SIZE
-from specdec_cli.errors import MissingLibraryError, ModelError, UsageError
+from specdec_cli.errors import MissingLibraryError, ModelError
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.machine import prepare_torch
 from specdec_cli.opening.models import ModelChoice, find_bundle
@@ -118,15 +118,17 @@ class CTranslate2Runner(Toolkit):
         return [tuple(self._ids[piece] for piece in result.hypotheses[0]) for result in results]
 
 
-def check_transformers(row: Row, model: ModelChoice) -> None:
-    """Raise UsageError if transformers cannot decode `row`: it is not installed, or `model` is not a folder in its format."""
+def transformers_problem(row: Row, model: ModelChoice) -> str | None:
+    """Why transformers cannot decode `row`: `model` is not a folder in its format; None if it can. Raises MissingLibraryError if it is not
+    installed.
+    """
     if find_spec("transformers") is None:
         raise MissingLibraryError(f"--row {row.name} needs transformers", "dev")
     from converters.formats import find_format
 
     folder = Path(model.name)
-    if not folder.is_dir() or find_format(folder) != "huggingface":
-        raise UsageError(f"--row {row.name}: {model.name} is not the folder of a model of the Hugging Face hub")
+    of_hub = folder.is_dir() and find_format(folder) == "huggingface"
+    return None if of_hub else f"{model.name} is not the folder of a model of the Hugging Face hub"
 
 
 class TransformersRunner(Toolkit):
@@ -136,7 +138,6 @@ class TransformersRunner(Toolkit):
 
     def __init__(self, conditions: Conditions, row: Row) -> None:
         model, machine = conditions.model, conditions.machine
-        check_transformers(row, model)
         import torch
         import transformers
 

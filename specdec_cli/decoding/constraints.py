@@ -1,7 +1,7 @@
 """Constraints on generation: they change scores before a token is chosen, as in transformers and fairseq."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Self
 
 import torch
@@ -166,7 +166,9 @@ def _completes_copy(forms: Tensor, copies: int) -> Tensor:
     return (forms[..., width - sizes[:, 0]] > 0) & (same | (backs >= copies * sizes - missing)).all(-1)
 
 
-@lru_cache(maxsize=8)
+@cache
 def forms_tensor(forms: bytes, device: torch.device) -> Tensor:
-    """The forms (V,) of tokens, from one of `Constraints.forms`; a cached tensor, which must not be written to."""
+    """The forms (V,) of tokens, from one of `Constraints.forms`; a tensor that must not be written to. It is kept for good, since CUDA
+    graphs read it.
+    """
     return torch.frombuffer(bytearray(forms), dtype=torch.int32).long().to(device)

@@ -1,4 +1,4 @@
-"""A block drafter over the verifier's states, computed by kernels."""
+"""A block drafter over the verifier's states, or over its own prefix, computed by kernels."""
 
 import torch
 from torch import Tensor
@@ -68,8 +68,8 @@ class TritonDrafter(BlockDrafter):
 def why_not(network: BlockDrafter) -> str | None:
     """Why kernels cannot compute `network`; None if they can."""
     config, weight = network.config, network.like
-    if config.prefix != "states" or config.encoder != "shared" or config.embeddings != "shared" or config.source_copy:
-        return "kernels compute drafters over the verifier's states, with its encoder and embeddings"
+    if config.encoder != "shared" or config.embeddings != "shared" or config.source_copy:
+        return "kernels compute drafters with the verifier's encoder and embeddings"
     if config.positions == "layers" or config.attention == "bidirectional":
         return "kernels compute drafters whose positions are in their input"
     if config.chain > WIDEST_LINK:

@@ -3,7 +3,9 @@
 from array import array
 
 import pytest
+import torch
 
+from specdec_cli.decoding.constraints import forms_tensor
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.models import SHIPPED
 from specdec_cli.text.tokenize.tokenizer import forms_of
@@ -44,3 +46,12 @@ def test_letters_of_byte_level_pieces_keep_their_case() -> None:
 def test_forms_ignore_marks_of_words_and_case() -> None:
     forms = array("i", forms_of(["\u2581a", "a", "\u0120b", "B", "b", ".", "\u2581."], lambda piece: piece != "\u0120b"))
     assert list(forms) == [1, 1, 2, 3, 3, -4, -4]
+
+
+def test_forms_that_a_graph_reads_stay_where_they_are() -> None:
+    """A CUDA graph reads them at the address of its capture, and capturing must not bring them from the CPU again."""
+    device = torch.device("cpu")
+    first = forms_tensor(bytes(16), device)
+    for number in range(1, 10):
+        forms_tensor(bytes([number] * 16), device)
+    assert forms_tensor(bytes(16), device) is first

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -46,7 +47,8 @@ def _quick_interpreter() -> Iterator[None]:
 
     It leaves the products of a tile to the processor's library of linear algebra, in which the order of a sum depends on the position of a
     row within the tile; tensor cores have one order for all rows. The interpreter's own product also takes the bits of bfloat16 for
-    integers. At each call of a kernel it replaces all functions of the language, which takes as long as a small kernel itself.
+    integers. At each call of a kernel it replaces all functions of the language, which takes as long as a small kernel itself, and at each
+    operation it makes a table of the types of numbers.
     """
     interpreter = pytest.importorskip("triton.runtime.interpreter")
 
@@ -55,8 +57,14 @@ def _quick_interpreter() -> Iterator[None]:
         # NumPy adds up rows of the axis before the last one after the other.
         return interpreter.TensorHandle(sums.data + np.add.reduce(products, axis=1), sums.dtype.scalar)
 
+    known, pointer = cache(interpreter._get_np_dtype), interpreter.tl.pointer_type
+
+    def numbers(kind: Any) -> Any:
+        return np.dtype(np.uint64) if isinstance(kind.scalar, pointer) else known(kind.scalar)
+
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(interpreter.InterpreterBuilder, "create_dot", multiply)
+        patched.setattr(interpreter, "_get_np_dtype", numbers)
         language = interpreter._patch_lang(SimpleNamespace(__globals__={"tl": interpreter.tl, "core": interpreter.tl.core}))
         patched.setattr(interpreter, "_patch_lang", lambda _: interpreter._LangPatchScope())
         yield

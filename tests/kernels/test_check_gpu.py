@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
 from specdec_cli.benchmark import check_gpu
 from specdec_cli.benchmark.check_gpu import Check
+from specdec_cli.decoding import graph_player
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
@@ -50,6 +51,8 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     monkeypatch.setattr(check_gpu, "DRAWN_ROWS", 2)
     monkeypatch.setattr(check_gpu, "WINDOW", 1)
     monkeypatch.setattr(check_gpu, "LAUNCHES", 1)
+    monkeypatch.setattr(graph_player, "PLAIN_ROUNDS", 1)
+    monkeypatch.setattr(graph_player, "UNBOUNDED", 3)
     out = tmp_path / "out.json"
     check = Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu")
     check.run()

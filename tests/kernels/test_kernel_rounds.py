@@ -35,18 +35,19 @@ RULES = Constraints(most_copies=COPIES, forms=(FORMS, FORMS))
 
 
 def decoded(verifier: Verifier, drafter: Drafter, sentences: list[Sentence], rows: int) -> dict[int, list[int]]:
-    options = Decoding(batch_size=rows, max_length=10)
+    options = Decoding(batch_size=rows, max_length=8)
     return {each.number: each.ids for each in decode_with(verifier, drafter, sentences, options)}
 
 
-@pytest.mark.parametrize("kind", ["none", "block", "unlinked", "lookup"])
+@pytest.mark.parametrize("kind", ["none", "block", "unlinked", "own", "lookup"])
 def test_rounds_by_kernels_give_the_output_of_the_operators(kind: str) -> None:
-    model, sentences = tiny_transformer(decoder_layers=1), make_sentences(5)
-    changes: dict[str, Any] = {"chain": 0} if kind == "unlinked" else {"chain": 8, "recurrent": True}
+    model, sentences = tiny_transformer(decoder_layers=1), make_sentences(4)
+    kinds: dict[str, dict[str, Any]] = {"block": {"chain": 8, "recurrent": True}, "own": {"chain": 0, "prefix": "own"}}
+    changes = kinds.get(kind, {"chain": 0})
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "lookup": Lookup(3, EOS, PADDING)}
     drafter = drafters.get(kind) or Block(TritonDrafter(tiny_drafter(model, **changes)), 3)
-    expected = decoded(Verifier(model, None, RULES), NoDrafter(), sentences, 5)
-    assert expected != decoded(Verifier(model), NoDrafter(), sentences, 5)
+    expected = decoded(Verifier(model, None, RULES), NoDrafter(), sentences, 4)
+    assert expected != decoded(Verifier(model), NoDrafter(), sentences, 4)
     imitation = imitated(TritonNetwork(model), None, RULES, calls=True)
     assert decoded(imitation.verifier, drafter, sentences, 2) == expected
     assert imitation.graphs.counts.replays
@@ -71,24 +72,26 @@ def test_beam_search_by_kernels_finds_the_hypotheses_of_the_operators(kind: str)
 
 
 def test_a_beam_of_one_has_the_tokens_of_greedy_decoding_by_kernels() -> None:
-    network, sentences = TritonNetwork(tiny_transformer(decoder_layers=1, ends=0.3).half()), make_sentences(6)
+    network, sentences = TritonNetwork(tiny_transformer(decoder_layers=1, ends=0.3).half()), make_sentences(4)
     imitation = imitated(network, calls=True)
-    options = Decoding(search=BeamSearch(beam_size=1), batch_size=3, max_length=8)
+    options = Decoding(search=BeamSearch(beam_size=1), batch_size=2, max_length=6)
     found = {each.number: each.ids for each in decode_by_search(imitation.verifier, sentences, options)}
     greedy = {each.number: each.ids for each in decode_with(Verifier(network), NoDrafter(), sentences, replace(options, batch_size=1))}
     assert found == greedy
 
 
+@pytest.mark.parametrize("changes", [{"recurrent": True}, {"prefix": "own", "layers": 2}, {"prefix": "own", "layout": "unshifted"}])
 @torch.inference_mode()
-def test_a_drafter_of_kernels_drafts_what_the_operators_draft() -> None:
+def test_a_drafter_of_kernels_drafts_what_the_operators_draft(changes: dict[str, Any]) -> None:
     model = tiny_transformer(decoder_layers=1)
-    network, sentences = tiny_drafter(model, chain=8, recurrent=True), make_sentences(3)
+    network, sentences = tiny_drafter(model, **changes), make_sentences(3)
     batches = []
     for each in (Block(network, 4), Block(TritonDrafter(network), 4)):
         round_ = DraftAndVerify(Verifier(model), each, Decoding(max_length=10))
         batch = round_.begin(sentences)
-        batches.append([round_.play(batch, 0)[0].ids.tolist() for _ in range(2)])
+        batches.append([round_.play(batch, 0)[0].ids.tolist() for _ in range(3)])
     assert batches[0] == batches[1]
+    assert len({str(ids) for ids in batches[0]}) > 1
 
 
 @pytest.mark.parametrize("drafted", [0, 3])

@@ -28,13 +28,42 @@ def test_a_page_shows_speeds_and_agreement(tmp_path: Path) -> None:
         "kernels, batch 1, block size 0": SPEED | {"same": 300},
         "kernels, batch 128, block size 4": SPEED | {"same": 1338},
         "CTranslate2, batch 128": SPEED,
+        "kernels, batch 1, beam of 5": SPEED,
+        "CTranslate2, batch 1, beam of 5": SPEED | {"ms_a_line": 15.04},
     }
     lines = stored(tmp_path, parts).splitlines()
     assert lines[0] == (
-        "**A100**, PyTorch 2.11, Triton 3.6; en-de, 1,338 lines of DATA/en-de/dev.chat.tsv. Greedy decoding's tokens in 2 of 2 parts."
+        "**A100**, PyTorch 2.11, Triton 3.6; en-de, 1,338 lines of DATA/en-de/dev.chat.tsv. The expected tokens in 2 of 2 parts."
     )
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith(("| 1 ", "| 128 "))]
-    assert rows == [["1", "2.2", *[NOTHING] * 4], ["128", NOTHING, "12,345", NOTHING, NOTHING, "12,345"]]
+    assert rows == [
+        ["1", "2.2", *[NOTHING] * 4, "2.2", "15.0"],
+        ["128", NOTHING, "12,345", NOTHING, NOTHING, "12,345", NOTHING, NOTHING],
+    ]
+
+
+def test_a_page_shows_training_and_memory(tmp_path: Path) -> None:
+    parts = {
+        "card": CARD,
+        "training of the verifier, captured": {"target_tokens_per_s": 400123},
+        "training of the verifier, eager": {"target_tokens_per_s": 150000},
+        "training of the drafter, captured": {"target_tokens_per_s": 90000},
+        "training of the drafter, eager": {"error": "ValueError: the loss is nan"},
+        "memory over 100,000 sentences": {
+            "sentences": 98304,
+            "first_mb": 1200.5,
+            "second_mb": 1201.0,
+            "forms": 21,
+            "rounds_a_burst": 310.2,
+            "same": 98304,
+        },
+    }
+    page = stored(tmp_path, parts)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line.startswith(("| ver", "| dra"))]
+    assert rows == [["verifier", "400,123", "150,000"], ["drafter", "90,000", NOTHING]]
+    memory = "Memory: at most 1,200.5 MB while the first half of 98,304 drawn sentences was decoded, 1,201.0 MB during the second"
+    assert f"{memory}; 21 forms of batches, 310.2 rounds a burst.\n" in page
+    assert "1 of 2 parts; not as they should be: training of the drafter, eager." in page
 
 
 def test_a_page_names_what_is_not_as_it_should_be(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """`specdec bench --check-device`: its plan, played on a CPU with a tiny model, and what it refuses."""
 
 import json
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -113,11 +112,45 @@ def test_memory_that_grows_with_the_sentences_is_an_error(
 
 def test_drawn_sentences_have_many_lengths_and_repeat() -> None:
     sources = [(5, 6, 7, 8, 3), (9, 10, 3)]
-    drawn = list(islice(check_gpu.drawn_sources(sources, 3, 6), 200))
+    drawn = [tuple(each.source) for each in next(check_gpu.drawn_windows(sources, 3, 6))[:200]]
     assert {len(each) for each in drawn} == {2, 3, 4, 5, 6}
     assert all(each[-1] == 3 and 3 not in each[:-1] for each in drawn)
     assert len(set(drawn)) < 100
-    assert drawn == list(islice(check_gpu.drawn_sources(sources, 3, 6), 200))
+    assert drawn == [tuple(each.source) for each in next(check_gpu.drawn_windows(sources, 3, 6))[:200]]
+
+
+def test_windows_have_all_drawn_sentences_once(check: Check) -> None:
+    windows = list(check_gpu.drawn_windows([(5, 6, 3)], 3, 6))
+    assert [[each.number for each in window] for window in windows] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
+    check.limit = 0.0
+    assert check.memory()["sentences"] == 3  # no further window begins after the time is up
+
+
+@pytest.mark.parametrize(("forms", "different", "words"), [(25, 0, "too many forms of batches are kept"), (24, 2, None), (24, 0, None)])
+def test_windows_are_judged(forms: int, different: int, words: str | None) -> None:
+    windows = [check_gpu.Window(4, different if number == 1 else 0, 9, 1 << 20) for number in range(3)]
+    found = check_gpu.bounded(windows, forms)
+    assert (found.get("error"), found.get("different", 0)) == (words, different)
+    assert found.get("same", 12) == 12
+
+
+@pytest.mark.usefixtures("triton")
+def test_parts_that_do_not_begin_in_time_are_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("FIRST", "OTHERS", "BATCHES", "BURSTS"):
+        monkeypatch.setattr(check_gpu, name, ())
+    check = Check(folder, ["ka lo"], tmp_path / "a.json", 1e9, "cpu")
+
+    def alone(_: str) -> dict[str, Any]:
+        check.limit = 0.0
+        return {}
+
+    monkeypatch.setattr(check, "alone", alone)
+    assert check.run()
+    names = ["memory over 4 sentences", *(f"operators, batch {rows}, block size {size}" for rows, size in ((1, 0), (1, 4), (128, 4)))]
+    last = f"the time was up before 5 parts, which the same command goes on with: {'; '.join(names)}; float32, eager operators"
+    assert capsys.readouterr().out.splitlines()[-1] == last
 
 
 def test_beams_in_batches_are_compared_with_those_alone(check: Check) -> None:
