@@ -21,6 +21,7 @@ from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
 from tools import paper_tables, results
 from tools.gpu_checks import gpu_checks
+from tools.gpu_decodings import gpu_decodings
 from tools.pages import ROOT, Generator, pages, regenerate
 from tools.results import markdown
 
@@ -48,6 +49,7 @@ def generators() -> dict[str, Generator]:
         "comparison": results.comparison,
         "table": results.table,
         "gpu-checks": gpu_checks,
+        "gpu-decodings": gpu_decodings,
         "paper": paper_tables.paper,
         "paper-analysis": paper_tables.paper_analysis,
         "paper-profile": paper_tables.paper_profile,

@@ -5,10 +5,10 @@ from torch import Tensor
 
 from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
-from specdec_cli.kernels.link import WIDEST_LINK, choose, link_tables
+from specdec_cli.kernels.link import choose, link_tables
 from specdec_cli.kernels.network import decoder_layer, final_norm, project_memory
-from specdec_cli.kernels.support import supported
-from specdec_cli.kernels.vocabulary import best_tokens, fits
+from specdec_cli.kernels.support import why_not
+from specdec_cli.kernels.vocabulary import best_tokens
 from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import LayerCache
 from specdec_cli.model.drafter import BlockDrafter, SourceView
@@ -63,17 +63,3 @@ class TritonDrafter(BlockDrafter):
         if self._tables is None or self.chain is None:
             return best_tokens(states.flatten(0, 1), self.vocabulary.output, shortlist=self.config.shortlist).ids.view(states.shape[:2])
         return choose(states, last, self.chain, self.vocabulary, self._tables, self.config.candidates, self.config.shortlist)
-
-
-def why_not(network: BlockDrafter) -> str | None:
-    """Why kernels cannot compute `network`; None if they can."""
-    config, weight = network.config, network.like
-    if config.encoder != "shared" or config.embeddings != "shared" or config.source_copy:
-        return "kernels compute drafters with the verifier's encoder and embeddings"
-    if config.positions == "layers" or config.attention == "bidirectional":
-        return "kernels compute drafters whose positions are in their input"
-    if config.chain > WIDEST_LINK:
-        return f"the slot link has {config.chain} units, and kernels have at most {WIDEST_LINK}"
-    if config.chain and not fits(network.vocabulary.output, config.candidates, config.shortlist):
-        return f"kernels cannot merge {config.candidates} candidates of each tile of the vocabulary"
-    return supported(network.verifier.config, weight.device, weight.dtype)

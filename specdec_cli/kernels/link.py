@@ -15,8 +15,6 @@ from specdec_cli.model.slot_link import SlotLink
 
 STEP = 128
 """Numbers of a row that the walk adds up at a time."""
-WIDEST_LINK = 2**12
-"""The most units of a link: the walk reads STEP weights of each at once, and Triton has no tiles of more than 2**20 numbers."""
 
 
 @triton.jit

@@ -14,17 +14,14 @@ from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
 from specdec_cli.kernels.sample import sample
-from specdec_cli.kernels.support import DESCRIPTION, supported
-from specdec_cli.kernels.vocabulary import Best, best_tokens, fits
+from specdec_cli.kernels.support import DESCRIPTION, best_of, fits, judges, supported
+from specdec_cli.kernels.vocabulary import Best, best_tokens
 from specdec_cli.model.attention import Attention, PrefixMask
 from specdec_cli.model.cache import Cache, LayerCache
 from specdec_cli.model.choices import suppressed
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.network import fingerprint_of
 from specdec_cli.model.transformer import Memory, Transformer
-
-MOST_BEST = 16
-"""Tokens that `judge` finds of each position at most: each takes a further pass over the tiles of the vocabulary."""
 
 
 class TritonNetwork:
@@ -105,9 +102,7 @@ class TritonNetwork:
 
     def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
         """Whether `judge` knows the rule and the constraints: rules that need few of the best tokens, and `most_copies`."""
-        known = Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
-        count = _best_of(rule, self.config.vocabulary_size)
-        return count <= MOST_BEST and fits(self.model.output, count) and self.config.step == 1 and constraints == known
+        return judges(self.config, rule, constraints)
 
     @torch.no_grad()
     def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints, *, with_scores: bool = False) -> Verdict:
@@ -127,7 +122,7 @@ class TritonNetwork:
             judged = torch.cat([draft.ids, torch.full_like(ids[:, :1], -1)], dim=1)
         best = best_tokens(
             *(states.contiguous().flatten(0, 1), self.model.output),
-            best=_best_of(rule, self.config.vocabulary_size),
+            best=best_of(rule, self.config.vocabulary_size),
             forms=forms,
             forbidden=banned,
             chosen=None if judged is None else judged.flatten(),
@@ -165,7 +160,7 @@ class TritonNetwork:
         operators count them, and for constraints, all logits are needed.
         """
         unconstrained = constraints == Constraints() and self.config.step == 1
-        return unconstrained and self.value_bytes == 2 and fits(self.model.output, count)
+        return unconstrained and self.value_bytes == 2 and fits(self.config.vocabulary_size, count)
 
     @torch.no_grad()
     def continuations(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -196,13 +191,6 @@ class TritonNetwork:
     def best(self, states: Tensor, *, logits: bool = False) -> Best:
         """The best token after each of the top states (..., W), which are N in all; with `logits` also all logits (N, V)."""
         return best_tokens(states.contiguous().view(-1, states.shape[-1]), self.model.output, logits=logits)
-
-
-def _best_of(rule: Rule, vocabulary: int) -> int:
-    """How many of the best tokens `judge` needs for the rule."""
-    if isinstance(rule, Tolerant):
-        return min(rule.top_beta, vocabulary)
-    return 2 if isinstance(rule, Margin) else 1
 
 
 def decoder_layer(x: Tensor, layer: DecoderLayer, cache: LayerCache, ends: Tensor, keys_values: Tensor, memory_ends: Tensor) -> Tensor:

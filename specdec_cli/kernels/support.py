@@ -5,13 +5,19 @@ from importlib.util import find_spec
 
 import torch
 
-from specdec_cli.kernels.tiles import WIDEST_ROW
+from specdec_cli.decoding.options import Constraints, Margin, Rule, Tolerant
+from specdec_cli.kernels.tiles import COLUMNS, WIDEST_ROW
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.drafter import BlockDrafter
 
 DESCRIPTION = "Triton kernels"
 """How they are named."""
 WIDEST_HEAD = 128
 LARGEST_VOCABULARY = 2**18
+WIDEST_LINK = 2**12
+"""The most units of a link: the walk reads STEP weights of each at once, and Triton has no tiles of more than 2**20 numbers."""
+MOST_BEST = 16
+"""Tokens that `judge` finds of each position at most: each takes a further pass over the tiles of the vocabulary."""
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -36,4 +42,45 @@ def supported(config: TransformerConfig, device: torch.device, dtype: torch.dtyp
         return f"states are {config.width} wide, and kernels have at most {WIDEST_ROW}"
     if config.vocabulary_size > LARGEST_VOCABULARY:
         return f"the vocabulary has {config.vocabulary_size} tokens, and kernels have at most {LARGEST_VOCABULARY}"
+    return None
+
+
+def fits(vocabulary: int, best: int) -> bool:
+    """Whether the `best` best tokens of all tiles of a vocabulary are few enough to be merged at once."""
+    return -(-vocabulary // COLUMNS) * best <= WIDEST_ROW
+
+
+def judges(config: TransformerConfig, rule: Rule, constraints: Constraints) -> bool:
+    """Whether kernels choose and accept the tokens of a model by the rule under the constraints: rules that need few of the best tokens,
+    and `most_copies`.
+    """
+    known = Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
+    count = best_of(rule, config.vocabulary_size)
+    return count <= MOST_BEST and fits(config.vocabulary_size, count) and config.step == 1 and constraints == known
+
+
+def best_of(rule: Rule, vocabulary: int) -> int:
+    """How many of the best tokens `judge` needs for the rule."""
+    if isinstance(rule, Tolerant):
+        return min(rule.top_beta, vocabulary)
+    return 2 if isinstance(rule, Margin) else 1
+
+
+def why_not(network: BlockDrafter) -> str | None:
+    """Why kernels cannot compute `network` where its weights are; None if they can."""
+    weight = network.like
+    return unfit(network) or supported(network.verifier.config, weight.device, weight.dtype)
+
+
+def unfit(network: BlockDrafter) -> str | None:
+    """Why kernels cannot compute `network` on any device; None if they can compute its verifier and so it."""
+    config = network.config
+    if config.encoder != "shared" or config.embeddings != "shared" or config.source_copy:
+        return "kernels compute drafters with the verifier's encoder and embeddings"
+    if config.positions == "layers" or config.attention == "bidirectional":
+        return "kernels compute drafters whose positions are in their input"
+    if config.chain > WIDEST_LINK:
+        return f"the slot link has {config.chain} units, and kernels have at most {WIDEST_LINK}"
+    if config.chain and not fits(config.shortlist or len(network.vocabulary.output.weight), config.candidates):
+        return f"kernels cannot merge {config.candidates} candidates of each tile of the vocabulary"
     return None

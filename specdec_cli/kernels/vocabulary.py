@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import COLUMNS, FEW_TOKENS, MANY_TOKENS, ROWS, WIDEST_ROW, allows_large, input_tile, power_of_two
+from specdec_cli.kernels.tiles import FEW_TOKENS, MANY_TOKENS, ROWS, allows_large, input_tile, power_of_two
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -98,12 +98,6 @@ class Best:
     chosen: Tensor | None
     totals: Tensor | None
     logits: Tensor | None
-
-
-def fits(output: nn.Linear, best: int, shortlist: int = 0) -> bool:
-    """Whether the `best` best tokens of all tiles are few enough to be merged at once; those below `shortlist`, if it is not 0."""
-    tiles: int = triton.cdiv(shortlist or output.weight.shape[0], COLUMNS)
-    return tiles * best <= WIDEST_ROW
 
 
 def best_tokens(

@@ -18,7 +18,7 @@ from specdec_cli.decoding.loop import decode_by_search, decode_with
 from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.kernels.support import supported
+from specdec_cli.kernels.support import supported, why_not
 from specdec_cli.kernels.tiles import MANY
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter import BlockDrafter
@@ -75,9 +75,11 @@ _WORDS = {"operators": "PyTorch's operators", "eager": "PyTorch's operators, lau
 
 def kernel_drafter(drafter: "AnyDrafter | None") -> BlockDrafter | None:
     """`drafter` computed by kernels; None if they cannot compute it."""
-    from specdec_cli.kernels.drafter import TritonDrafter, why_not
+    if not isinstance(drafter, BlockDrafter) or why_not(drafter) is not None:
+        return None
+    from specdec_cli.kernels.drafter import TritonDrafter
 
-    return TritonDrafter(drafter) if isinstance(drafter, BlockDrafter) and why_not(drafter) is None else None
+    return TritonDrafter(drafter)
 
 
 def _means(bundle: "Bundle") -> tuple[Means, str]:

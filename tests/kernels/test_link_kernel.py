@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
-from specdec_cli.kernels.drafter import why_not
-from specdec_cli.kernels.link import WIDEST_LINK, choose, link_tables
+from specdec_cli.kernels.link import choose, link_tables
+from specdec_cli.kernels.support import WIDEST_LINK, why_not
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.layers import Embedding, Vocabulary
 from specdec_cli.model.slot_link import SlotLink

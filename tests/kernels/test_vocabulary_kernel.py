@@ -1,10 +1,13 @@
 """The kernel of the vocabulary gives the tokens, logits and log probabilities that PyTorch's operators give."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import Tensor, nn
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
+from specdec_cli.kernels.tiles import FEW_TOKENS
 from specdec_cli.kernels.vocabulary import best_tokens
 
 
@@ -68,7 +71,8 @@ def test_excluded_tokens_and_those_beyond_the_shortlist_are_not_chosen() -> None
 
 
 def test_a_vocabulary_of_262144_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specdec_cli.kernels.vocabulary.COLUMNS", 8192)  # the interpreter needs 15 ms for a tile
+    wide = replace(FEW_TOKENS, columns=8192)  # the interpreter needs 15 ms for a tile
+    monkeypatch.setattr("specdec_cli.kernels.vocabulary.FEW_TOKENS", wide)
     output, states = projection(2**18, 16), torch.randn(2, 16)
     result = best_tokens(states, output, best=2, totals=True)
     logits = output(states)
