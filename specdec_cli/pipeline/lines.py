@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.sentence import Sentence
@@ -18,7 +19,7 @@ from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, who
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.segment.code import code_lines
-from specdec_cli.text.segment.layout import Passthrough, segment_line
+from specdec_cli.text.segment.layout import Passthrough, segment_line, with_first
 from specdec_cli.text.segment.sentences import Count, Segments, segment
 from specdec_cli.text.shape import tidied
 from specdec_cli.text.tags.markup import distributed, without_tags
@@ -122,11 +123,18 @@ class LineDecoder:
 
     def segments(self, line: str, count: Count) -> Segments:
         """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens
-        of a text.
+        of a text. A label with a colon at the beginning (Subject: The house) is a text, unless there are drafts for whole sentences.
         """
         if self._passthrough is None:
             return segment(line, self._limit, count, split=self._split)
-        return segment_line(line, self._limit, count, self._passthrough, split=self._split)
+        cut = partial(segment_line, limit=self._limit, count=count, passthrough=self._passthrough, split=self._split)
+        segments = cut(line)
+        if self.labels is None or self.drafts is not None or not segments.texts:
+            return segments
+        label, colon, rest = segments.texts[0].partition(": ")
+        if not rest.strip() or not self._split or self.labels.find(label) is None:
+            return segments
+        return with_first(segments, [Segments((label,), ("", colon)), cut(rest)])
 
     def _prepared(
         self,

@@ -160,3 +160,25 @@ def test_drawn_salutations_keep_name_and_mark(bundle: str) -> None:
 )
 def test_what_is_no_salutation_is_no_label(text: str) -> None:
     assert Labels.of_file(SHIPPED / "en-de" / FILE).find(text) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("Subject: Hello!", "Betreff: Hallo!"),
+        ("Amount due: \u00a399.00", "F\u00e4lliger Betrag: 99,00\u00a0\u00a3"),
+        ("- Phone: 0800 123", "- Telefon: 0800 123"),
+        ("Note: I am here. You are there.", "Hinweis: Ich bin hier. Du bist da."),
+    ],
+)
+def test_a_label_before_a_colon_is_translated_apart(translator: LineTranslator, line: str, expected: str) -> None:
+    assert translated(translator, line) == [expected]
+
+
+def test_drawn_fields_of_a_form_have_the_label_of_the_list(translator: LineTranslator) -> None:
+    draw = random.Random(3)
+    listed = ("Phone", "Amount due", "Invoice number", "Date", "Subject", "Total price", "First name", "Email", "Address", "Quantity")
+    labels = Labels.of_file(SHIPPED / "en-de" / FILE)
+    for _ in range(60):
+        label, value = draw.choice(listed), str(draw.randint(100, 999))
+        assert translated(translator, f"{label}: {value}") == [f"{labels.find(label)}: {value}"]

@@ -273,6 +273,13 @@ def concatenate(parts: Iterable[str | Segments]) -> Segments:
     return Segments(tuple(texts), tuple(gaps), frozenset(continued))
 
 
+def with_first(segments: Segments, first: Iterable[str | Segments]) -> Segments:
+    """`segments` with the parts `first` in the place of the first text."""
+    continued = frozenset(place - 1 for place in segments.continued if place)
+    rest = Segments(segments.texts[1:], segments.gaps[1:], continued)
+    return concatenate([segments.gaps[0], *first, rest])
+
+
 def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments:
     """`segments` with the texts that `passthrough` matches made part of the gaps."""
     if not any(map(passthrough.matches, segments.texts)):
