@@ -303,7 +303,7 @@ def decades(draw: random.Random) -> Drawn:
     """A decade."""
     decade = draw.choice((*range(1900, 2020, 10), *range(1850, 1900, 10)))
     apostrophe = draw.choice(("", "", "'"))
-    return Drawn(draw.choice(IN_DECADE).format(f"{decade}{apostrophe}s"), (rf"(?<!\d){decade}er(?!\w)",), (r"[Jj]ahren? Jahre",))
+    return Drawn(draw.choice(IN_DECADE).format(f"{decade}{apostrophe}s"), (rf"(?<!\d){decade}ern?(?!\w)",), (r"[Jj]ahren? Jahre",))
 
 
 def decades_in_german(draw: random.Random) -> Drawn:

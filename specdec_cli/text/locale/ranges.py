@@ -121,7 +121,7 @@ def _amount(quantity: Quantity, language: str) -> str:
 
 def _has(output: str, each: AmountRange, language: str) -> bool:
     first, last = (_amount(quantity, language) for quantity in (each.first, each.last))
-    words = r"\s(?:bis|und|to|and)\s" if each.dash else r".{0,30}\b[^\W\d_]{2,}.{0,10}?"
+    words = r"\s(?:bis|to)\s" if each.dash else r".{0,30}\b[^\W\d_]{2,}.{0,10}?"
     between, sign = f"(?:{_ANY_DASH}|{words})", rf"\s?{re.escape(each.sign)}?\s?"
     return re.search(rf"(?<![\d.,]){first}{sign}{between}{sign}{last}(?!\d)", output) is not None
 
