@@ -17,6 +17,7 @@ from specdec_cli.text.shape import (
     with_repeated_marks,
     with_single_pause,
     with_single_stops,
+    with_small_beginning,
     with_small_function_word,
     without_added_stop,
     without_own_stop,
@@ -55,6 +56,7 @@ class DecodedText:
       digit (see `without_added_stop`).
     - `is_continued`: the sentence goes on after `text` (see `without_own_stop`).
     - `begins`: a capital at its beginning stays one (see `with_first_capital`).
+    - `is_behind_greeting`: it goes on behind the greeting of a letter (see `with_small_beginning`).
     - `draft`: the draft that was found for `text`; with `copied`, it is the output, or a translation that is known without the model is.
     - `is_waiting`: terms may still change the output, or tags are still to be placed.
     - `replaced`: the hypotheses that did not have the terms.
@@ -74,6 +76,7 @@ class DecodedText:
         is_fragment: bool = False,
         is_continued: bool = False,
         begins: bool = False,
+        is_behind_greeting: bool = False,
         tags: InlineTags = NO_TAGS,
         languages: tuple[str, str] = ("", ""),
         line: int = 0,
@@ -82,6 +85,7 @@ class DecodedText:
         self.text, self.tokens, self.tags, self.line, self._languages = text, tokens, tags, line, languages
         self.tagged: str | None = None
         self._variants, self._is_fragment, self._is_continued, self._begins = variants, is_fragment, is_continued, begins
+        self._is_behind_greeting = is_behind_greeting
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
@@ -185,7 +189,9 @@ class DecodedText:
             output = with_own_end(with_closing_quote(with_repeated_marks(output, self.text), self.text), self.text)
             if self._is_fragment and self.text[-1:].isalnum():
                 output = with_small_function_word(output, self.text)
-        if self._begins:
+        if self._is_behind_greeting:
+            output = with_small_beginning(output, self.text, self._languages[1])
+        elif self._begins:
             output = with_first_capital(output, self.text)
         if self._is_continued:
             return without_own_stop(output, self.text)

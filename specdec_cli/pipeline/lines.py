@@ -123,18 +123,24 @@ class LineDecoder:
 
     def segments(self, line: str, count: Count) -> Segments:
         """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens
-        of a text. A label with a colon at the beginning (Subject: The house) is a text, unless there are drafts for whole sentences.
+        of a text. A greeting at the beginning, and a label with a colon (Subject: The house), are texts, unless there are drafts for whole
+        sentences.
         """
         if self._passthrough is None:
             return segment(line, self._limit, count, split=self._split)
         cut = partial(segment_line, limit=self._limit, count=count, passthrough=self._passthrough, split=self._split)
         segments = cut(line)
-        if self.labels is None or self.drafts is not None or not segments.texts:
+        if self.labels is None or self.drafts is not None or not self._split or not segments.texts:
             return segments
-        label, colon, rest = segments.texts[0].partition(": ")
-        if not rest.strip() or not self._split or self.labels.find(label) is None:
+        first = segments.texts[0]
+        end, gap = self.labels.greeting_end(first), " "
+        if not end:
+            label, gap, _ = first.partition(": ")
+            end = len(label) if self.labels.find(label) is not None else 0
+        rest = first[end + len(gap) :]
+        if not end or not rest.strip() or first[end : end + len(gap)] != gap:
             return segments
-        return with_first(segments, [Segments((label,), ("", colon)), cut(rest)])
+        return with_first(segments, [Segments((first[:end],), ("", gap)), cut(rest)])
 
     def _prepared(
         self,
@@ -173,6 +179,7 @@ class LineDecoder:
                 is_fragment=fragment,
                 is_continued=goes_on[place + 1],
                 begins=self._place and not goes_on[place],
+                is_behind_greeting=place == 1 and self._is_greeting(segments.texts[0]),
                 tags=inner,
                 languages=self._languages,
                 line=index,
@@ -205,11 +212,20 @@ class LineDecoder:
         for place, text in enumerate(line.texts):
             if text.copied:
                 continue
-            known = self.labels.find(text.text) if self.labels is not None and line.segments.is_apart(place) else None
+            known = self._label(line, place, text.text)
             if known is None:
                 known = written_alone(text.text, self._languages)
             if known is not None and not self._lacks_terms(text.text, known):
                 text.take_known(known)
+
+    def _label(self, line: DecodedLine, place: int, text: str) -> str | None:
+        """The translation of a text of a line, if it is a label that stands apart, or the greeting before other text."""
+        if self.labels is None or not (line.segments.is_apart(place) or (not place and self._is_greeting(text))):
+            return None
+        return self.labels.find(text)
+
+    def _is_greeting(self, text: str) -> bool:
+        return self.labels is not None and self.labels.greeting_end(text) == len(text)
 
     def _lacks_terms(self, source: str, output: str | None) -> bool:
         return self.terms is not None and output is not None and self.terms.lacks_terms(source, output)

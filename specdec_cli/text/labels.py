@@ -1,4 +1,4 @@
-"""Labels, such as the words of menus, buttons and headers of tables, with their translations."""
+"""Labels, such as the words of menus, buttons and headers of tables, and greetings of letters, with their translations."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,23 +10,29 @@ from specdec_cli.text.io.lines import read_listed
 
 FILE = "labels.tsv"
 """The name of the file of labels in a bundle: label, tab, translation on each line; lines that begin with # are comments."""
-NAME = "{name}"
-"""The last word of a label, and of its translation, that stands for a name, as in `Dear Mr. {name}`."""
 _LABEL = re.compile(r"(.+?)(,|\s?(?::|\.\.\.|\u2026))?")
 """A label, and a mark at its end that ends no sentence."""
-_PARTICLES = r"(?:(?:van|von|de|der|den|di|da|du|zu|la|le) )*"
-_NAME_WORD = r"(?!\d)\w(?:\w{0,2}\.|(?:['\u2019-]?[^\W\d_])*)"
-_NAME = rf"{_PARTICLES}{_NAME_WORD}(?: {_PARTICLES}{_NAME_WORD}){{0,3}}"
-_GREETED = re.compile(rf"({_NAME})([,:!]?)")
-"""The name that ends a salutation, of one to four words, and the mark at its end. All but particles must have capitals."""
+NAME = "{name}"
+"""Stands for the name of a person in a label and in its translation."""
+_GREETING = re.compile(r"([^,:!]{1,100})[,:!](?=\s|$)")
+_NAME_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019-])*|[^\W\d_]\.")
+"""A word of a name, or an initial."""
+_PARTICLES = ("al", "bin", "da", "de", "del", "den", "der", "di", "la", "le", "van", "von", "zu")
+_LONGEST_NAME = 6
+"""Words of a name at most."""
 
 
 class Labels:
-    """Translations of labels: texts of few words that are no sentences, of which a model makes little without their context."""
+    """Translations of labels: texts of few words that are no sentences, of which a model makes little without their context.
+
+    A label that ends with a comma is a greeting, which may have a name in it ("Dear Mr. {name},").
+    """
 
     def __init__(self, translations: Mapping[str, str]) -> None:
         self._translations = dict(translations)
         self._by_letters = {label.casefold(): label for label in self._translations}
+        # The longest one that fits counts, since it leaves the fewest words to the name.
+        self._with_names = sorted((label for label in self._translations if NAME in label), key=len, reverse=True)
 
     @classmethod
     def of_file(cls, path: Path) -> "Labels":
@@ -44,24 +50,15 @@ class Labels:
     def find(self, text: str) -> str | None:
         """The translation of `text`, if it is a label as it is listed, with capitals at the beginning of more words, or in capitals.
 
-        A translation of capitals is in capitals. A colon, an ellipsis or a comma (as after "Best regards") behind the label stays. A label
-        that ends with `{name}` is that of each name: of those that fit, the longest one.
+        A translation of capitals is in capitals. A colon, an ellipsis or a comma (as after "Best regards") behind the label stays, and so
+        does the mark behind a greeting, which one with a title ("Dear Mr. Smith") need not have.
         """
-        return self._found(text) or self._greeting(text)
-
-    def _greeting(self, text: str) -> str | None:
-        """The translation of a salutation, with its name."""
-        words = text.split(" ")
-        for count in range(len(words) - 1, 0, -1):
-            label = self._by_letters.get(" ".join([*words[:count], NAME]).casefold())
-            name = _GREETED.fullmatch(" ".join(words[count:]))
-            if label is None or name is None or not (count > 1 or name[2] == ","):
-                continue
-            if text[:1].isupper() and all(word[0].isupper() or word in _PARTICLES for word in name[1].split(" ")):
-                return self._translations[label].replace(NAME, name[1]) + name[2]
-        return None
-
-    def _found(self, text: str) -> str | None:
+        if text and self.greeting_end(text) == len(text):
+            return f"{(self._greeting(text[:-1]) or '')[:-1]}{text[-1]}"
+        if (titled := self._named(f"{text},", least=2)) is not None:
+            return titled[:-1]
+        if (named := self._named(text)) is not None:
+            return named
         matched = _LABEL.fullmatch(text)
         label = None if matched is None else self._by_letters.get(matched[1].casefold())
         if matched is None or label is None:
@@ -71,6 +68,33 @@ class Labels:
             return self._translations[label] + mark
         return self._translations[label].upper() + mark if written.isupper() else None
 
+    def greeting_end(self, text: str) -> int:
+        """The length of the greeting with which `text` begins, with the comma, colon or exclamation mark behind it; 0 if there is none."""
+        matched = _GREETING.match(text)
+        return 0 if matched is None or self._greeting(matched[1]) is None else matched.end()
+
+    def _greeting(self, text: str) -> str | None:
+        """The translation, which ends with a comma, of a greeting without the mark behind it."""
+        label = self._by_letters.get(f"{text},".casefold())
+        return self._translations[label] if label is not None else self._named(f"{text},")
+
+    def _named(self, text: str, *, least: int = 1) -> str | None:
+        """The translation of a label with a name, behind at least so many words, such as "Dear Mr."."""
+        for label in self._with_names:
+            before, _, behind = label.partition(NAME)
+            name = text[len(before) : len(text) - len(behind)]
+            if before.count(" ") >= least and text[:1].isupper() and text.casefold() == f"{before}{name}{behind}".casefold() and _is_name(name):
+                return self._translations[label].replace(NAME, name)
+        return None
+
+
+def _is_name(text: str) -> bool:
+    """Whether all words of `text` are those of a name: they have capitals, or are particles such as "von" before the last one."""
+    words = text.split(" ")
+    if len(words) > _LONGEST_NAME or not all(map(_NAME_WORD.fullmatch, words)):
+        return False
+    return words[-1][:1].isupper() and all(word[:1].isupper() or word in _PARTICLES for word in words)
+
 
 def _translations(path: Path, lines: Iterable[tuple[int, str]]) -> dict[str, str]:
     found: dict[str, str] = {}
@@ -79,6 +103,8 @@ def _translations(path: Path, lines: Iterable[tuple[int, str]]) -> dict[str, str
         fields = line.split("\t")
         if len(fields) != 2 or any(not field or field != " ".join(field.split()) for field in fields):
             raise ModelError(f"{path}, line {number}: not a label, a tab and its translation")
+        if fields[0].count(NAME) != (NAME in fields[1]) or fields[0].endswith(",") != fields[1].endswith(","):
+            raise ModelError(f"{path}, line {number}: a label and its translation need the same comma at the end and {NAME}, a label once")
         if fields[0].casefold() in letters:
             raise ModelError(f"{path}, line {number}: {fields[0]!r} stands in the file twice")
         letters.add(fields[0].casefold())

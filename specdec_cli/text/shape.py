@@ -14,6 +14,7 @@ _SHORT_WORD, _VOWEL, _SHOUTED = re.compile(r"[^\W\d_]+"), re.compile(r"[AEIOUY\u
 _ABBREVIATIONS = ("US", "IT", "WHO")
 """Abbreviations that are function words in small letters."""
 _CAPITALS = re.compile(rf"[A-Z\u00c0-\u00de]{{{_LONGEST}}}")
+_ENGLISH_I = re.compile(r"I\b")
 _I, _LETTER = re.compile(r"\bi\b"), re.compile(r"[^\W\d_]")
 _FIRST = re.compile(r"[^\w'\u2019<{$%\\@#/]*([^\W\d_]\w*)")
 """The first word of a text, after marks such as quotation marks."""
@@ -67,6 +68,31 @@ def with_small_function_word(output: str, source: str) -> str:
     if first is None or first[1] == "I" or not source[:1].islower() or not is_function_word(first[1]):
         return output
     return output[: first.start(1)] + first[1].lower() + output[first.end(1) :]
+
+
+_SMALL_IN_GERMAN = """
+    anbei bald bitte danke eben entschuldige gern gerne gestern gut haben hast herzlichen hiermit hoffentlich kannst kommst
+    könnt könnten könntest könntet leider letzte letzten lieben morgen möchtest nochmals nächste nächsten schade schön tut
+    unser unsere unserer vielen vielleicht vor wann weißt wenn willst wollen wollt würde würden würdest zunächst zurzeit"""
+"""Words with which a sentence behind a greeting often begins, beside function words; other capitals may be those of nouns."""
+
+
+def with_small_beginning(output: str, source: str, language: str) -> str:
+    """Return `output`, in the target `language`, which goes on behind a greeting as `source` does, with a small letter at its beginning if
+    `source` begins with one, or with the English "I". This word, words of the source, such as names, and what may be a noun of German keep
+    their capital.
+    """
+    first = _FIRST.match(output)
+    if (
+        first is None
+        or not (source[:1].islower() or _ENGLISH_I.match(source))
+        or first[1] == "I"
+        or re.search(rf"\b{re.escape(first[1])}\b", source)
+    ):
+        return output
+    if short_code(language) == "de" and not is_function_word(first[1]) and first[1].lower() not in _SMALL_IN_GERMAN.split():
+        return output
+    return output[: first.start(1)] + first[1][0].lower() + output[first.start(1) + 1 :]
 
 
 def in_small_letters(text: str) -> str:
