@@ -36,8 +36,11 @@ for pairs in distilled/distilled data/train; do
     [ -e "$work/varied-${pairs%/*}/prepare.json" ] ||
         specdec prepare "$work/varied-${pairs%/*}" "$work/$pairs.tsv" --tokenizer "$work/data/tokenizer.model" --same-numbers --vary 0.5
 done
+# Letters, dates, orders and recipes, drawn from hand-written templates.
+[ -e "$work/letters.tsv" ] || xzcat "$(dirname "$0")/en-de-letters.tsv.xz" > "$work/letters.tsv"
+[ -e "$work/letters/prepare.json" ] || specdec prepare "$work/letters" "$work/letters.tsv" --tokenizer "$work/data/tokenizer.model"
 specdec train-verifier "$work/verifier" --init "$work/teacher" --recipe en-de-distilled "${short[@]}" \
-    --data "$work/varied-distilled" --data "$work/varied-data" "${dev[@]}"
+    --data "$work/varied-distilled" --data "$work/varied-data" --data "$work/letters*6" "${dev[@]}"
 specdec distill "$work/verifier" "$work/outputs" "$work/data/train.tsv" --beam-size 1 --keep-copies --max-length 128
 [ -e "$work/ordered/bundle.json" ] ||
     specdec convert "$work/verifier" "$work/ordered" --order-vocabulary "$work/outputs/distilled.tsv"
