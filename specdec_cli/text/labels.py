@@ -83,7 +83,12 @@ class Labels:
         for label in self._with_names:
             before, _, behind = label.partition(NAME)
             name = text[len(before) : len(text) - len(behind)]
-            if before.count(" ") >= least and text[:1].isupper() and text.casefold() == f"{before}{name}{behind}".casefold() and _is_name(name):
+            if (
+                before.count(" ") >= least
+                and text[:1].isupper()
+                and text.casefold() == f"{before}{name}{behind}".casefold()
+                and _is_name(name)
+            ):
                 return self._translations[label].replace(NAME, name)
         return None
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 
 from specdec_cli.text.edits import Edit, count_words
-from specdec_cli.text.locale.languages import is_function_word
+from specdec_cli.text.locale.languages import is_function_word, short_code
 from specdec_cli.text.protect.spans import protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -14,7 +14,8 @@ _SHORT_WORD, _VOWEL, _SHOUTED = re.compile(r"[^\W\d_]+"), re.compile(r"[AEIOUY\u
 _ABBREVIATIONS = ("US", "IT", "WHO")
 """Abbreviations that are function words in small letters."""
 _CAPITALS = re.compile(rf"[A-Z\u00c0-\u00de]{{{_LONGEST}}}")
-_ENGLISH_I = re.compile(r"I\b")
+_ENGLISH_I, _YOU, _POLITE = re.compile(r"I\b"), re.compile(r"you"), re.compile(r"Sie|Ihr(?:e[mnrs]?)?|Ihnen")
+"""Words at the beginning of English and German sentences that have a capital or not, by what they mean."""
 _I, _LETTER = re.compile(r"\bi\b"), re.compile(r"[^\W\d_]")
 _FIRST = re.compile(r"[^\w'\u2019<{$%\\@#/]*([^\W\d_]\w*)")
 """The first word of a text, after marks such as quotation marks."""
@@ -79,8 +80,8 @@ _SMALL_IN_GERMAN = """
 
 def with_small_beginning(output: str, source: str, language: str) -> str:
     """Return `output`, in the target `language`, which goes on behind a greeting as `source` does, with a small letter at its beginning if
-    `source` begins with one, or with the English "I". This word, words of the source, such as names, and what may be a noun of German keep
-    their capital.
+    `source` begins with one, or with the English "I". This word, words of the source, such as names, the polite "Sie", and what may be a
+    noun of German keep their capital.
     """
     first = _FIRST.match(output)
     if (
@@ -89,6 +90,8 @@ def with_small_beginning(output: str, source: str, language: str) -> str:
         or first[1] == "I"
         or re.search(rf"\b{re.escape(first[1])}\b", source)
     ):
+        return output
+    if _YOU.match(source) and _POLITE.fullmatch(first[1]):
         return output
     if short_code(language) == "de" and not is_function_word(first[1]) and first[1].lower() not in _SMALL_IN_GERMAN.split():
         return output

@@ -156,9 +156,7 @@ def test_drawn_salutations_keep_name_and_mark(bundle: str) -> None:
         assert labels.find(f"{first[0]} {given},") == f"{first[1]} {given},"
 
 
-@pytest.mark.parametrize(
-    "text", ["Dear Anna", "dear Anna,", "Dear Mr. Smith is here", "Dear Mr. Smith.", "Dear A 1,"]
-)
+@pytest.mark.parametrize("text", ["Dear Anna", "dear Anna,", "Dear Mr. Smith is here", "Dear Mr. Smith.", "Dear A 1,"])
 def test_what_is_no_salutation_is_no_label(text: str) -> None:
     assert Labels.of_file(SHIPPED / "en-de" / FILE).find(text) is None
 
@@ -198,15 +196,14 @@ def test_drawn_fields_of_a_form_have_the_label_of_the_list(translator: LineTrans
         ("Hi Tom, can you call me tomorrow?", "Hallo Tom, können Sie mich morgen anrufen?"),
         ("Dear Sir or Madam, I would like to order a table.", "Sehr geehrte Damen und Herren, ich möchte einen Tisch bestellen."),
         ("Hi Tom, Anna is ill.", "Hallo Tom, Anna ist krank."),
+        ("Hello {name}, you have new messages.", "Hallo {name}, Sie haben neue Nachrichten."),
     ],
 )
 def test_a_greeting_is_translated_with_its_name_alone_and_before_text(translator: LineTranslator, source: str, expected: str) -> None:
     assert translated(translator, source) == [expected]
 
 
-@pytest.mark.parametrize(
-    "text", ["Dear me,", "Dear Mr. 7,", "Dear Mr. Miller. Hello,", "Hi of Anna,", "Hi Anna,Tom", "Dear ,"]
-)
+@pytest.mark.parametrize("text", ["Dear me,", "Dear Mr. 7,", "Dear Mr. Miller. Hello,", "Hi of Anna,", "Hi Anna,Tom", "Dear ,"])
 def test_what_is_no_greeting_with_a_name_is_left_to_the_model(text: str) -> None:
     labels = Labels({"Dear Mr. {name},": "Sehr geehrter Herr {name},", "Hi {name},": "Hallo {name},", "Dear {name},": "Hallo {name},"})
     assert labels.find(text) is None
