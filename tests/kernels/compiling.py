@@ -23,7 +23,7 @@ from specdec_cli.decoding.drafters.suffix import Lookup
 from specdec_cli.decoding.graph_player import GraphPlayer
 from specdec_cli.decoding.loop import decode_by_search, decode_with
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, FixedPoint, Margin, Sampled, Tolerant
-from specdec_cli.kernels import drafter, network, tiles
+from specdec_cli.kernels import network, support, tiles
 from specdec_cli.kernels.attention import attend
 from specdec_cli.kernels.drafter import TritonDrafter
 from specdec_cli.kernels.linear import linear
@@ -141,7 +141,7 @@ def main(capability: int) -> None:
         mock.patch.object(JITFunction, "run", lambda kernel, *args, **options: compiler.launch(kernel, *args, **options)),
         mock.patch.object(GraphPlayer, "launch", limited(GraphPlayer.launch)),
         mock.patch.object(network, "supported", lambda *_: None),
-        mock.patch.object(drafter, "supported", lambda *_: None),
+        mock.patch.object(support, "supported", lambda *_: None),
         mock.patch.object(tiles, "_has_wide_memory", lambda _: has_wide_memory),
         mock.patch.object(torch, "empty", torch.ones),
         mock.patch.object(torch, "empty_like", torch.ones_like),

@@ -226,10 +226,12 @@ def price_pairs(draw: random.Random) -> Drawn:
         rf"(?:{re.escape(sign)}\s?{_number(german)}|{_number(german)}\s?{re.escape(sign)})"
         for german in (each.replace(".", ",") for each in values)
     ]
-    return Drawn(
-        draw.choice(PRICE_PAIRS).format(*(sign + each for each in values)),
-        (*has, rf"^[^{sign}]*{re.escape(sign)}[^{sign}]*{re.escape(sign)}[^{sign}]*$"),
-    )
+    template = draw.choice(PRICE_PAIRS)
+    if "save" in template:  # a range may have its sign once
+        has = [rf"{_number(values[0].replace('.', ','))}(?:\s?{re.escape(sign)})? (?:bis|auf) ", has[1]]
+    else:
+        has.append(rf"^[^{sign}]*{re.escape(sign)}[^{sign}]*{re.escape(sign)}[^{sign}]*$")
+    return Drawn(template.format(*(sign + each for each in values)), tuple(has))
 
 
 def times(draw: random.Random) -> Drawn:

@@ -219,7 +219,7 @@ def _is_repeated(text: str) -> bool:
     return len(found) > 1 and len(set(found)) == 1
 
 
-KINDS: dict[Callable[[Words, random.Random], str], int] = {nested: 97, questions: 97, spanning: 97, foreign: 97, brackets: 80, repeated: 92}
+KINDS: dict[Callable[[Words, random.Random], str], int] = {nested: 97, questions: 97, spanning: 97, foreign: 97, brackets: 80, repeated: 90}
 """The kinds, and the share of texts, in percent, that must keep all marks."""
 
 

@@ -44,7 +44,7 @@ def test_a_request_draws_what_the_command_draws(shipped: Running) -> None:
     wishes: list[dict[str, object]] = [
         {"temperature": 0.7, "seed": 3},
         {"temperature": 1.5},
-        {"temperature": "0.9", "top_k": 4, "seed": "7"},
+        {"temperature": "1.2", "top_k": 4, "seed": "7"},
     ]
     for fields in wishes:
         options = [word for name, value in fields.items() for word in (f"--{name.replace('_', '-')}", str(value))]

@@ -15,6 +15,7 @@ from specdec_cli.text.locale.quantities import (
     find_quantities,
     hidden,
     with_percent,
+    without_dash_cents,
     written,
 )
 from specdec_cli.text.locale.ranges import find_ranges, written_range
@@ -31,6 +32,7 @@ def written_alone(text: str, languages: Languages) -> str | None:
     """A text that is nothing but one price, time, percentage or number, which may have a unit, or a range of these, or one date, as the
     second of the `languages` writes it; None for other texts.
     """
+    text = without_dash_cents(text, languages[0]) if languages[0] != languages[1] else text
     own, stripped = convention(languages[1]), text.strip()
     for date in find_dates(stripped, languages[0]) if knows_dates(languages) and len(text) <= _LONGEST_ALONE else ():
         if date.text == stripped:
