@@ -57,11 +57,11 @@ BEAM, BEAM_ROWS = 5, (1, 512)
 TRAINED: Sequence[Trained] = ("verifier", "drafter")
 """What is trained."""
 DRAWN, DRAWN_ROWS, DRAWN_SECONDS = 100_000, 512, 60.0
-"""Sentences with which memory is checked, their batch size, and after how many seconds no further window of them begins."""
+"""The number of sentences in the check of memory, their batch size, and the seconds after which no more of them are decoded."""
 WINDOW = 4096
 """How many of these sentences are sorted by length and decoded together."""
 GROWTH = 1.1
-"""The largest allowed ratio of the memory while the second half of these sentences is decoded to that during the first half."""
+"""How many times as much memory the second half of these sentences may take at most as the first half."""
 LAUNCHES = 20
 """Bursts whose time on the device is measured."""
 FEW = 300

@@ -24,7 +24,7 @@ from specdec_cli.training.verifier import VerifierTask
 TOKENS = 16384
 """The number of token positions in a batch, padding included."""
 FIRST, UPDATES = 20, 60
-"""The number of warm-up updates, during which graphs are captured and which are not timed, and of all updates."""
+"""The number of the first updates, which are not timed because graphs are captured in them, and the number of all updates."""
 SHAPE: dict[str, Any] = {}
 """How the verifier that is trained differs from the preset "base"."""
 Trained = Literal["verifier", "drafter"]

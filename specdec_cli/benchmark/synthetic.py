@@ -71,7 +71,7 @@ def prepare_drafts(tokenizer: Tokenizer, geometry: Geometry, sources: Sequence[s
 def random_bundle(geometry: Geometry) -> "Bundle":
     """A bundle of the geometry's shape with random weights from a fixed seed; it never emits EOS before the length limit.
 
-    The bundle has a block drafter, or none if the block size of the geometry is 0.
+    The bundle has a block drafter, unless the geometry's block size is 0.
     """
     import torch
 
@@ -116,7 +116,7 @@ RecordedState = tuple[Any, "Tensor", "Tensor"]
 
 
 class RecordedDrafter:
-    """A Drafter that runs `drafter`, so that its time counts, and returns a prepared draft instead of its own.
+    """A Drafter for timing: it runs `drafter`, so that its time is measured, but returns a draft that was recorded before.
 
     `drafts` has the drafts of each source, one for each round, by the ids of the source; `padding` is the padding id.
     """

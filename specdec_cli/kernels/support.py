@@ -17,7 +17,7 @@ LARGEST_VOCABULARY = 2**18
 WIDEST_LINK = 2**12
 """The most units of a link: the walk reads STEP weights of each at once, and Triton has no tiles of more than 2**20 numbers."""
 MOST_BEST = 16
-"""Tokens that `judge` finds of each position at most: each takes a further pass over the tiles of the vocabulary."""
+"""The largest number of best tokens that `judge` finds at each position. Each token more is one more search in every tile of logits."""
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 

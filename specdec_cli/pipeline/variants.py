@@ -529,8 +529,8 @@ def _with_known_signs(lacks: Lacks, text: str, *, latin: bool, languages: Langua
 
 
 def _fitted_signs(text: str, languages: Languages) -> frozenset[str]:
-    """The signs of currencies all of which belong to prices: these have their signs if their amounts are there (see `realise`), which are
-    checked themselves.
+    """The signs of currencies that stand only in prices. An output need not be checked for these signs: `realise` writes the sign beside
+    each amount, and lost amounts are found by another check.
     """
     if languages[0] == languages[1] or convention(languages[1]) is None:
         return frozenset()

@@ -1,4 +1,7 @@
-"""Texts whose parts are decoded by themselves, where models lose marks: speech, brackets inside of brackets, repeated clauses."""
+"""Texts that are cut into parts, which the model translates one by one: speech, brackets inside of brackets, and repeated clauses.
+
+In one piece, models lose marks of such texts.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,18 +19,23 @@ _END = re.compile(r"[.,!?;:\u2026]+$")
 
 @dataclass(frozen=True)
 class Apart:
-    """A text in several `texts` that are decoded by themselves; `join` makes the output for the text of theirs, or None."""
+    """A text that is cut into `texts`, which are decoded one by one. `join` makes the output for the whole from the outputs for these; it
+    returns None if they do not fit together.
+    """
 
     texts: tuple[str, ...]
     join: Callable[[Sequence[str]], str | None]
 
 
 def speech_apart(text: str, languages: tuple[str, str]) -> Iterator[Apart]:
-    """Yield a text with speech as a frame, in which a short speech stands for each other one, and these; without a frame, if it is one
-    quotation. They differ in the short speech, the place of its comma, and the marks of quotations inside.
+    """For a text with speech in quotation marks, yield ways to cut it: a frame, which is the text with a short speech such as "Yes" in the
+    place of each speech, and the words of each speech. A text that is one quotation has no frame.
 
-    There are none for a text without speech, and for languages whose marks are not known. Speech has several words and begins or ends with
-    a comma, a colon or the end of a sentence beside its marks; or it has a quotation inside, or begins or ends outside of the text.
+    The ways differ in the short speech, in the place of its comma, and in the marks of quotations inside of speech. Nothing is yielded for
+    a text without speech, and for languages whose quotation marks are not known.
+
+    A quotation is speech if it has several words, and a comma, a colon or the end of a sentence is beside its marks; if there is another
+    quotation inside; or if it begins or ends outside of the text.
     """
     source, target = map(short_code, languages)
     if source == target or source not in _SPEECHES or target not in WRITTEN:
@@ -64,7 +72,9 @@ def _is_speech(text: str, quoted: Quotation) -> bool:
 
 
 def _part(words: str, inner: str) -> tuple[str, str]:
-    """The words of a quotation as a text, with `inner` as marks of quotations and a stop if it is a sentence; and their punctuation."""
+    """The words of a quotation as a text to decode, and the punctuation at their end. In the text, quotations have the marks `inner`, and a
+    sentence without a stop has one.
+    """
     words = words.strip()
     found, first = _END.search(words), LETTER.search(words)
     end = found.group() if found else ""
@@ -76,14 +86,16 @@ def _part(words: str, inner: str) -> tuple[str, str]:
 
 
 def _short_speech(words: str, speech: str) -> str:
-    """The `speech` with the punctuation and case of other `words`."""
+    """The `speech` with the first letter and the final punctuation of the `words` that it stands for."""
     end = _END.search(words.strip())
     mark = next((mark for mark in "?!." if end is not None and mark in end.group()), "," * (end is not None))
     return (speech.lower() if words.lstrip()[:1].islower() else speech) + mark
 
 
 def _fitted(part: tuple[str, str], output: str, language: str) -> str | None:
-    """An output for the words of a quotation, with marks of quotations inside another one, and without the punctuation at its end."""
+    """An output for the words of a quotation without the punctuation at its end. Its own quotations have the marks that the language uses
+    inside of another quotation. None if it has other quotations than the words.
+    """
     written = with_own_quotes(output, part[0], language, 1) if quotations(part[0]) else output
     return _END.sub("", written.strip()) or None if written is not None else None
 
@@ -97,7 +109,7 @@ def _whole(quoted: Quotation, part: tuple[str, str], language: str, outputs: Seq
 def _framed(
     frame: str, quoted: Sequence[Quotation], parts: Mapping[int, tuple[str, str]], language: str, outputs: Sequence[str]
 ) -> str | None:
-    """The output for a frame with those for its speeches; None if it has other quotations than the frame.
+    """The output for a frame in which the outputs for the speeches are put; None if it has other quotations than the frame.
 
     Stops, question and exclamation marks at the end of a speech are those of the source; a comma is there if the output for the frame has
     one.
@@ -126,7 +138,9 @@ _INNER = re.compile(r" ?\(([^()]*[^\W\d_][^()]*)\)(?=\))")
 
 
 def brackets_apart(text: str) -> Iterator[Apart]:
-    """Yield a text with brackets inside of brackets, at their end, as the text without the inner ones, and these; none for others."""
+    """For a text with brackets at the end of other brackets, as in "(a (b))", yield the text without the inner brackets, and what is
+    inside them, as texts of their own. For other texts yield nothing.
+    """
     inner = list(_INNER.finditer(text))
     if not inner:
         return
@@ -141,7 +155,9 @@ def brackets_apart(text: str) -> Iterator[Apart]:
 
 
 def _bracketed(frame: str, ends: Sequence[int], outputs: Sequence[str]) -> str | None:
-    """The output for a frame with those of inner brackets before the closing brackets with the numbers `ends`."""
+    """The output for a text without its inner brackets, with the outputs for these. Each is put before the closing bracket of the outer
+    ones; `ends` are the numbers of these closing brackets, from 0.
+    """
     written = outputs[0]
     if not has_brackets_of(written, frame):
         return None
@@ -162,14 +178,14 @@ _REPEATED = re.compile(r"([^\W\d_][\w'\u2019]*(?: [\w'\u2019]+){0,3})((?:, \1)+)
 
 
 def count_repetitions(text: str) -> int:
-    """How often a text has its first clause at its beginning, with commas between: 1 for one that is not repeated."""
+    """How many times the first clause of a text stands at its beginning, with commas between: 3 for "No, no, no!", else 1."""
     found = _REPEATED.match(text)
     return 1 if found is None else 1 + len(found[2]) // (len(found[1]) + 2)
 
 
 def repetition_apart(text: str, language: str) -> Iterator[Apart]:
-    """Yield a text that begins with a repeated clause as one that has it twice; and, if it has no other words, and repeated words have
-    small letters in the `language` of the output, as one that has it once.
+    """For a text that begins with a clause three times or more, yield the text with the clause twice. If there are no other words and the
+    output is in English (`language`), also yield the clause alone. The outputs get the clause as often as the text has it.
     """
     found, times = _REPEATED.match(text), count_repetitions(text)
     if found is None:
@@ -182,13 +198,13 @@ def repetition_apart(text: str, language: str) -> Iterator[Apart]:
 
 
 def _repeated(output: str, times: int) -> str | None:
-    """An output that begins with a clause twice, with this clause `times` times."""
+    """An output that begins with the same clause twice, extended so that it has the clause `times` times; None for other outputs."""
     found = _REPEATED.match(output)
     return None if found is None or count_repetitions(output) != 2 else f"{found[1]}{found[2] * (times - 1)}{output[found.end() :]}"
 
 
 def _multiplied(output: str, times: int) -> str | None:
-    """An output of one clause with this clause `times` times."""
+    """An output that is one clause, extended so that it has the clause `times` times; None if it has a comma."""
     end = _END.search(output)
     clause = output[: end.start()] if end is not None else output
     again = clause if re.match(r"I\b", clause) else clause[:1].lower() + clause[1:]

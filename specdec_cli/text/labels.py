@@ -31,8 +31,10 @@ class Labels:
     def __init__(self, translations: Mapping[str, str]) -> None:
         self._translations = dict(translations)
         self._by_letters = {label.casefold(): label for label in self._translations}
-        # The longest one that fits counts, since it leaves the fewest words to the name.
-        self._with_names = sorted((label for label in self._translations if NAME in label), key=len, reverse=True)
+        # By their first words. The longest label that fits counts, since it leaves the fewest words to the name.
+        self._with_names: dict[str, list[str]] = {}
+        for label in sorted((each for each in self._translations if NAME in each), key=len, reverse=True):
+            self._with_names.setdefault(_first_word(label), []).append(label)
 
     @classmethod
     def of_file(cls, path: Path) -> "Labels":
@@ -48,13 +50,15 @@ class Labels:
         write_atomically(path, lambda partial: partial.write_text(content, encoding="utf-8", newline="\n"))
 
     def find(self, text: str) -> str | None:
-        """The translation of `text`, if it is a label as it is listed, with capitals at the beginning of more words, or in capitals.
+        """The translation of `text`, if it is a label. It may have more capitals than the label in the list: at the beginnings of words, or
+        everywhere; then the translation is in capitals, too.
 
-        A translation of capitals is in capitals. A colon, an ellipsis or a comma (as after "Best regards") behind the label stays, and so
-        does the mark behind a greeting, which one with a title ("Dear Mr. Smith") need not have.
+        A mark at the end of `text` stays: a colon, an ellipsis or a comma (as after "Best regards"), and after a greeting an exclamation
+        mark. A greeting with a title ("Dear Mr. Smith") needs none.
         """
-        if text and self.greeting_end(text) == len(text):
-            return f"{(self._greeting(text[:-1]) or '')[:-1]}{text[-1]}"
+        greeting = _GREETING.fullmatch(text)
+        if greeting is not None and (found := self._greeting(greeting[1])) is not None:
+            return found[:-1] + text[-1]
         if (titled := self._named(f"{text},", least=2)) is not None:
             return titled[:-1]
         if (named := self._named(text)) is not None:
@@ -69,32 +73,32 @@ class Labels:
         return self._translations[label].upper() + mark if written.isupper() else None
 
     def greeting_end(self, text: str) -> int:
-        """The length of the greeting with which `text` begins, with the comma, colon or exclamation mark behind it; 0 if there is none."""
+        """If `text` begins with a greeting and a comma, colon or exclamation mark, the length of both; otherwise 0."""
         matched = _GREETING.match(text)
         return 0 if matched is None or self._greeting(matched[1]) is None else matched.end()
 
     def _greeting(self, text: str) -> str | None:
-        """The translation, which ends with a comma, of a greeting without the mark behind it."""
+        """The translation of a greeting that is given without the mark at its end; the translation ends with a comma."""
         label = self._by_letters.get(f"{text},".casefold())
         return self._translations[label] if label is not None else self._named(f"{text},")
 
     def _named(self, text: str, *, least: int = 1) -> str | None:
-        """The translation of a label with a name, behind at least so many words, such as "Dear Mr."."""
-        for label in self._with_names:
+        """The translation of `text`, if it is a label with a name. Only labels with at least `least` words before the name are tried."""
+        for label in self._with_names.get(_first_word(text), ()) if text[:1].isupper() else ():
             before, _, behind = label.partition(NAME)
             name = text[len(before) : len(text) - len(behind)]
-            if (
-                before.count(" ") >= least
-                and text[:1].isupper()
-                and text.casefold() == f"{before}{name}{behind}".casefold()
-                and _is_name(name)
-            ):
+            if before.count(" ") >= least and text.casefold() == f"{before}{name}{behind}".casefold() and _is_name(name):
                 return self._translations[label].replace(NAME, name)
         return None
 
 
+def _first_word(text: str) -> str:
+    """The first word of a text in small letters."""
+    return text.partition(" ")[0].casefold()
+
+
 def _is_name(text: str) -> bool:
-    """Whether all words of `text` are those of a name: they have capitals, or are particles such as "von" before the last one."""
+    """Whether `text` can be a name: each word has a capital, or is a particle such as "von" that is not the last word."""
     words = text.split(" ")
     if len(words) > _LONGEST_NAME or not all(map(_NAME_WORD.fullmatch, words)):
         return False

@@ -412,7 +412,7 @@ def ranges_of_percent_in_german(draw: random.Random) -> Drawn:
 
 
 def ranges_of_weekdays(draw: random.Random) -> Drawn:
-    """Two days of the week, or two months, in short with a dash between them."""
+    """Two short names of weekdays or months with a dash between them, as in "Mon-Fri"."""
     long, there, short = draw.choice(((ENGLISH_DAYS, GERMAN_DAYS, None), (ENGLISH, GERMAN, SHORT)))
     first, last = sorted(draw.sample(range(len(long)), 2))
     dash = draw.choice("-\u2013")

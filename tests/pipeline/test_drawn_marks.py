@@ -159,7 +159,7 @@ def spanning(words: Words, draw: random.Random) -> str:
 
 
 def foreign(words: Words, draw: random.Random) -> str:
-    """Speech with a word between the marks of the other language."""
+    """Speech that contains a word in the quotation marks of the other language."""
     return draw.choice(words.with_foreign).format(draw.choice(words.foreign))
 
 

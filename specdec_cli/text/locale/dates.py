@@ -125,7 +125,7 @@ class Date:
 
     @property
     def value(self) -> tuple[object, ...]:
-        """What must be the same in a translation. The weekday of a day is not in it, since it may stand elsewhere."""
+        """What a translation must not change. For a day, the weekday is left out, since it may stand elsewhere in the sentence."""
         day, month, weekday = self.first
         if self.kind == "day":
             return self.kind, self.day, self.month, self.year, day, month
@@ -206,11 +206,11 @@ def month_name(month: int, language: str) -> str:
 
 
 def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bool = False) -> list[Date]:
-    """The dates of `source` whose value is not in `output`, each of whose dates stands for one of the source only.
+    """The dates of `source` that `output`, its translation, lacks. A date in the output counts for one date of the source only.
 
-    A date may be in digits, its weekday anywhere in the output, and a day up to 12 a word. Names with words between them are not looked
-    for. If they `are_strict`, dates are also those that are there, but without their weekday, with a dash between names, or after words
-    that do not stand before them.
+    The output may write a date in digits, a day up to 12 as a word, and the weekday at another place. Ranges of weekdays or months with
+    words between both names are not checked. With `are_strict`, dates are returned, too, that are there but lack their weekday, have a dash
+    between two names, or stand after a word that does not fit.
     """
     if not knows_dates(languages) or not _may_have_dates(source):
         return []

@@ -23,10 +23,10 @@ _ANY_DASH = r"\s?(?:-{1,2}|[\u2013\u2014])\s?"
 
 @dataclass(frozen=True, slots=True)
 class AmountRange:
-    """Two amounts with one sign, of a currency or "%", from `start` to `end` of a text.
+    """A range of two amounts with the same sign, of a currency or "%", at the offsets `start` to `end` of a text.
 
-    `dash` is what is between them, a dash with spaces or "" for a word. The second alone says something else if it `is_change`, as in
-    "from $5 to $10"; after both is a word for a power of ten if it `is_scaled`.
+    `dash` is the dash between both with its spaces, or "" if a word is there. With `is_change` the text tells of a change, as "from $5 to
+    $10" does, so that the second amount alone would mean something else. With `is_scaled` a word such as "million" follows.
     """
 
     start: int
@@ -41,13 +41,13 @@ class AmountRange:
 
 
 class ReadAsOne(NamedTuple):
-    """A text with the ends of `ranges` in the place of these."""
+    """A text in which each of `ranges` is replaced by its second amount."""
 
     text: str
     ranges: Sequence[AmountRange]
 
     def restored(self, output: str, language: str) -> str | None:
-        """A translation of the text with the whole ranges; None if it has an end never or twice."""
+        """The translation `output` of the text, with the whole ranges put back; None if an amount does not stand in it exactly once."""
         edits = []
         for each in self.ranges:
             amount = re.escape(_signed(written(each.last, language), each.sign, language)).replace("\u00a0", r"\s?")
@@ -103,7 +103,7 @@ def lost_ranges(source: str, output: str, languages: Languages) -> list[AmountRa
 
 
 def read_as_one(text: str, lost: Collection[AmountRange], language: str) -> ReadAsOne | None:
-    """The `text` with the ends of the ranges that are `lost` in their place; None if an end alone would not do."""
+    """The `text` in which each of the `lost` ranges is replaced by its second amount; None if that would change the meaning."""
     ranges = [each for each in find_ranges(text, language) if each in lost]
     if not ranges or any(each.is_change or each.is_scaled for each in ranges):
         return None

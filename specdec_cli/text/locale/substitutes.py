@@ -1,4 +1,6 @@
-"""Dates that models read well, in the place of others in a source; in the translation, the others are written in their place."""
+"""Substitutes for dates that a model translates badly: it reads another date, such as "the 3rd of May", in the place of each. In its output
+that date is then replaced by the right one.
+"""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -70,13 +72,15 @@ _EVERY_DAY = Date(0, 0, "", "weekdays")
 
 
 class Substitute(NamedTuple):
-    """A text with other dates, and each of these with the one that it stands for."""
+    """A text in which dates are replaced; `replaced` are pairs of the date in the text and the right one."""
 
     text: str
     replaced: Sequence[tuple[Date, Date]]
 
     def restored(self, output: str, language: str) -> str | None:
-        """A translation of the text with the real dates; None if it has one of the others, or the month of one, never or twice."""
+        """The translation `output` of the text, with the right dates put back. None if a substitute, or the name of its month, does not
+        stand in it exactly once.
+        """
         edits, months, words = list[Edit](), set[str](), _WORDS[short_code(language)]
         for other, date in self.replaced:
             places = _places(other, output, language)
@@ -94,8 +98,8 @@ class Substitute(NamedTuple):
 
 
 def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iterator[Substitute]:
-    """Yield the `text` with other dates in the place of those of `lost`: days in May and the like for all days, months without a year for
-    those with one, and for ranges first "every day", then two days in May, and then one.
+    """Yield the `text` with substitutes for the dates in `lost`, in several ways. A day becomes a day such as the 3rd of May, a month with
+    a year a month alone, a range first "every day", then a range of days such as the 3rd to the 4th of May, and at last one day.
     """
     code = short_code(languages[0])
     dates = [date for date in find_dates(text, code) if date in lost]
@@ -106,7 +110,9 @@ def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iter
 
 
 def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
-    """The start of what is replaced, what the model reads there, and this as a date, for the date at a `place` among those of `text`."""
+    """For a date, the `place`-th one that is replaced in `text`: the offset where the replaced characters begin, the substitute as it is
+    written there, and the substitute as a Date.
+    """
     if date.is_range:
         return _other_range(text, date, code, place, attempt)
     number = place + attempt

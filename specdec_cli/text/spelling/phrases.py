@@ -13,7 +13,7 @@ _ONE_OF = re.compile(
     r"|[.,;!?]|$)",
     re.IGNORECASE,
 )
-"""A group of which one or several are meant, and the singular of a noun that does not belong to a longer name of a thing."""
+"""Words such as "one of my", and a noun in the singular that ends its phrase."""
 _AN_ADVICE = re.compile(
     r"\b(?P<article>an? )(?P<noun>advice|furniture|luggage|baggage|homework|housework|information|software|hardware|equipment|machinery)"
     r"(?= (?:about|from|on|for|to|that|which|and|or|in|with|of)\b|[.,;!?]|$)"
@@ -25,15 +25,17 @@ _GROUPS = word_set(
     "board department government ministry village town community country world nation person rest remainder crop batch collection series "
     "species data media"
 )
-"""Singular nouns of which one may say "one of the"; and a person, of which the plural is another word."""
+"""Nouns that stay in the singular after "one of the", since they name a group; and "person", whose plural is "people"."""
 _LEAST_RATIO, _RAREST_PLURAL = -12.0, 1 / 16
-"""The least log ratio by which a plural makes the text more probable, and its least count in n-grams as a share of the singular's."""
+"""A plural is taken if the logarithm of the ratio of the text's probability with and without it is above the first number, and if its
+count in the n-grams is at least this share of the singular's.
+"""
 SCORE = 1.0
 """The score of an article that is wrong whatever words are around it."""
 
 
 def phrase_edits(text: str, ngrams: NgramModel, knows: Callable[[str], bool]) -> list[Edit]:
-    """The edits of such errors in a text. `knows` says whether a word is known; the n-grams, whether the plural is more probable."""
+    """The edits that mend these errors in `text`. `knows` tells whether a word is known, and `ngrams` whether the plural is probable."""
     found = []
     for each in _ONE_OF.finditer(text):
         start, end = each.span("noun")
