@@ -25,6 +25,7 @@ from specdec_cli.processors import usable_processors
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.drafter import AnyDrafter
+    from specdec_cli.opening.machine import Device
     from specdec_cli.training.data import SentencePair
     from specdec_cli.training.recipe import DrafterRecipe
 
@@ -186,23 +187,22 @@ def _refuse(options: Mapping[str, object]) -> None:
         raise UsageError(f"--simulate measures the bundle in OUTPUT and does not go with {', '.join(given)}")
 
 
-def _simulate(output: Path, dev: Sequence[Path], device: str, threads: int | None, tell: Callable[[str], None]) -> None:
+def _simulate(output: Path, dev: Sequence[Path], device: "Device", threads: int | None, tell: Callable[[str], None]) -> None:
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
     from specdec_cli.commands.training import print_simulation
     from specdec_cli.model.bundle import load_bundle
-    from specdec_cli.opening.machine import move_to, resolve_machine
-    from specdec_cli.opening.models import find_bundle, open_bundle
+    from specdec_cli.opening.machine import MachineOptions, move_to, resolve_machine
+    from specdec_cli.opening.models import ModelChoice, find_bundle
 
     check_text(dev, parallel=False)
     machine = resolve_machine(device, "float32", threads)
     bundle = load_bundle(find_bundle(str(output)))
     move_to(machine, bundle)
     held_out = held_out_sets(bundle, dev, tell)
-    measured = resolve_machine(machine.device, "auto", machine.threads)
-    timed = open_bundle(str(output), measured)
-    print_simulation(Console(), bundle, timed, held_out, measured.with_model(timed))
+    options = MachineOptions(batch_size=1, device=device, threads=threads)
+    print_simulation(Console(), bundle, held_out, ModelChoice(str(output)), options)
 
 
 def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter | None") -> "Bundle":

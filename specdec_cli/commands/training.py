@@ -4,7 +4,6 @@ import csv
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from types import TracebackType
@@ -21,8 +20,10 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
     from rich.console import Console
 
+    from specdec_cli.engines.engine import SentenceDecoder
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.opening.machine import Machine
+    from specdec_cli.opening.machine import MachineOptions
+    from specdec_cli.opening.models import ModelChoice
     from specdec_cli.text.tokenize.tokenizer import Tokenizer
     from specdec_cli.training.checkpoint import Beginning
     from specdec_cli.training.data import DataSource, SentencePair
@@ -271,33 +272,36 @@ MARGIN = 1.15
 
 
 def print_simulation(
-    console: "Console", bundle: "Bundle", timed: "Bundle", held_out: "Mapping[str, Sequence[SentencePair]]", machine: "Machine"
+    console: "Console", bundle: "Bundle", held_out: "Mapping[str, Sequence[SentencePair]]", model: "ModelChoice", options: "MachineOptions"
 ) -> None:
     """Print tokens per round, break-even tokens per round and milliseconds per line for every block size and each dev set.
 
     `held_out` has pairs of a source and its greedy output, by name of the dev set. Tokens are counted with `bundle`, whose weights
-    are in floating point; rounds are timed with `timed`, the same bundle in the precision of `machine`. Raises UsageError for a
+    are in floating point; rounds are timed with the engine that decodes `model`, the same bundle, with `options`. Raises UsageError for a
     bundle without a drafter.
     """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from specdec_cli.decoding.methods import DRAFTS_OF
-    from specdec_cli.decoding.options import DecodingOptions, resolve
-    from specdec_cli.engines.reference import Engine
-    from specdec_cli.engines.reference_costs import measure_costs
+    from specdec_cli.decoding.options import DecodingOptions
+    from specdec_cli.opening.engines import open_beside, open_engine
     from specdec_cli.training.blocks import simulate
 
     if bundle.drafter is None:
         raise UsageError("--simulate: this bundle has no drafter")
     sizes = range(1, bundle.drafter.config.max_block + 1)
-    engine = Engine(timed, resolve(DecodingOptions(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=sizes[-1]), timed))
-    costs, encodings = measure_costs(engine.verifier, engine.drafter, sizes[-1]), []
-    for source in [pair.source for pairs in held_out.values() for pair in pairs[:10]]:
-        started = time.perf_counter()
-        engine.verifier.begin([0], [source])
-        encodings.append(1000 * (time.perf_counter() - started))
-    encode, step = median(encodings), costs.without(1)
+    request = DecodingOptions(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=sizes[-1], batch_size=1)
+    opened = open_engine(model, options, request)
+    costs = opened.engine.measured_costs()
+    greedy_engine, one_token = (
+        open_beside(opened, model, options, DecodingOptions(decoding="greedy", max_length=length, batch_size=1)) for length in (None, 1)
+    )
+    sources = [pair.source for pairs in held_out.values() for pair in pairs[:10]]
+    first, whole = ([_timed(engine, source) for source in sources] for engine in (one_token, greedy_engine))
+    steps = sum(tokens - 1 for _, tokens in whole)
+    step = (sum(time for time, _ in whole) - sum(time for time, _ in first)) / steps if steps else costs.without(1)
+    encode = max(median(time for time, _ in first) - step, 0.0)
     for name, pairs in held_out.items():
         tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
         greedy = encode + tokens * step
@@ -313,5 +317,22 @@ def print_simulation(
             cells = (result.tokens_per_round, break_even, margin, a_round, line, greedy / line)
             table.add_row(str(size), *(f"{cell:.2f}" for cell in cells), style="bold" if margin >= MARGIN else None)
         console.print(table)
-    settings = ", ".join(f"{key} {value}" for key, value in asdict(machine).items())
-    console.print(f"{settings}; encoding {encode:.2f} ms, a greedy round {step:.2f} ms; bold: {MARGIN - 1:.0%} above break-even")
+    machine = opened.machine
+    threads = f"{machine.threads} thread{'s' if machine.threads > 1 else ''}"
+    console.print(
+        f"{machine.device}, {machine.precision}, {threads}; {opened.engine.description}; encoding {encode:.2f} ms, "
+        f"a greedy round {step:.2f} ms; bold: {MARGIN - 1:.0%} above break-even"
+    )
+
+
+def _timed(engine: "SentenceDecoder", source: Sequence[int]) -> tuple[float, int]:
+    """The milliseconds in which `engine` decodes a sentence, the less of two times, and the number of output tokens."""
+    from specdec_cli.decoding.sentence import Sentence
+
+    times, tokens = [], 0
+    for _ in range(2):
+        started = time.perf_counter()
+        (found,) = engine.decode([Sentence(0, source)])
+        times.append(1000 * (time.perf_counter() - started))
+        tokens = len(found.ids)
+    return min(times), tokens

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 
@@ -57,6 +58,11 @@ class SentenceDecoder(Protocol):
     def beside(self, decoding: Decoding, threads: int) -> "SentenceDecoder | None":
         """An engine for another decoding, and with another number of threads, which shares the weights that this one has loaded; both may
         decode at the same time. None if there is none that shares them. Raises what the class raises, but for what it does not support.
+        """
+
+    def measured_costs(self) -> Costs:
+        """The costs of rounds on this machine, without drafts and with those of a trained drafter, measured now: of one row by all threads
+        of the engine.
         """
 
     def with_rule(self, rule: Exact | Sampled) -> "SentenceDecoder":

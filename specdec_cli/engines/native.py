@@ -13,7 +13,14 @@ from specdec_cli.decoding.lengths import Lengths, expected_lengths
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
 from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Sampled, Tolerant, check_block_size
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.native_costs import DraftTrial, MeasuredModel, SharedBlockSizes, round_costs, stored_costs
+from specdec_cli.engines.native_costs import (
+    DraftTrial,
+    MeasuredModel,
+    SharedBlockSizes,
+    measure_native_costs,
+    round_costs,
+    stored_costs,
+)
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleDescription
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig
@@ -273,6 +280,9 @@ class NativeEngine:
             return NativeEngine(self._bundle, decoding, threads, model=self._model)
         except Unsupported:
             return None
+
+    def measured_costs(self) -> Costs:
+        return measure_native_costs(self._model, self._runs.block_size, self._threads)
 
     def with_rule(self, rule: Exact | Sampled) -> Self:
         """This engine with another acceptance rule, with the same model and sizes of drafts."""

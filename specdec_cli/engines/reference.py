@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Self
 
+from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
 from specdec_cli.decoding.drafters.fallback import make_drafter
@@ -18,7 +19,7 @@ from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.engines.reference_costs import round_costs
+from specdec_cli.engines.reference_costs import measure_costs, round_costs
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
@@ -218,6 +219,10 @@ class Engine:
 
     def beside(self, decoding: Decoding, threads: int) -> None:
         """None: engines of PyTorch do not share weights."""
+
+    def measured_costs(self) -> Costs:
+        """The costs of rounds with the drafter, and without it, measured now."""
+        return measure_costs(self.verifier, self.drafter, self.decoding.block_size)
 
     def with_rule(self, rule: Exact | Sampled) -> Self:
         """This engine with another acceptance rule, with the same model and drafter."""
