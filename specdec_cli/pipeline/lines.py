@@ -14,7 +14,8 @@ from specdec_cli.pipeline.draft_gate import PROBE
 from specdec_cli.pipeline.drafts import Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
-from specdec_cli.pipeline.variants import Variant, as_it_is, variants_with
+from specdec_cli.pipeline.text_variants import variants_with
+from specdec_cli.pipeline.variants import Variant, as_it_is
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.locale.alone import written_alone

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from specdec_cli.pipeline.variants import variants_with
+from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.text.shape import in_small_letters, is_in_capitals, with_first_capital
 from tests.variants import chosen
 

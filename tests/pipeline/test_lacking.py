@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.variants import variants_with
+from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.text.protect.characters import lacking_spans
 from specdec_cli.text.protect.spans import protected_spans
 from tests.variants import chosen

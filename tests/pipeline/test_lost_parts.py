@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from specdec_cli.pipeline.variants import variants_with
+from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.text.checks import shortened_names
 from specdec_cli.text.locale.matching import lost_long_numbers
 from specdec_cli.text.locale.quantities import with_written

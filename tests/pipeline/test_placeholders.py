@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.variants import variants, variants_with
+from specdec_cli.pipeline.text_variants import variants_with
+from specdec_cli.pipeline.variants import variants
 from tests.variants import chosen
 
 Model = Callable[[str], str]

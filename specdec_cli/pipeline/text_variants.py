@@ -1,0 +1,238 @@
+"""All variants of a text: with other characters, quotation marks and brackets, in small letters, with other dates and ordinals, in parts, and
+with placeholders for what an output lacks.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import cycle
+from typing import NamedTuple
+
+from specdec_cli.pipeline.date_variants import dated, in_small_letters_but_dates, with_ordinals
+from specdec_cli.pipeline.variants import IN_PARTS, Problem, Restored, Variant, variants
+from specdec_cli.text.apart import Apart, brackets_apart, count_repetitions, has_brackets_of, repetition_apart, speech_apart
+from specdec_cli.text.checks import holds, shortened_names
+from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
+from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
+from specdec_cli.text.locale.scales import spelled_out
+from specdec_cli.text.protect.characters import (
+    DOTS,
+    DOUBLE_QUOTES,
+    ELLIPSIS,
+    Lacks,
+    known_signs,
+    lacking_spans,
+    plain_characters,
+    with_dashes_of_ranges,
+    with_fixed_spaces,
+)
+from specdec_cli.text.protect.spans import protected_spans, split_at
+from specdec_cli.text.protect.stand_ins import FOR_LOST
+from specdec_cli.text.quotations import quotations, quoted_forms, with_own_quotes
+from specdec_cli.text.segment.sentences import Segments
+from specdec_cli.text.shape import is_in_capitals
+
+
+class Setting(NamedTuple):
+    """What the variants of a text depend on: whether the model's vocabulary `lacks` a character, `latin` (see `protected_spans`), and the
+    languages of text and translation.
+    """
+
+    lacks: Lacks
+    latin: bool
+    languages: Languages
+
+
+def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", "")) -> Iterator[Variant]:
+    """Yield the variants of `text`, for a model whose vocabulary `lacks` some characters.
+
+    Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
+    marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs,
+    and Latin letters, that are lacking are protected spans with their words (see `variants`), and so are the former if the output does
+    not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
+    protected spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters. One with
+    quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations of "million" and the like after
+    amounts are spelled out, and dashes for no cents are left out. An ordinal of a placeholder (#th) is decoded as that of a number.
+    """
+    text = without_dash_cents(spelled_out(text, languages[0]), languages[0]) if languages[0] != languages[1] else text
+    yield from with_ordinals(partial(variants_with, lacks, latin=latin, languages=languages), text, languages)
+    with_dates = partial(dated, partial(_with_parts_apart, Setting(lacks, latin, languages)), languages=languages)
+    if is_in_capitals(text, languages[0]):
+        spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
+        inner = with_dates(in_small_letters_but_dates(text, languages[0]))
+        # An earlier translation is in capitals too, and the model writes small letters here.
+        yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in inner)
+    else:
+        yield from with_dates(text)
+
+
+def _with_parts_apart(setting: Setting, text: str) -> Iterator[Variant]:
+    """The variants of a text, and if outputs have other brackets or repetitions than it, those with these apart."""
+    found = _with_marks(setting, text)
+    if setting.languages[0] == setting.languages[1]:
+        yield from found
+        return
+    yield from (each.changed("", partial(_with_lost_marks, source=text)) for each in found)
+    for apart in (*brackets_apart(text), *repetition_apart(text, setting.languages[1])):
+        yield _decoded_apart(apart, setting)
+
+
+def _with_lost_marks(restored: Restored, source: str) -> Restored:
+    """An output, and the problems that it has other brackets than the source, or repeats its first clause more or less often."""
+    output, problems = restored
+    if not has_brackets_of(output, source):
+        problems = (*problems, Problem("brackets lost"))
+    if count_repetitions(output) != count_repetitions(source) > 1:
+        problems = (*problems, Problem("repetition lost"))
+    return Restored(output, problems)
+
+
+def _with_marks(setting: Setting, text: str) -> Iterator[Variant]:
+    """The variants of a text; if it has quotations, those with these apart, and with other quotation marks, come first."""
+    for apart in speech_apart(text, setting.languages):
+        yield _decoded_apart(apart, setting)
+    forms = quoted_forms(text, setting.languages[1])
+    quotes = bool(quotations(text)) and not protected_spans(text, latin=setting.latin)
+    for form in forms if quotes and len(forms) > 1 else ():
+        inner = _watched(setting, form)
+        yield from (each.changed("quotation marks", partial(_quoted, source=text, language=setting.languages[1])) for each in inner)
+    for each in _watched(setting, text):
+        yield each.changed("", partial(_unquoted, source=text, language=setting.languages[1])) if quotes else each
+
+
+def _decoded_apart(apart: Apart, setting: Setting) -> Variant:
+    """The variant of a text whose parts are decoded by themselves, each as in its own first variant."""
+    parts = [next(_watched(setting, text)) for text in apart.texts]
+    texts = tuple(text for part in parts for text in part.segments.texts)
+
+    def restore(outputs: Sequence[str]) -> Restored | None:
+        own = iter(outputs)
+        found = [part.restore([next(own) for _ in part.segments.texts]) for part in parts]
+        kept = [each for each in found if each is not None]
+        output = apart.join([each.text for each in kept]) if len(kept) == len(parts) else None
+        return None if output is None else Restored(output, tuple(problem for each in kept for problem in each.problems))
+
+    return Variant("apart", Segments(texts, ("",) * (len(texts) + 1)), restore, lambda _: None)
+
+
+def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:
+    """An output in capitals outside of the `spans`."""
+    pattern = "|".join(map(re.escape, sorted(spans, key=len, reverse=True)))
+    parts = re.split(f"({pattern})", restored.text) if pattern else [restored.text]
+    return restored._replace(text="".join(part if place % 2 else part.upper() for place, part in enumerate(parts)))
+
+
+def _quoted(restored: Restored, source: str, language: str) -> Restored | None:
+    """An output with the quotation marks of its language; None if it lacks some, or words beside them."""
+    output = with_own_quotes(restored.text, source, language)
+    return None if output is None else restored._replace(text=output)
+
+
+def _unquoted(restored: Restored, source: str, language: str) -> Restored:
+    """An output with the quotation marks of its language; if it lacks some, with its own, and this problem."""
+    output = with_own_quotes(restored.text, source, language)
+    if output is None:
+        return restored._replace(problems=(*restored.problems, Problem("quotation marks lost")))
+    return restored._replace(text=output)
+
+
+def _watched(setting: Setting, text: str) -> Iterator[Variant]:
+    """The variants of a text, and if outputs of them lack long numbers, prices, times or letters of names, those with placeholders for
+    these.
+    """
+    lost = set[str]()
+    watch = partial(_with_lost, source=text, languages=setting.languages, lost=lost)
+    yield from (each.changed("", watch) for each in _in_plain_characters(setting, text))
+    if not lost:
+        return
+    written, spans = with_written(plain_characters(text, setting.lacks), lost, *setting.languages)
+    also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if setting.lacks(character)])])
+    inner = variants(written, latin=setting.latin, also=also, unchanged=False, placeholders=FOR_LOST)
+    yield from (each.changed("", watch) for each in inner if each.name != IN_PARTS)
+
+
+def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[str]) -> Restored:
+    """An output with its quantities as its language writes them, and the problems that long numbers, prices, times or letters of names
+    are missing; these are added to `lost`.
+    """
+    output = tidied_numbers(source, realise(source, restored.text, languages))
+    numbers, names = lost_long_numbers(source, output, languages), shortened_names(source, output, languages[1])
+    lost.update(numbers, names)
+    found = [*(Problem("number lost", each) for each in numbers), *(Problem("name shortened", each) for each in names)]
+    return Restored(output, (*restored.problems, *found))
+
+
+def _in_plain_characters(setting: Setting, text: str) -> Iterator[Variant]:
+    plain = plain_characters(text, setting.lacks)
+    inner = _with_known_signs(setting, plain)
+    if plain == text:
+        yield from inner
+    else:
+        change, draft = partial(_with_own_characters, source=text), partial(plain_characters, lacks=setting.lacks)
+        yield from (each.changed("plain characters", change, draft) for each in inner)
+
+
+def _with_own_characters(restored: Restored, source: str) -> Restored:
+    """An output with a no-break space after each number that has one in the source, and with the source's kind of ellipsis and of dash
+    in ranges of numbers.
+    """
+    output = restored.text
+    if ELLIPSIS in source and DOTS not in source:
+        output = output.replace(DOTS, ELLIPSIS)
+    return restored._replace(text=with_dashes_of_ranges(source, with_fixed_spaces(source, output)))
+
+
+def _with_known_signs(setting: Setting, text: str) -> Iterator[Variant]:
+    protected = protected_spans(text, latin=setting.latin)
+    parts = split_at(text, protected)
+    lacking = "".join(sorted(character for character in set("".join(parts[::2])) if setting.lacks(character)))
+    spans = lacking_spans(text, lacking)
+    known, fitted = known_signs(text, lacking, setting.lacks), _fitted_signs(text, setting.languages)
+    if known:
+        parts[::2] = ["".join(known.get(character, character) for character in part) for part in parts[::2]]
+        shown = "".join(parts)
+        pairs = list(zip(text, shown, strict=True))
+        written_back = {sign for character, sign in known.items() if character not in DOUBLE_QUOTES}
+        written_back |= set("()") if written_back & set("()") else set()  # none is added in the output either
+        originals = {sign: "".join(old for old, new in pairs if new == sign) for sign in written_back}
+        signs = {each: sign for sign, own in originals.items() for each in own}
+        rest = lacking_spans(shown, [character for character in lacking if character not in known])
+        kept = tuple(text[start:end] for start, end in protected)
+        change = partial(_with_originals, originals=originals, source=text, spans=kept, fitted=fitted)
+        draft = partial(_with_signs, signs=signs)
+        yield from (each.changed("known signs", change, draft) for each in variants(shown, latin=setting.latin, also=rest))
+    # Amounts with signs that are lacking, too, are written as in the target language.
+    written, moved = written_in(text, spans, setting.languages)
+    yield from variants(written, latin=setting.latin, also=moved, unchanged=not known)
+
+
+def _fitted_signs(text: str, languages: Languages) -> frozenset[str]:
+    """The signs of currencies that stand only in prices. An output need not be checked for these signs: `realise` writes the sign beside
+    each amount, and lost amounts are found by another check.
+    """
+    if languages[0] == languages[1] or convention(languages[1]) is None:
+        return frozenset()
+    prices = Counter(quantity.sign for quantity in find_quantities(text, languages[0]) if quantity.sign)
+    return frozenset(sign for sign, count in prices.items() if text.count(sign) == count)
+
+
+def _with_originals(
+    restored: Restored, originals: Mapping[str, str], source: str, spans: Sequence[str], fitted: frozenset[str]
+) -> Restored | None:
+    """An output with the original characters, in order, for the known ones that stood for them in the text.
+
+    `originals` maps each known character to those in the `source` that were written as it, itself included. None if the output has more or
+    fewer of the known ones, other than those that stand for `fitted` signs, or if one of the protected `spans` is changed.
+    """
+    output = restored.text
+    if any(output.count(known) != len(found) for known, found in originals.items() if not found or not fitted.issuperset(found)):
+        return None
+    found = {known: cycle(characters) for known, characters in originals.items()}
+    output = "".join(next(found[character]) if character in found else character for character in output)
+    return restored._replace(text=output) if holds(output, source, spans) else None
+
+
+def _with_signs(text: str, signs: Mapping[str, str]) -> str:
+    return "".join(signs.get(character, character) for character in text)
