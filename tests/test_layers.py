@@ -30,7 +30,7 @@ LAYERS = (
     {"text.locale"},
     {"text.protect"},
     {"text.view"},
-    {"text", "text.edits", "text.folding", "text.io", "text.tokenize"},
+    {"text", "text.edits", "text.folding", "text.io", "text.marks", "text.tokenize"},
     {
         "devices",
         "digests",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from specdec_cli.english.lexicon import is_known, readings
 from specdec_cli.text.locale.conventions import is_abbreviation
+from specdec_cli.text.marks import DASHES, ENGLISH_OPENING
 
 NUMBER, NAME, PROTECTED = "<number>", "<name>", "<protected>"
 # The typographic apostrophe.
@@ -26,7 +27,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_OPENING = frozenset("\"'“\u2018([«¿¡-\u2013—")
+_OPENING = frozenset(f"{ENGLISH_OPENING}{DASHES}\u00ab\u00bf\u00a1")
 _ENDING = frozenset({".", "!", "?", "…", "..."})
 
 

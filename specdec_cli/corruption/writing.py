@@ -5,6 +5,7 @@ from random import Random
 from specdec_cli.corruption.tokens import APOSTROPHE, NAME, Sentence, TokenEdit, replace_gap, set_text, straight
 from specdec_cli.english.lexicon import readings
 from specdec_cli.english.words import AUXILIARIES, CLOSED, CONJUNCTIONS, PREPOSITIONS, SUBJECTS, word_list, word_set
+from specdec_cli.text.marks import ENGLISH_CLOSING
 
 # Probability of a wrong comma before a word, or after a word that begins a sentence.
 _COMMA_BEFORE = dict.fromkeys(word_list("and but because that which if when or so who where while"), 1.0)
@@ -18,7 +19,7 @@ _CONTRACTED = ("n't", "'re", "'ve", "'ll", "'m", "it's", "that's", "let's", "wha
 _SHARE_OF_MISPLACED = 0.15
 _SHARE_OF_PLURALS = 0.05
 _FINAL = frozenset({".", "!", "?"})
-_CLOSING = frozenset({'"', "'", "”", APOSTROPHE, ")"})
+_CLOSING = frozenset(ENGLISH_CLOSING)
 
 
 def _is_last(sentence: Sentence, i: int) -> bool:

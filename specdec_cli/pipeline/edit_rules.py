@@ -9,8 +9,9 @@ from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown
 from specdec_cli.pipeline.ignored_edits import edits_outside
 from specdec_cli.text.edits import Edit, split_words
 from specdec_cli.text.locale.quantities import Span
+from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
-from specdec_cli.text.shape import STOPS, is_in_capitals, is_title, lowers_word
+from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.speller import changes_abbreviation, changes_name
 

@@ -1,5 +1,5 @@
-"""All variants of a text: with other characters, quotation marks and brackets, in small letters, with other dates and ordinals, in parts, and
-with placeholders for what an output lacks.
+"""All variants of a text: with other characters, quotation marks and brackets, in small letters, with other dates and ordinals, in parts,
+and with placeholders for what an output lacks.
 """
 
 import re
@@ -17,10 +17,9 @@ from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import spelled_out
+from specdec_cli.text.marks import DOTS, ELLIPSIS
 from specdec_cli.text.protect.characters import (
-    DOTS,
     DOUBLE_QUOTES,
-    ELLIPSIS,
     Lacks,
     known_signs,
     lacking_spans,

@@ -10,11 +10,12 @@ from unicodedata import category, normalize
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.text.io.lines import read_listed
+from specdec_cli.text.marks import DASHES, OPENING
 from specdec_cli.text.protect.spans import protected_spans
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _WORD = re.compile(r"\w")
-_OPENING = " \t\u00a0\"'([{\u00ab\u00bb\u201e\u201c\u201a\u2018\u201d\u2019*_#-\u2013\u2014"
+_BEFORE_WORDS = f" \t\u00a0*_#{DASHES}{OPENING}\u2019"
 _ENDS = ".!?:\u2026"
 _LONGEST = 500
 """The most characters of a term or its translation."""
@@ -110,7 +111,7 @@ def come_out(terms: Sequence[Term], output: str) -> list[bool]:
 
 def begins_sentence(text: str, start: int) -> bool:
     """Whether what stands at the offset `start` of `text` begins a sentence."""
-    before = text[:start].rstrip(_OPENING)
+    before = text[:start].rstrip(_BEFORE_WORDS)
     return not before or (before[-1] in _ENDS and len(before) < start)
 
 

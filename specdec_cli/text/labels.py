@@ -7,6 +7,7 @@ from pathlib import Path
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import write_atomically
 from specdec_cli.text.io.lines import read_listed
+from specdec_cli.text.locale.languages import NAME_PARTICLES
 
 FILE = "labels.tsv"
 """The name of the file of labels in a bundle: label, tab, translation on each line; lines that begin with # are comments."""
@@ -17,7 +18,6 @@ NAME = "{name}"
 _GREETING = re.compile(r"([^,:!]{1,100})[,:!](?=\s|$)")
 _NAME_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019-])*|[^\W\d_]\.")
 """A word of a name, or an initial."""
-_PARTICLES = ("al", "bin", "da", "de", "del", "den", "der", "di", "la", "le", "van", "von", "zu")
 _LONGEST_NAME = 6
 """Words of a name at most."""
 
@@ -102,7 +102,7 @@ def _is_name(text: str) -> bool:
     words = text.split(" ")
     if len(words) > _LONGEST_NAME or not all(map(_NAME_WORD.fullmatch, words)):
         return False
-    return words[-1][:1].isupper() and all(word[:1].isupper() or word in _PARTICLES for word in words)
+    return words[-1][:1].isupper() and all(word[:1].isupper() or word in NAME_PARTICLES for word in words)
 
 
 def _translations(path: Path, lines: Iterable[tuple[int, str]]) -> dict[str, str]:

@@ -6,24 +6,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.marks import APOSTROPHES, QUOTATION_MARKS
 from specdec_cli.text.protect.spans import protected_spans
 
-_CLOSING = {
-    '"': '"',
-    "\u201c": "\u201d",
-    "\u201e": '\u201c\u201d"',
-    "\u00ab": "\u00bb",
-    "\u00bb": "\u00ab",
-    "'": "'",
-    "\u2018": "\u2019",
-    "\u201a": "\u2018\u2019'",
-    "\u2039": "\u203a",
-    "\u203a": "\u2039",
-}
-"""For each mark that opens a quotation, those that close it."""
-_ALL = frozenset(_CLOSING) | frozenset("".join(_CLOSING.values()))
+_ALL = frozenset(QUOTATION_MARKS) | frozenset("".join(QUOTATION_MARKS.values()))
 _DOUBLE = frozenset('"\u201c\u201d\u201e\u00ab\u00bb')
-_APOSTROPHES = "'\u2019"
 _SIGN = re.compile("[" + re.escape("".join(sorted(_ALL))) + "]")
 _BEFORE_OPENING = "([{\u2013\u2014/-"
 WRITTEN = {"de": ("\u201e\u201c", "\u201a\u2018"), "en": ('""', "''")}
@@ -85,7 +72,7 @@ def quotations(text: str) -> tuple[Quotation, ...]:
 
     for place in signs:
         sign, before, after = text[place], text[place - 1 : place] or " ", text[place + 1 : place + 2] or " "
-        if sign in _APOSTROPHES and before.isalnum() and after.isalnum():
+        if sign in APOSTROPHES and before.isalnum() and after.isalnum():
             continue
         if (index := _closed(text, place, [start for start, _ in opened])) is not None and _may_close(text, place, before, after):
             for _, inner in opened[index + 1 :]:  # of marks that are not closed, as an apostrophe before a word
@@ -93,7 +80,7 @@ def quotations(text: str) -> tuple[Quotation, ...]:
             start, inner = opened[index]
             del opened[index:]
             level().append(Quotation(start, place + 1, tuple(inner)))
-        elif sign in _CLOSING and _may_open(text, place, before, after, opened[-1][0] if opened else -1):
+        elif sign in QUOTATION_MARKS and _may_open(text, place, before, after, opened[-1][0] if opened else -1):
             opened.append((place, []))
         elif not opened and (not found or found[0].opens) and _ends_earlier(text, place, before, after):
             found = [Quotation(0, place + 1, tuple(found), opens=False)]
@@ -106,14 +93,14 @@ def quotations(text: str) -> tuple[Quotation, ...]:
 
 def _closed(text: str, place: int, opened: Sequence[int]) -> int | None:
     """The index of the last one of the `opened` marks that the mark at `place` closes; None if there is none."""
-    return next((index for index in reversed(range(len(opened))) if text[place] in _CLOSING[text[opened[index]]]), None)
+    return next((index for index in reversed(range(len(opened))) if text[place] in QUOTATION_MARKS[text[opened[index]]]), None)
 
 
 def _may_close(text: str, place: int, before: str, after: str) -> bool:
     if before.isspace() or after.isalnum():
         return False
-    is_plural = text[place] in _APOSTROPHES and before == "s" and after == " "
-    return not (is_plural and re.search(f"(?<![\\s\\w])[{_APOSTROPHES}](?!\\w)", text[place + 1 :]) is not None)
+    is_plural = text[place] in APOSTROPHES and before == "s" and after == " "
+    return not (is_plural and re.search(f"(?<![\\s\\w])[{APOSTROPHES}](?!\\w)", text[place + 1 :]) is not None)
 
 
 def _may_open(text: str, place: int, before: str, after: str, outer: int) -> bool:

@@ -4,7 +4,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from specdec_cli.text.edits import Edit, count_words
-from specdec_cli.text.locale.languages import is_function_word, short_code
+from specdec_cli.text.locale.languages import BEGINNINGS_IN_GERMAN, is_function_word, short_code
+from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -71,13 +72,6 @@ def with_small_function_word(output: str, source: str) -> str:
     return output[: first.start(1)] + first[1].lower() + output[first.end(1) :]
 
 
-_SMALL_IN_GERMAN = """
-    anbei bald bitte danke eben entschuldige gern gerne gestern gut haben hast herzlichen hiermit hoffentlich kannst kommst
-    könnt könnten könntest könntet leider letzte letzten lieben morgen möchtest nochmals nächste nächsten schade schön tut
-    unser unsere unserer vielen vielleicht vor wann weißt wenn willst wollen wollt würde würden würdest zunächst zurzeit"""
-"""Words with which a sentence behind a greeting often begins, beside function words; other capitals may be those of nouns."""
-
-
 def with_small_beginning(output: str, source: str, language: str) -> str:
     """Return `output`, in the target `language`, which goes on behind a greeting as `source` does, with a small letter at its beginning if
     `source` begins with one, or with the English "I". This word, words of the source, such as names, the polite "Sie", and what may be a
@@ -93,7 +87,7 @@ def with_small_beginning(output: str, source: str, language: str) -> str:
         return output
     if _YOU.match(source) and _POLITE.fullmatch(first[1]):
         return output
-    if short_code(language) == "de" and not is_function_word(first[1]) and first[1].lower() not in _SMALL_IN_GERMAN.split():
+    if short_code(language) == "de" and not is_function_word(first[1]) and first[1].lower() not in BEGINNINGS_IN_GERMAN:
         return output
     return output[: first.start(1)] + first[1][0].lower() + output[first.start(1) + 1 :]
 
@@ -116,7 +110,6 @@ _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc))\.$")
 """An abbreviation whose stop ends no sentence: `p.m.`, `etc.`"""
 _PAUSES_AT_END = re.compile(r"[,;:]+(?=[,;:]$)")
-STOPS = ".?!\u3002\uff01\uff1f"
 _MARKS = STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
 _PAUSES = ",;:\u2013\u2014"
 _STOP = re.compile(r"(?<!\.)[.!?]$")

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, Self
 
 from specdec_cli.text.edits import Edit
+from specdec_cli.text.marks import PICTURES
 
 PieceKind = Literal["text", "gap", "markup"]
 
@@ -356,8 +357,6 @@ def _cuts(edit: Edit, places: Sequence[int]) -> list[int] | None:
     return cuts
 
 
-PICTURES = r"\u2190-\u21ff\u2300-\u23ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
-"""Ranges of emoji, pictographs and arrows."""
 _PICTURE = re.compile(f"[{PICTURES}]")
 _WORD = re.compile(r"\w+")
 _MARKS = "'\"-"

@@ -7,10 +7,7 @@ import re
 
 import pytest
 
-from specdec_cli.pipeline.translator import LineTranslator
-from specdec_cli.text.checks import NUMBERS
-from tests.pipeline.test_drawn_kinds import Drawn, Kind, drawn, wrong
-from tests.stored_engine import opened
+from tests.drawn import Drawn, Kind, check_translations
 
 ENGLISH = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 GERMAN = ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"]
@@ -475,11 +472,4 @@ KINDS = (
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
 @pytest.mark.parametrize("seed", [31, 32])
 def test_drawn_dates_come_out_or_have_a_warning(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
-    texts = list(drawn(kind, seed))
-    bundle, engine = opened(kind.bundle, pytestconfig.cache)
-    translator = LineTranslator.of_bundle(engine, bundle)
-    found = list(translator.translate([each.source for each in texts]))
-    faults = [(each.source, output.text, output.warnings) for each, output in zip(texts, found, strict=True) if wrong(each, output.text)]
-    print(f"\n{kind.draw.__name__:32} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
-    assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults
-    assert all(NUMBERS in warnings for _, _, warnings in faults), faults
+    check_translations(kind, seed, pytestconfig.cache)

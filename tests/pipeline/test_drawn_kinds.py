@@ -7,7 +7,6 @@ import html
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import pytest
 
@@ -17,19 +16,8 @@ from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.locale.languages import is_function_word
+from tests.drawn import Drawn, Kind, drawn, wrong
 from tests.stored_engine import opened
-
-
-class Drawn(NamedTuple):
-    """A text, and what its translation or correction must be like: each pattern of `has` is in it, and none of `lacks`; each text of
-    `keeps` is in it as often as in the source, with no letter or hyphen beside it that the source does not have there.
-    """
-
-    source: str
-    has: tuple[str, ...] = ()
-    lacks: tuple[str, ...] = ()
-    keeps: tuple[str, ...] = ()
-
 
 THOUSANDS = (
     "The stadium holds {} people.",
@@ -943,17 +931,6 @@ def abbreviations(draw: random.Random) -> Drawn:
     return Drawn(frame.format(token), keeps=(token,))
 
 
-class Kind(NamedTuple):
-    """A kind of texts, the share of them that must come out right, in percent, the task, the format of a document or "", and the
-    bundle that translates."""
-
-    draw: Callable[[random.Random], Drawn]
-    share: int
-    task: str = "translate"
-    format: str = ""
-    bundle: str = "en-de"
-
-
 RANGES = (
     "Wait for {} minutes.",
     "The years {} were hard.",
@@ -1048,30 +1025,6 @@ KINDS = (
     Kind(spaces, 90, "correct"),
     Kind(spaces_that_stay, 97, "correct"),
 )
-
-
-def wrong(drawn: Drawn, output: str) -> bool:
-    """Whether an output lacks what it must have, or has what it must not have."""
-    return (
-        not all(re.search(each, output) for each in drawn.has)
-        or any(re.search(each, output) for each in drawn.lacks)
-        or any(_differs(text, drawn.source, output) for text in set(drawn.keeps))
-    )
-
-
-def _differs(text: str, source: str, output: str) -> bool:
-    beside = re.compile(rf"[\w-]{re.escape(text)}|{re.escape(text)}[\w-]")
-    return source.count(text) != output.count(text) or len(beside.findall(output)) > len(beside.findall(source))
-
-
-def drawn(kind: Kind, seed: int, count: int = 60) -> Iterator[Drawn]:
-    """`count` different texts of a kind."""
-    draw, seen = random.Random(f"{kind.draw.__name__} {seed}"), set[str]()
-    while len(seen) < count:
-        one = kind.draw(draw)
-        if one.source not in seen:
-            seen.add(one.source)
-            yield one
 
 
 def outputs(kind: Kind, texts: Sequence[str], cache: pytest.Cache) -> list[str]:

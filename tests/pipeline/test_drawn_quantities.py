@@ -8,11 +8,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from specdec_cli.pipeline.translator import LineTranslator
-from specdec_cli.text.checks import NUMBERS
-from specdec_cli.text.glossary import Term, open_glossary
-from tests.pipeline.test_drawn_kinds import Drawn, Kind, drawn, wrong
-from tests.stored_engine import opened
+from specdec_cli.text.glossary import Term
+from tests.drawn import Drawn, Kind, check_translations
 
 LISTS_OF_TIMES = (
     "The buses leave at {} and {}.",
@@ -335,15 +332,4 @@ KINDS = (
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
 @pytest.mark.parametrize("seed", [21, 22])
 def test_drawn_quantities_come_out_or_have_a_warning(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
-    texts = list(drawn(kind, seed))
-    bundle, engine = opened(kind.bundle, pytestconfig.cache)
-    source, target = kind.bundle.split("-")
-    translator = LineTranslator(engine, bundle.tokenizer, languages=(source, target))
-    translator.use_labels(bundle.labels)
-    if kind.draw is beside_placeholders:
-        translator.use_glossary(open_glossary(TERMS, bundle.shape.order))
-    found = list(translator.translate([each.source for each in texts]))
-    faults = [(each.source, output.text, output.warnings) for each, output in zip(texts, found, strict=True) if wrong(each, output.text)]
-    print(f"\n{kind.draw.__name__:32} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
-    assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults
-    assert all(NUMBERS in warnings for _, _, warnings in faults), faults
+    check_translations(kind, seed, pytestconfig.cache, terms=TERMS if kind.draw is beside_placeholders else ())

@@ -9,7 +9,6 @@ from specdec_cli.text.locale.quantities import (
     NO_TEXT,
     PERCENT,
     SYMBOL,
-    THIN_SPACES,
     Languages,
     as_written,
     find_quantities,
@@ -20,6 +19,7 @@ from specdec_cli.text.locale.quantities import (
 )
 from specdec_cli.text.locale.ranges import find_ranges, written_range
 from specdec_cli.text.locale.words import CODES, CURRENCIES
+from specdec_cli.text.marks import THIN_SPACES
 
 _ITEM = rf"[-\u2212]?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{SYMBOL}|{CODES})?"
 _ALONE = re.compile(rf"\s*{_ITEM}(?:\s?[-\u2013\u2014\u00d7x]\s?{_ITEM})*\s*")

@@ -12,6 +12,17 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.date_words import (
+    AFTER_AMOUNT,
+    BEFORE_AMOUNT,
+    BEFORE_BOTH,
+    DATE_WORDS,
+    NO_AGE,
+    NOT_BEFORE,
+    NOT_BEFORE_MONTH,
+    ORDINAL_WORD,
+    SEPARATORS,
+)
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, hidden
 from specdec_cli.text.locale.words import NUMBER_WORDS
@@ -21,30 +32,11 @@ Kind = Literal["day", "month", "decade", "weekdays", "months"]
 _DAY = r"(?P<day{0}>0?[1-9]|[12]\d|3[01])"
 _YEAR = r"(?P<year>1\d{3}|2[01]\d\d)(?![\w%]|[.,:]\d)"
 _DECADE = r"['\u2019]?(?P<year>(?:1\d|20)?\d0)"
-_NO_AGE = "".join(
-    rf"(?<!\b{word} )" for word in ["his", "her", "their", "my", "your", "our", "seinen", "ihren", "meinen", "deinen", "unseren"]
-)
-"""No words that make a decade an age: "in his 20s"."""
 _DASH = re.compile(r"\s?[-\u2013]\s?")
 _BEGIN = r"(?<![\w.,:/-])"
-_IN = re.compile(r"\b[Ii]n $")
-_COUNTED = re.compile(r"\s(?:per\s?cent|people|men|women|children|million|(?!is\b|was\b|as\b|this\b|its\b)[a-z]+s\b)|\s?[%\u00b0]")
-"""What is before or after a number that is no day: "In May 20 people came"."""
 _TOKEN = re.compile(r"(?P<number>\d+)(?:st|nd|rd|th)?(?!\w)|[^\W\d_]+")
 _BETWEEN_TOKENS = re.compile(r"[\s.,]*(?:[-\u2013]|\b(?:bis|zum|und|to|the|of|and|Uhr)\b)?[\s.,]*")
-_ORDINAL_WORD = re.compile(r"(?:te[nrs]?|first|second|third)$")
-_NOT_BEFORE = {
-    "en": re.compile(r"\bby (?:the )?$"),
-    "de": re.compile(r"\b(?:um|auf|von|aus|aus dem|aus den|auf dem) $", re.IGNORECASE),
-}
-"""What does not stand before a range of days in English, and before a day in German."""
-_BEFORE_BOTH = {
-    ("en", "de"): {r"\b(?:by|until|till) $": "bis|sp\u00e4testens|vor", r"\bsince $": "seit"},
-    ("de", "en"): {r"\bbis (?:zum )?$": "by|until|till|to|before", r"\bseit (?:dem )?$": "since"},
-}
-"""What is before a date in a source, and what must then be before it in a translation."""
 _LONGEST_BEFORE = 16
-_NOT_BEFORE_MONTH = re.compile(r"\b(?:am|zum|um|auf) $", re.IGNORECASE)
 _LONGEST_RUN = 6
 _STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
 
@@ -63,47 +55,11 @@ class _Names(NamedTuple):
     full: str
 
 
-class _Words(NamedTuple):
-    """Patterns of what is around the days, names and years of dates in a language."""
-
-    before_day: str
-    after_day: str
-    before_month: str
-    before_year: str
-    after_weekday: str
-    decade: str
-    to: str
-    also: str
-
-
-_WORDS = {
-    "en": _Words(
-        before_day="(?:the )?",
-        after_day=r"(?:st|nd|rd|th)?(?!\w|[.:/,]\d)",
-        before_month=" (?:of )?",
-        before_year="(?:,| of)? ",
-        after_weekday=",? (?:(?:on )?the )?",
-        decade="s",
-        to="to|until|till|through",
-        also="and|or",
-    ),
-    "de": _Words(
-        before_day="",
-        after_day=r"\. ?(?!\d)",
-        before_month="",
-        before_year=" (?:des Jahres )?",
-        after_weekday=",? (?:(?:de[nmrs]|am) )?",
-        decade="er(?:n|s)?",
-        to="bis(?: zum)?",
-        also="(?:und|oder)(?: de[mn])?",
-    ),
-}
-_SEPARATORS = {"to": "bis", "and": "und", "or": "oder"}
-
-
 @dataclass(frozen=True, slots=True)
 class Date:
     """A date, or a range of dates or of names, from `start` to `end` of a text.
+
+    Its parts have no order or form of their own, as the digits of a `Quantity` do: what a language writes is made from names and numbers.
 
     - `day`, `month`, `year`, `weekday`: those of the date, or of the end of the range; 0 for what is not said. Months and weekdays are
       counted from 1 (January, Monday).
@@ -237,12 +193,12 @@ def _is_odd(date: Date, found: Date, source: str, output: str, languages: Langua
     there, before = (text[max(each.start - _LONGEST_BEFORE, 0) : each.start] for text, each in ((source, date), (output, found)))
     if before.rstrip().rpartition(" ")[2].removesuffix("s") in _names()[code].months:
         return True
-    for own, other in _BEFORE_BOTH[source_code, code].items():
+    for own, other in BEFORE_BOTH[source_code, code].items():
         if re.search(own, there, re.IGNORECASE):
             return re.search(rf"\b(?:{other})\b", before, re.IGNORECASE) is None
     if found.kind == "month":
-        return code == "de" and _NOT_BEFORE_MONTH.search(before) is not None
-    is_placed = found.kind != "day" or (code == "en" and not found.is_range) or not _NOT_BEFORE[code].search(before)
+        return code == "de" and NOT_BEFORE_MONTH.search(before) is not None
+    is_placed = found.kind != "day" or (code == "en" and not found.is_range) or not NOT_BEFORE[code].search(before)
     weekdays = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
     return not is_placed or (any(weekdays) and (found.first[2], found.weekday) != weekdays)
 
@@ -318,7 +274,7 @@ def _in_full(code: str, found: re.Match[str]) -> str:
 @cache
 def _patterns(code: str, any_case: bool) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
     """The patterns of dates of a language, those of longer forms first."""
-    words, names = _WORDS[code], _names()[code]
+    words, names = DATE_WORDS[code], _names()[code]
     months, weekdays = _with_stop(code, "months", names.months), _with_stop(code, "weekdays", names.weekdays)
 
     def day(place: int) -> str:
@@ -349,7 +305,7 @@ def _patterns(code: str, any_case: bool) -> tuple[tuple[Kind, re.Pattern[str]], 
     found: list[tuple[Kind, str]] = [("day", each) for each in days]
     found += [
         ("month", f"{month(2)}{words.before_year}{_YEAR}"),
-        ("decade", rf"{_NO_AGE}{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
+        ("decade", rf"{NO_AGE}{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
         ("weekdays", f"(?P<weekday1>{weekdays}){between}(?P<weekday2>{weekdays})"),
         ("months", f"{month(1)}{between}{month(2)}"),
     ]
@@ -400,9 +356,9 @@ def _separator(found: str, code: str) -> str:
     if not found or _DASH.fullmatch(found):
         return found
     if code:
-        return f" {_SEPARATORS[word] if code == 'de' else word} "
-    english = {own: name for name, own in _SEPARATORS.items()}
-    return word if word in _SEPARATORS else english.get(word, "to")
+        return f" {SEPARATORS[word] if code == 'de' else word} "
+    english = {own: name for name, own in SEPARATORS.items()}
+    return word if word in SEPARATORS else english.get(word, "to")
 
 
 def _is_day(match: re.Match[str], date: Date) -> bool:
@@ -410,7 +366,7 @@ def _is_day(match: re.Match[str], date: Date) -> bool:
     number = date.text.rpartition(" ")[2]
     if date.year or not number.isdecimal():
         return True
-    return not _IN.search(match.string, max(date.start - 3, 0), date.start) and _COUNTED.match(match.string, date.end) is None
+    return not BEFORE_AMOUNT.search(match.string, max(date.start - 3, 0), date.start) and AFTER_AMOUNT.match(match.string, date.end) is None
 
 
 def _has_word(date: Date, output: str, language: str) -> bool:
@@ -419,7 +375,7 @@ def _has_word(date: Date, output: str, language: str) -> bool:
         return False
     words = re.findall(r"\w+", output)
     return month_name(date.month, language) in words and any(
-        NUMBER_WORDS.get(each.lower()) == f"{date.day}" and _ORDINAL_WORD.search(each) for each in words
+        NUMBER_WORDS.get(each.lower()) == f"{date.day}" and ORDINAL_WORD.search(each) for each in words
     )
 
 

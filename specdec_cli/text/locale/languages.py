@@ -46,6 +46,63 @@ _FUNCTION_WORDS = {
     "pt": """o os as um uma é não que de do da dos das em no na por para com se mais como mas ele ela eu nós você seu sua são foi
     ser está muito também""",
 }
+BEGINNINGS_IN_GERMAN = frozenset(
+    [
+        "anbei",
+        "bald",
+        "bitte",
+        "danke",
+        "eben",
+        "entschuldige",
+        "gern",
+        "gerne",
+        "gestern",
+        "gut",
+        "haben",
+        "hast",
+        "herzlichen",
+        "hiermit",
+        "hoffentlich",
+        "kannst",
+        "kommst",
+        "könnt",
+        "könnten",
+        "könntest",
+        "könntet",
+        "leider",
+        "letzte",
+        "letzten",
+        "lieben",
+        "morgen",
+        "möchtest",
+        "nochmals",
+        "nächste",
+        "nächsten",
+        "schade",
+        "schön",
+        "tut",
+        "unser",
+        "unsere",
+        "unserer",
+        "vielen",
+        "vielleicht",
+        "vor",
+        "wann",
+        "weißt",
+        "wenn",
+        "willst",
+        "wollen",
+        "wollt",
+        "würde",
+        "würden",
+        "würdest",
+        "zunächst",
+        "zurzeit",
+    ]
+)
+"""Words with which a German sentence behind a greeting often begins, beside function words; other capitals may be those of nouns."""
+NAME_PARTICLES = frozenset(("al", "bin", "da", "de", "del", "den", "der", "di", "la", "le", "van", "von", "zu"))
+"""Words with small letters inside of names of persons."""
 DETECTED = frozenset(_FUNCTION_WORDS)
 """The languages of which function words are known."""
 _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"

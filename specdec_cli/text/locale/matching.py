@@ -13,7 +13,6 @@ from specdec_cli.text.locale.quantities import (
     PERCENT,
     SIGN_AFTER,
     SIGN_BEFORE,
-    THIN_SPACES,
     UNIT,
     Languages,
     Quantity,
@@ -30,6 +29,7 @@ from specdec_cli.text.locale.quantities import (
 )
 from specdec_cli.text.locale.scales import lost_currencies, lost_scales, with_scales
 from specdec_cli.text.locale.words import CURRENCIES, LATER_WORDS, MULTIPLIER, NOON_WORDS, NUMBER_WORDS, any_currency_name, half_of_day
+from specdec_cli.text.marks import THIN_SPACES
 
 _LEAST_DIGITS = 3
 """Numbers with fewer digits are not long: translations may write them as words or leave them out."""

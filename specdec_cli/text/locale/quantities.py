@@ -11,6 +11,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import is_function_word, short_code
 from specdec_cli.text.locale.words import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, half_of_day
+from specdec_cli.text.marks import THIN_SPACES
 from specdec_cli.text.protect.spans import protected_spans
 
 Span = tuple[int, int]
@@ -19,7 +20,6 @@ Languages = tuple[str, str]
 SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compile(rf"[ \u00a0]?([{CURRENCIES}])")
 _SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
 NO_TEXT = "\uffff"
-THIN_SPACES = "\u2009\u00a0\u202f"
 _DIGIT = "[0-9]"
 _LABEL = re.compile(
     r"\b(?:versions?|ver|v|releases?|chapters?|chap|ch|sections?|sect?|figures?|figs?|tables?|tab|steps?|parts?|appendix|exercises?|examples?"

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.date_words import DATE_WORDS
 from specdec_cli.text.locale.dates import Date, find_dates, month_name, to_between, written_date
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages
@@ -17,53 +18,6 @@ _DECADE = 1990
 _ATTEMPTS = 3
 
 
-class _Words(NamedTuple):
-    """Words of a language around ranges.
-
-    - `before`: a pattern of what is before a date: `range` and `between` are words of ranges, which are replaced with these.
-    - `every_day`: an adverb that stands for a range; `since`, `of_names`: what is before a range of days and one of names in its place.
-    - `to`, `to_name`: what is between two days, and two names; `between`: what is before and between two days after "between".
-    """
-
-    before: re.Pattern[str]
-    every_day: str
-    since: str
-    of_names: str
-    to: str
-    to_name: str
-    between: tuple[str, str]
-    on: str
-
-
-_WORDS = {
-    "en": _Words(
-        before=re.compile(
-            r"\b(?:(?P<range>from|on) |(?P<between>between) |(?:until|till|by|of|for|in|during|and|or|the|after|before|since) )$",
-            re.IGNORECASE,
-        ),
-        every_day="every day",
-        since="from ",
-        of_names="from ",
-        to=" to ",
-        to_name=" to ",
-        between=("between ", " and "),
-        on="on ",
-    ),
-    "de": _Words(
-        before=re.compile(
-            r"\b(?:(?P<range>vom|von|am|ab) |(?P<between>zwischen)(?: dem)? "
-            r"|(?:bis|bis zum|seit|nach|vor|f\u00fcr|in|im|und|oder|d(?:er|ie|as|en|em)) )$",
-            re.IGNORECASE,
-        ),
-        every_day="jeden Tag",
-        since="vom ",
-        of_names="von ",
-        to=" bis zum ",
-        to_name=" bis ",
-        between=("zwischen dem ", " und dem "),
-        on="am ",
-    ),
-}
 _BY = re.compile(r"\b[Bb]y $")
 """What is read as "until" at last."""
 _LONGEST_BEFORE = 20
@@ -81,7 +35,7 @@ class Substitute(NamedTuple):
         """The translation `output` of the text, with the right dates put back. None if a substitute, or the name of its month, does not
         stand in it exactly once.
         """
-        edits, months, words = list[Edit](), set[str](), _WORDS[short_code(language)]
+        edits, months, words = list[Edit](), set[str](), DATE_WORDS[short_code(language)]
         for other, date in self.replaced:
             places = _places(other, output, language)
             if len(places) != 1:
@@ -132,7 +86,7 @@ def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[
 
 def _other_range(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
     """The same for a range."""
-    words, (day, month) = _WORDS[code], _DAYS[(place + attempt) % len(_DAYS)]
+    words, (day, month) = DATE_WORDS[code], _DAYS[(place + attempt) % len(_DAYS)]
     before = words.before.search(text[max(date.start - _LONGEST_BEFORE, 0) : date.start])
     start = date.start - len(before.group()) if before and (before["range"] or before["between"]) else date.start
     if attempt == 0 and date.separator not in ("and", "or") and (not before or before["range"]):
@@ -147,7 +101,7 @@ def _other_range(text: str, date: Date, code: str, place: int, attempt: int) -> 
         begin, end = (date.first[2], date.weekday) if date.kind == "weekdays" else (1, 5)
         other = Date(0, 0, "", "weekdays", weekday=end, first=(0, 0, begin))
         first, last = written_date(other, code, "|").split("|")
-    opening, between = (words.since, words.to) if date.kind == "day" else (words.of_names, words.to_name)
+    opening, between = (words.since, words.to_day) if date.kind == "day" else (words.of_names, words.to_name)
     if before and before["between"]:
         opening, between = words.between
     elif date.separator in ("and", "or"):
@@ -175,7 +129,7 @@ def _as_at(text: str, start: int, new: str) -> str:
 def _places(other: Date, output: str, language: str) -> list[tuple[int, int, str]]:
     """Where a date is in an output, and what is between its ends."""
     if other is _EVERY_DAY:
-        return [(*found.span(), "") for found in re.finditer(_WORDS[short_code(language)].every_day, output, re.IGNORECASE)]
+        return [(*found.span(), "") for found in re.finditer(DATE_WORDS[short_code(language)].every_day, output, re.IGNORECASE)]
     if other.kind == "month":
         name = month_name(other.month, language)
         return [(*found.span(), "") for found in re.finditer(rf"(?<![\w-]){name}(?![\w-])(?!,? \d)", output)]

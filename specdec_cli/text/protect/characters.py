@@ -5,17 +5,15 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
+from specdec_cli.text.marks import DOTS, ELLIPSIS, FIXED_SPACES, PICTURES
 from specdec_cli.text.protect.spans import protected_spans, split_at
-from specdec_cli.text.view import PICTURES, Readable, Tag, Untagged
+from specdec_cli.text.view import Readable, Tag, Untagged
 
 Lacks = Callable[[str], bool]
 """Whether a vocabulary lacks a character."""
 _SPACED_NUMBER = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(\s)(?=\S)")
 """A number with a space after it."""
 _REPEATED_SPACES = re.compile(" {2,}")
-_FIXED = "\u00a0\u202f"
-"""No-break spaces."""
-ELLIPSIS, DOTS = "\u2026", "..."
 _EN_DASH = "\u2013"
 _CLOSED_DASH = re.compile(rf"(?<=[\w%\u20ac\u00a3]){_EN_DASH}(?=[\w$\u20ac\u00a3])")
 """An en dash without spaces, as in 1939\u20131945 and Mon\u2013Fri, which models read worse than a hyphen."""
@@ -57,7 +55,7 @@ def with_fixed_spaces(source: str, output: str) -> str:
     def written(found: re.Match[str]) -> str:
         own = spaces[re.sub("[.,]", "", found[1])]
         space = own.pop() if own else ""
-        return found[1] + (space if space in _FIXED and space else found[2])
+        return found[1] + (space if space in FIXED_SPACES and space else found[2])
 
     return _SPACED_NUMBER.sub(written, output)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from specdec_cli.text.view import PICTURES
+from specdec_cli.text.marks import PICTURES
 
 TAG_ATTRIBUTES = r"\s(?:(?:=\s*\"[^\"<]*\"|=\s*'[^'<]*'|[^<>])*+(?=>)|[^<>]*)"
 """A pattern for what is between the name and the end of a tag; a ">" in the quoted value of an attribute does not end the tag."""

@@ -9,11 +9,9 @@ from itertools import accumulate
 from math import ceil
 
 from specdec_cli.text.locale.conventions import is_abbreviation
+from specdec_cli.text.marks import CLOSING, ONLY_OPENING, OPENING
 from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans
 
-_OPENING = "\"'([{“”„‚‘‹›«»¿¡「『（《"
-_ONLY_OPENING = "([{„‚‹«¿¡"
-_CLOSING = "\"')]}“”’‘‹›«»」』）》"
 _WORD = re.compile(r"\S+")
 _ITEM_SIGN = re.compile(r"\b[12abAB][.)]\s")
 _ITEM = re.compile(r"(?:^|\s+)(?:(?P<digits>\d{1,2})(?P<close>[.)])|(?P<letter>[a-zA-Z])(?P<close2>\)))\s+")
@@ -22,11 +20,11 @@ _ITEM_TEXT = re.compile(r"(?!(?:and|or|und|oder|to|bis)\b)\b[^\W\d_]{2,}")
 _CONJUNCTION = re.compile(r"\b(?:and|or|und|oder|to|bis)$")
 _PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)+|{EMOTICON}")
 """Emoji, their short codes and emoticons, which are no part of the sentences beside them."""
-_FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(_CLOSING)}]*")
-_POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(_CLOSING)}]*\s|[。！？]")
+_FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(CLOSING)}]*")
+_POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*\s|[。！？]")
 # A byte order mark counts as white space before the text.
 _LEADING = re.compile(r"^[\s\ufeff]+")
-_CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(_CLOSING)}]))\s+|(?<=[，、；：])\s*")
+_CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(CLOSING)}]))\s+|(?<=[，、；：])\s*")
 _WORD_GAP = re.compile(r"\s+")
 Gap = tuple[int, int]
 """First and last offset of white space between texts."""
@@ -205,18 +203,18 @@ def _least_items(item: re.Match[str]) -> int:
 
 
 def _ends_sentence(word: str, following: str) -> bool:
-    bare = word.rstrip(_CLOSING)
+    bare = word.rstrip(CLOSING)
     if bare.endswith(("。", "！", "？")):
         return True
     if not bare.endswith((".", "!", "?", "…")) or not _begins_sentence(following):
         return False
-    return not is_abbreviation(bare.lstrip(_OPENING), following)
+    return not is_abbreviation(bare.lstrip(OPENING), following)
 
 
 def _begins_sentence(word: str) -> bool:
-    first = word.lstrip(_OPENING)[:1]
+    first = word.lstrip(OPENING)[:1]
     if not first:
-        return word[0] in _ONLY_OPENING
+        return word[0] in ONLY_OPENING
     return first.isdigit() or (first.isalpha() and not first.islower())
 
 

@@ -1,0 +1,73 @@
+"""Texts that are drawn from templates, and what their translations or corrections must have: records and checks of the tests of kinds."""
+
+import random
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import pytest
+
+from specdec_cli.pipeline.translator import LineTranslator
+from specdec_cli.text.checks import NUMBERS
+from specdec_cli.text.glossary import Term
+from tests.stored_engine import opened
+
+
+class Drawn(NamedTuple):
+    """A text, and what its translation or correction must be like: each pattern of `has` is in it, and none of `lacks`; each text of
+    `keeps` is in it as often as in the source, with no letter or hyphen beside it that the source does not have there.
+    """
+
+    source: str
+    has: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    keeps: tuple[str, ...] = ()
+
+
+class Kind(NamedTuple):
+    """A kind of texts, the share of them that must come out right, in percent, the task, the format of a document or "", and the
+    bundle that translates."""
+
+    draw: Callable[[random.Random], Drawn]
+    share: int
+    task: str = "translate"
+    format: str = ""
+    bundle: str = "en-de"
+
+
+def wrong(drawn: Drawn, output: str) -> bool:
+    """Whether an output lacks what it must have, or has what it must not have."""
+    return (
+        not all(re.search(each, output) for each in drawn.has)
+        or any(re.search(each, output) for each in drawn.lacks)
+        or any(_differs(text, drawn.source, output) for text in set(drawn.keeps))
+    )
+
+
+def _differs(text: str, source: str, output: str) -> bool:
+    beside = re.compile(rf"[\w-]{re.escape(text)}|{re.escape(text)}[\w-]")
+    return source.count(text) != output.count(text) or len(beside.findall(output)) > len(beside.findall(source))
+
+
+def drawn(kind: Kind, seed: int, count: int = 60) -> Iterator[Drawn]:
+    """`count` different texts of a kind."""
+    draw, seen = random.Random(f"{kind.draw.__name__} {seed}"), set[str]()
+    while len(seen) < count:
+        one = kind.draw(draw)
+        if one.source not in seen:
+            seen.add(one.source)
+            yield one
+
+
+def check_translations(kind: Kind, seed: int, cache: pytest.Cache, terms: Sequence[Term] = ()) -> None:
+    """Translate drawn texts of a kind with the shipped bundle: enough of them must come out right, and the others must have the warning
+    that numbers are lost.
+    """
+    texts = list(drawn(kind, seed))
+    bundle, engine = opened(kind.bundle, cache)
+    translator = LineTranslator.of_bundle(engine, bundle, terms=terms)
+    found = list(translator.translate([each.source for each in texts]))
+    faults = [(each.source, output.text, output.warnings) for each, output in zip(texts, found, strict=True) if wrong(each, output.text)]
+    print(f"\n{kind.draw.__name__:32} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
+    assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults
+    assert all(NUMBERS in warnings for _, _, warnings in faults), faults
