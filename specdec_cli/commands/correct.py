@@ -71,12 +71,16 @@ class FormatName(StrEnum):
     XLIFF = "xliff"
     HTML = "html"
     DOCX = "docx"
+    JSON = "json"
+    YAML = "yaml"
+    PROPERTIES = "properties"
+    INI = "ini"
+    CSV = "csv"
     TEXT = "text"
     GNU = "gnu"
     RDJSONL = "rdjsonl"
     SARIF = "sarif"
     GITHUB = "github"
-    JSON = "json"
 
 
 CorrectFormatOption = Annotated[
@@ -188,8 +192,8 @@ def correct(
 ) -> None:
     """Correct text line by line, and documents; what has no errors is copied byte for byte.
 
-    Documents are Markdown, subtitles, PO, XLIFF, HTML and Word. Addresses, placeholders, tags, code and text in other languages are not
-    changed. Lines are corrected as they arrive.
+    Documents are Markdown, subtitles, PO, XLIFF, HTML, Word, JSON, YAML, properties, INI and CSV. Addresses, placeholders, tags, code and
+    text in other languages are not changed. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
 
@@ -237,11 +241,14 @@ def correct(
 
 
 def _split_formats(names: Sequence[FormatName], *, check: bool) -> tuple[Format | None, ReportFormat]:
-    """Return the format of the input (None: not given) and that of the report of --check.
+    """Return the format of the input (None: not given) and that of the report of --check. JSON is both: with --check it is the report,
+    unless it is given twice or with another report.
 
     Raises UsageError for two of one kind, and for the format of a report without --check.
     """
     inputs, reports = [name for name in FORMATS if name in names], [name for name in REPORTS if name in names]
+    if names.count(FormatName.JSON) == 1:
+        (reports if not check or len(reports) > 1 else inputs).remove("json")
     for found in (inputs, reports):
         if len(found) > 1:
             raise UsageError(f"--format {found[0]} and --format {found[1]} are alternatives; give one")

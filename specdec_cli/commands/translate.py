@@ -47,7 +47,9 @@ if TYPE_CHECKING:
     from specdec_cli.pipeline.variants import Variant
     from specdec_cli.text.glossary import Term
 
-AllOption = Annotated[bool, output_option("--all", help="In PO and XLIFF files, translate again what is translated already.")]
+AllOption = Annotated[
+    bool, output_option("--all", help="In PO and XLIFF files, translate again what is translated already; in CSV, the first row too.")
+]
 NBestOption = Annotated[int, output_option("--n-best", metavar="N", min=1, help="With --json and beam search: hypotheses for each line.")]
 
 
@@ -164,9 +166,9 @@ def translate(
 ) -> None:
     """Translate text line by line, and documents.
 
-    Markdown, subtitles, PO, XLIFF, HTML and Word documents keep their structure. Lines are translated as they arrive, with --previous
-    after all were read. The sentences of a line are translated one by one and joined again; a model that summarises decodes a line as
-    one text.
+    Markdown, subtitles, PO, XLIFF, HTML, Word, JSON, YAML, properties, INI and CSV files keep their structure. Lines are translated as
+    they arrive, with --previous after all were read. The sentences of a line are translated one by one and joined again; a model that
+    summarises decodes a line as one text.
     """
     started = time.perf_counter()
 

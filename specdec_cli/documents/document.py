@@ -18,7 +18,8 @@ Purpose = Literal["translate", "correct"]
 class Source:
     """A document as it was read: its bytes, the name of its file for messages, and what it is read for.
 
-    With `redo`, units that are translated already are segments too; with `front_matter`, so are title and description of Markdown.
+    With `redo`, units that are translated already are segments too, and the first row of a table; with `front_matter`, so are title and
+    description of Markdown.
     """
 
     data: bytes

@@ -8,7 +8,7 @@ from specdec_cli.text.io.lines import COMPRESSED
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document, Source
 
-Format = Literal["lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx"]
+Format = Literal["lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx", "json", "yaml", "properties", "ini", "csv"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 """The names of all formats."""
 LINES, TEXT, *DOCUMENTS = FORMATS
@@ -22,6 +22,8 @@ _ENDINGS = {
     "mxliff": "xliff",
     "htm": "html",
     "xhtml": "html",
+    "arb": "json",
+    "yml": "yaml",
 }
 ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS))
 """The endings of the names of text files and documents, with the dot."""
@@ -65,4 +67,24 @@ def read_document(source: "Source", format: str) -> "Document":
             from specdec_cli.documents.docx import WordDocument
 
             return WordDocument(source)
+        case "json":
+            from specdec_cli.documents.json_file import read_json
+
+            return read_json(source)
+        case "yaml":
+            from specdec_cli.documents.yaml_file import read_yaml
+
+            return read_yaml(source)
+        case "properties":
+            from specdec_cli.documents.properties import read_properties
+
+            return read_properties(source)
+        case "ini":
+            from specdec_cli.documents.properties import read_ini
+
+            return read_ini(source)
+        case "csv":
+            from specdec_cli.documents.tables import read_table
+
+            return read_table(source)
     raise ValueError(f"{format}: not a format of documents")

@@ -3,16 +3,17 @@
 markdown-it-py finds the blocks. The text of each is then located in the lines of the file, so that all else is kept.
 """
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
-from specdec_cli.documents.document import Document, Purpose, Source, TextDocument
+from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.html import html_segments
+from specdec_cli.documents.json_file import in_double_quotes
 from specdec_cli.documents.reading import decode, load_library
 from specdec_cli.documents.segments import Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import ends_sentence, with_lines
+from specdec_cli.documents.yaml_file import in_single_quotes, plain
 from specdec_cli.errors import InputError
 from specdec_cli.text.protect.spans import CODE, FORMULA, TAG_ATTRIBUTES
 from specdec_cli.text.tags.markup import RAISED
@@ -53,7 +54,7 @@ def read_markdown(source: Source) -> Document:
     for token in tokens:
         if token.type in ("blockquote_open", "list_item_open") and token.level + 1 >= _DEEPEST:  # what is inside was not read
             raise InputError(f"{source.name}, line {token.map[0] + 1}: nested more than {_DEEPEST - 1} blocks deep")
-    front = front_matter_segments(content, source.purpose) if source.front_matter else ()
+    front = front_matter_segments(content) if source.front_matter else ()
     return TextDocument(source, content, [*front, *_segments(content, tokens, frozenset(references.get("references", ())))])
 
 
@@ -194,8 +195,6 @@ _VALUE = re.compile(
 )
 """A field with a value on its line. Values with escapes, with comments and on several lines are kept."""
 _COMMENT_OR_FIELD = re.compile(r"\s#|:(?:\s|$)")
-_UNSAFE = re.compile(r"[\s\"'\[\]{},&*!|>%@`#?:-]|(?:true|false|yes|no|null|~|[\d.+-].*)$", re.IGNORECASE)
-"""The beginning of a value of YAML that must be between quotation marks to be text."""
 
 
 def front_matter_end(content: str) -> int:
@@ -204,41 +203,26 @@ def front_matter_end(content: str) -> int:
     return found.end() if found else 0
 
 
-def front_matter_segments(content: str, purpose: Purpose) -> Iterator[Segment]:
-    """Yield the segments of title and description. A translation of a value without quotation marks gets some where it needs them; a
-    correction changes words of it only.
-    """
+def front_matter_segments(content: str) -> Iterator[Segment]:
+    """Yield the segments of title and description. A value without quotation marks gets some where its output needs them."""
     front = _FRONT_MATTER.match(content)
     if front is None:
         return
-    plain = _plain if purpose == "translate" else str
     for found in _VALUE.finditer(content, *front.span("lines")):
         kind = found.lastgroup or ""
         if kind == "plain" and (front[1] == "+++" or _COMMENT_OR_FIELD.search(found[kind])):
             continue
         builder = SegmentBuilder(content)
         builder.text(*found.span(kind))
-        escape = {"double": _in_double_quotes, "single": _in_single_quotes if front[1] == "---" else _in_literal}.get(kind, plain)
-        segment = builder.build(Layout(escape=escape))
+        escape = {"double": in_double_quotes, "single": in_single_quotes if front[1] == "---" else _in_literal}.get(kind, str)
+        segment = builder.build(Layout(escape=escape, quoted=plain if kind == "plain" else None))
         if segment is not None:
             yield segment
-
-
-def _in_double_quotes(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1]
-
-
-def _in_single_quotes(text: str) -> str:
-    return text.replace("'", "''")
 
 
 def _in_literal(text: str) -> str:
     """The text of a literal string of TOML, which has no escapes."""
     return text.replace("'", "\u2019")
-
-
-def _plain(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False) if _UNSAFE.match(text) or _COMMENT_OR_FIELD.search(text) else text
 
 
 Kind = Literal["open", "close", "single", "void", "line_break", "end"]

@@ -17,10 +17,11 @@ from specdec_cli.documents.messages import (
 )
 from specdec_cli.documents.reading import decode, known_encoding
 from specdec_cli.documents.segments import Change, Segment
+from specdec_cli.documents.values import unescaped
 from specdec_cli.documents.wrapped import line_groups, text_segment
 from specdec_cli.errors import InputError
 from specdec_cli.text.segment.forms import FormReader
-from specdec_cli.text.view import Part, view_of
+from specdec_cli.text.view import view_of
 
 _KEYWORD = re.compile(r"\ufeff?[ \t]*(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,3})\])?)[ \t]*(?=\")")
 _QUOTED = re.compile(r"[ \t]*\"((?:[^\"\\\r\n]|\\.)*)\"[ \t]*\r?$")
@@ -102,16 +103,13 @@ def read_entries(content: str, name: str) -> list[Entry]:
 
 def decoded(content: str, string: PoString) -> Segment:
     """Return the text of a string without escapes, as one segment, which may have line breaks."""
-    view = view_of(part for each in string.parts for part in _unescaped(content, *each) if part[0])
+    view = view_of(part for each in string.parts for part in unescaped(content, *each, _ESCAPE, _undone) if part[0])
     return Segment(view.text, view.pieces)
 
 
-def _unescaped(content: str, begin: int, finish: int) -> Iterator[Part]:
-    for found in _ESCAPE.finditer(content, begin, finish):
-        yield content[begin : found.start()], begin, found.start(), "text"
-        begin, letter = found.end(), found["letter"]
-        yield _of_bytes(found["bytes"]) if letter is None else _CONTROLS.get(letter, letter), found.start(), begin, "text"
-    yield content[begin:finish], begin, finish, "text"
+def _undone(escape: re.Match[str]) -> str:
+    letter = escape["letter"]
+    return _of_bytes(escape["bytes"]) if letter is None else _CONTROLS.get(letter, letter)
 
 
 def _of_bytes(escapes: str) -> str:

@@ -42,7 +42,8 @@ class Layout:
     `marks` has where the markup of each stand-in is in the document; `escape` is applied to all other text. If `width` is not 0, the
     result is wrapped into lines of at most `width` characters: `gap` separates them, `column` characters are before
     the first, and `can_begin` says which words may begin a line. `gaps` has the line breaks that the document has for the space after a
-    stand-in (the key "<g1> ") or before it (" <g1>"); they stay there.
+    stand-in (the key "<g1> ") or before it (" <g1>"); they stay there. For a text that is a value without quotation marks, `quoted` returns
+    the whole of it with those that it needs, or itself.
     """
 
     marks: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -52,9 +53,12 @@ class Layout:
     column: int = 0
     can_begin: Callable[[str], bool] = bool
     gaps: Mapping[str, str] = field(default_factory=dict)
+    quoted: Callable[[str], str] | None = None
 
     def write(self, output: str, read: Callable[[int, int], str]) -> str:
         """Return the text of the document for the `output` of a segment; `read` returns a part of the document."""
+        if self.quoted is not None and (quoted := self.quoted(output)) != output:
+            return quoted
         chunks, gaps, position = [""], list[str](), 0
         for found in STAND_IN.finditer(output):
             if found.group() not in self.marks:
@@ -104,7 +108,13 @@ class Segment(View):
 
     def edited(self, edits: Iterable[Edit]) -> Iterator[Change]:
         """Yield the changes of the document for those `edits` of the text that are `fitted`; line breaks and other gaps are kept."""
-        for edit in self.fitted(edits):
+        made = self.fitted(edits)
+        if made and self.layout.quoted is not None:
+            result = apply_edits(self.text, made)
+            if (quoted := self.layout.quoted(result)) != result:
+                yield Change(self.begin, self.finish, quoted)
+                return
+        for edit in made:
             for part in self._parts(edit):
                 yield Change(*self.span(part.start, part.end), self.layout.escape(part.text))
 

@@ -72,7 +72,7 @@ class KeptFiles:
 _MEMORY, _MEMORY_PER_CHARACTER = 2**29, 2**11  # a Word document in which each word has a format needs half of this for a character
 LARGEST_ANSWER = 2**26
 """Most bytes of the texts of a document as JSON, and of a translated document."""
-_LIBRARIES = {"md": "markdown_it"}
+_LIBRARIES = {"md": "markdown_it", "yaml": "yaml"}
 _POLL = 0.01
 
 

@@ -1,0 +1,88 @@
+"""Tables as text (CSV): the cells are texts, but for those of the first row, which has the names of the columns."""
+
+import csv
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+
+from specdec_cli.documents.document import Source, TextDocument
+from specdec_cli.documents.reading import decode, marked_encoding
+from specdec_cli.documents.segments import Layout
+from specdec_cli.documents.values import unescaped, value_segments
+from specdec_cli.errors import InputError
+
+_DELIMITERS = ",;\t|"
+_SAMPLE = 20
+"""Rows by which the delimiter is chosen."""
+_DOUBLED = re.compile('""')
+
+
+def read_table(source: Source) -> TextDocument:
+    """Parse a table with any of the delimiters comma, semicolon, tab and |, whichever divides the first rows into equal numbers of cells.
+
+    The first row is read too if it is the only one, and with `source.redo`. An output gets quotation marks where it needs some. Raises
+    InputError, naming the line, for a quotation mark that is not closed, and for text after one.
+    """
+    encoding = marked_encoding(source.data) or "utf-8"
+    content = decode(source.data, source.name, encoding)
+    start = 1 if content.startswith("\ufeff") else 0
+    delimiter = _delimiter(content[start:])
+    cells = list(_cells(content, start, delimiter, source.name))
+    first = 0 if source.redo or not cells or cells[-1][0] == 0 else 1
+    quoted = Layout(escape=_in_quotes)
+    bare = Layout(quoted=partial(_bare, delimiter=delimiter))
+    segments = [
+        segment
+        for row, begin, finish, is_quoted in cells
+        if row >= first
+        for segment in value_segments(
+            unescaped(content, begin, finish, _DOUBLED, lambda _: '"') if is_quoted else [(content[begin:finish], begin, finish, "text")],
+            quoted if is_quoted else bare,
+        )
+    ]
+    return TextDocument(source, content, segments, encoding)
+
+
+def _in_quotes(text: str) -> str:
+    return text.replace('"', '""')
+
+
+def _bare(text: str, delimiter: str) -> str:
+    """`text` as a cell: between quotation marks if it has the delimiter or begins with a mark."""
+    return f'"{_in_quotes(text)}"' if delimiter in text or text.startswith('"') else text
+
+
+def _delimiter(content: str) -> str:
+    """The delimiter that divides the first rows into the most cells, equally many in each; a comma if none does."""
+
+    def columns(delimiter: str) -> int:
+        rows = csv.reader(content[:100_000].splitlines(keepends=True), delimiter=delimiter)
+        try:
+            lengths = {len(row) for row in islice(rows, _SAMPLE) if row}
+        except csv.Error:
+            return 0
+        return lengths.pop() if len(lengths) == 1 else 0
+
+    return max(_DELIMITERS, key=columns)
+
+
+def _cells(content: str, position: int, delimiter: str, name: str) -> Iterator[tuple[int, int, int, bool]]:
+    """Yield row, begin and end of each cell, and whether it is between quotation marks, which are outside of begin and end."""
+    bare, quoted, row = re.compile(rf"[^{re.escape(delimiter)}\r\n]*"), re.compile(r'"((?:[^"]|"")*+)"'), 0
+    while position < len(content):
+        found = quoted.match(content, position)
+        if found is None and content[position] == '"':
+            raise InputError(f"{name}, line {content.count(chr(10), 0, position) + 1}: a quotation mark that is not closed")
+        if found is not None:
+            yield row, *found.span(1), True
+        else:
+            found = bare.match(content, position)
+            assert found is not None
+            yield row, *found.span(), False
+        position = found.end()
+        after = content[position : position + 1]
+        if after and after not in f"{delimiter}\r\n":
+            raise InputError(f"{name}, line {content.count(chr(10), 0, position) + 1}: text after a closing quotation mark")
+        row += after in ("\r", "\n") and bool(after)
+        position += 2 if content.startswith("\r\n", position) else 1

@@ -1,0 +1,51 @@
+"""Texts that are values of a file, such as those of JSON, YAML, properties and tables."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from specdec_cli.documents.segments import Layout, Segment, is_decoded
+from specdec_cli.text.segment.forms import FormReader
+from specdec_cli.text.view import Part, view_of
+
+_LINE = re.compile(r"[^\n]+")
+
+
+def unescaped(content: str, begin: int, finish: int, escapes: re.Pattern[str], undo: Callable[[re.Match[str]], str]) -> Iterator[Part]:
+    """Yield the parts of the characters `begin` to `finish` of a document, with what `undo` returns in place of its `escapes`."""
+    for found in escapes.finditer(content, begin, finish):
+        yield content[begin : found.start()], begin, found.start(), "text"
+        begin = found.end()
+        yield undo(found), found.start(), begin, "text"
+    yield content[begin:finish], begin, finish, "text"
+
+
+def value_segments(parts: Iterable[Part], layout: Layout) -> list[Segment]:
+    """The segments of the value that `parts` are: its lines, and the texts of a message with forms, as far as they are decoded.
+
+    With `layout.quoted`, a value that is not one text has no segments.
+    """
+    whole = view_of(part for part in parts if part[0])
+    found = []
+    for start, end in _texts(whole.text):
+        text = whole.text[start:end]
+        if is_decoded(text):
+            part = whole.part(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
+            found.append(Segment(part.text, part.pieces, layout))
+    is_one = [segment.text for segment in found] == [whole.text.strip()]
+    return found if is_one or layout.quoted is None else []
+
+
+def _texts(text: str) -> Iterator[tuple[int, int]]:
+    """Yield begin and end of each line, without the syntax of a message with forms."""
+    position = 0
+    for begin, finish in [*FormReader().syntax(text), (len(text), len(text))]:
+        for line in _LINE.finditer(text, position, begin):
+            yield line.span()
+        position = finish
+
+
+def with_endings(segment: Segment, ending: str) -> Segment:
+    """The segment of several lines, whose output has lines that end with `ending`."""
+    layout = segment.layout
+    return replace(segment, layout=replace(layout, gap=layout.gap.replace("\n", ending)))

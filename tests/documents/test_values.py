@@ -1,0 +1,242 @@
+"""Files of values, drawn: the values that are language change, and all else stays, to the byte; what is written can be read again."""
+
+import csv
+import io
+import json
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from specdec_cli.documents.document import Source
+from specdec_cli.documents.formats import Format, format_of, read_document
+from specdec_cli.documents.segments import is_decoded
+from specdec_cli.errors import InputError
+from specdec_cli.text.edits import Edit
+
+WORDS = [
+    *("house", "green", "friend", "the", "old", "apples", "it's", '"fine"', "a,", "one: two", "x # y", "50%", "\u00fcber", "\U0001f600"),
+    *("C:\\new", "{name}", "%s", "- no", "yes", "[a]", "it''s", "tab\there", "a;b", "a|b", "=", "\u201cso\u201d"),
+]
+SEEDS = range(60)
+
+
+def words(draw: random.Random, least: int = 1, most: int = 9) -> str:
+    return " ".join(draw.choice(WORDS) for _ in range(draw.randint(least, most))).strip()
+
+
+def tree(draw: random.Random, depth: int = 0) -> Any:
+    kind = draw.randrange(8) if depth < 3 else 7
+    if kind < 3 or not depth:
+        return {
+            f"{draw.choice(['menu', 'error text', 'a.b', 'x: y'])}{number}": tree(draw, depth + 1) for number in range(draw.randint(2, 5))
+        }
+    if kind == 3:
+        return [tree(draw, depth + 1) for _ in range(draw.randint(0, 3))]
+    return draw.choice([words(draw), words(draw), words(draw), "\n".join(words(draw) for _ in range(3)), "", 12, 3.5, True, None, "42"])
+
+
+def output(text: str) -> str:
+    """What stands for a translation."""
+    return f"Q {text.swapcase()} q"
+
+
+def changed(value: Any) -> Any:
+    """The tree with an output for each line of a value that is language."""
+    if isinstance(value, dict):
+        return {key: changed(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [changed(each) for each in value]
+    if not isinstance(value, str):
+        return value
+    return "\n".join(re.sub(r"\S.*\S|\S", lambda found: output(found[0]), line) if is_decoded(line) else line for line in value.split("\n"))
+
+
+def translated(data: bytes, format: Format, *, redo: bool = False) -> bytes:
+    """The document with outputs; checks that without a change, and with no edits, it has the same bytes."""
+    document = read_document(Source(data, f"a.{format}", redo=redo), format)
+    texts = [segment.text for segment in document.segments]
+    assert document.translated(texts) == document.corrected([[] for _ in texts]) == data
+    return document.translated([output(text) for text in texts])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_values_of_json_change(seed: int) -> None:
+    draw = random.Random(f"json {seed}")
+    before = {"$schema": "https://a.org/x", **tree(draw), "@menu": {"description": "about the menu"}}
+    content = json.dumps(
+        before, ensure_ascii=draw.random() < 0.4, indent=draw.choice([None, 2, "\t"]), separators=draw.choice([None, (",", ":")])
+    )
+    mark = draw.choice([b"", b"\xef\xbb\xbf"])
+    found = translated(mark + content.replace("\n", draw.choice(["\n", "\r\n"])).encode(), "json").removeprefix(mark)
+    kept = {key: before[key] for key in ("$schema", "@menu")}
+    assert json.loads(found) == changed(before) | kept
+    if content.isascii() and "\\u" in content:
+        assert found.isascii()
+
+
+@pytest.mark.parametrize("style", [None, "'", '"', "|", ">"])
+@pytest.mark.parametrize("seed", range(30))
+def test_values_of_yaml_change(seed: int, style: str | None) -> None:
+    draw = random.Random(f"yaml {seed}")
+    before = tree(draw)
+    if style != '"':
+        before = flat(before)
+    options: dict[str, Any] = {"width": draw.choice([30, 80, 1000]), "indent": draw.choice([2, 4]), "allow_unicode": draw.random() < 0.5}
+    options |= {"default_flow_style": draw.choice([None, False, True]), "default_style": style, "sort_keys": False}
+    content = "# A comment\n" + yaml.safe_dump(before, **options)
+    data = content.replace("\n", draw.choice(["\n", "\r\n"])).encode()
+    found = yaml.safe_load(translated(data, "yaml"))
+    assert flat(found) == flat(changed(yaml.safe_load(data)))
+
+
+def flat(value: Any) -> Any:
+    """The tree with single spaces for all white space, since paragraphs are wrapped anew."""
+    if isinstance(value, dict):
+        return {key: flat(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [flat(each) for each in value]
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def rows(draw: random.Random) -> list[list[str]]:
+    columns = draw.randint(2, 5)
+    cells = [
+        [draw.choice([words(draw, 1, 4), words(draw, 1, 4), "5", "", "id_12", "two\nlines"]) for _ in range(columns)] for _ in range(5)
+    ]
+    return [[f"column {number}" for number in range(columns)], *cells]
+
+
+@pytest.mark.parametrize("delimiter", ",;\t|")
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cells_of_tables_change(seed: int, delimiter: str) -> None:
+    draw = random.Random(f"csv {seed}")
+    before, stream = rows(draw), io.StringIO()
+    ending = draw.choice(["\n", "\r\n"])
+    csv.writer(stream, delimiter=delimiter, quoting=draw.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]), lineterminator=ending).writerows(
+        before
+    )
+    data = stream.getvalue().encode()
+    for redo in (False, True):
+        found = list(csv.reader(io.StringIO(translated(data, "csv", redo=redo).decode(), newline=""), delimiter=delimiter))
+        first = changed(before[0]) if redo else before[0]
+        assert found == [first, *(changed(row) for row in before[1:])]
+
+
+def parsed_properties(content: str) -> dict[str, str]:
+    """Keys and values as Java reads them."""
+    joined = re.sub(r"(?<!\\)((?:\\\\)*)\\(?:\r\n|\n)[ \t]*", r"\1", content)
+    pairs = {}
+    for line in joined.splitlines():
+        found = re.match(r"\s*(?![#!])((?:[^\\:=\s]|\\.)+)[ \t]*[:=]?[ \t]*(.*)", line)
+        if found:
+            text = re.sub(r"\\u([0-9a-fA-F]{4})", lambda each: chr(int(each[1], 16)), found[2])
+            text = re.sub(r"\\(.)", lambda each: {"n": "\n", "t": "\t"}.get(each[1], each[1]), text)
+            pairs[found[1]] = text.encode("utf-16", "surrogatepass").decode("utf-16")
+    return pairs
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_values_of_properties_change(seed: int) -> None:
+    draw = random.Random(f"properties {seed}")
+    before, lines = {}, ["# A comment = x", "! another: one", ""]
+    escapes = draw.random() < 0.5
+    for number in range(draw.randint(3, 8)):
+        key, value = f"menu.item{number}", draw.choice([words(draw), words(draw), "\n".join([words(draw), words(draw)])])
+        written = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+        if escapes:
+            written = "".join(each if each.isascii() else "".join(f"\\u{unit:04x}" for unit in units(each)) for each in written)
+        if draw.random() < 0.3 and "\\" not in written:
+            written = written.replace(" ", " \\\n      ", 1)
+        before[key] = value
+        lines.append(f"{draw.choice(['', '  '])}{key}{draw.choice(['=', ' = ', ': ', ' '])}{written}")
+    before = parsed_properties("\n".join(lines))
+    found = translated("\n".join(lines).replace("\n", draw.choice(["\n", "\r\n"])).encode(), "properties").decode()
+    assert {key: " ".join(value.split(" ")) for key, value in parsed_properties(found).items()} == changed(before)
+    assert found.isascii() or not escapes or not any("\\u" in line for line in lines)
+
+
+def units(character: str) -> list[int]:
+    data = character.encode("utf-16-be")
+    return [int.from_bytes(data[place : place + 2]) for place in range(0, len(data), 2)]
+
+
+def test_apostrophes_of_messages_with_arguments_are_doubled() -> None:
+    data = b"a=It''s {0} of ''{1}''\nb=It's plain\n"
+    document = read_document(Source(data, "a.properties"), "properties")
+    assert [segment.text for segment in document.segments] == ["It's {0} of '{1}'", "It's plain"]
+    assert document.translated(["C'est {0}", "C'est"]) == b"a=C''est {0}\nb=C'est\n"
+    assert (
+        read_document(Source("a=Stra\u00dfe\n".encode("latin-1"), "a"), "properties").translated(["Gr\u00fc\u00dfe \u20ac"])
+        == b"a=Gr\xfc\xdfe \\u20ac\n"
+    )
+
+
+def test_settings_that_are_no_text_are_kept() -> None:
+    data = b"; a comment = here\n[Main part]\nlevel = debug\nactive = Yes\npath=/usr/lib\n"
+    data += b'title = The old house ; note\nhint="Say \\"yes\\""\nn = 5\n'
+    document = read_document(Source(data, "a.ini"), "ini")
+    assert [segment.text for segment in document.segments] == ["The old house", 'Say "yes"']
+    found = document.translated(["Das alte Haus", 'Sag "ja"'])
+    assert found == data.replace(b"The old house", b"Das alte Haus").replace(b'Say \\"yes\\"', b'Sag \\"ja\\"')
+
+
+def test_only_the_forms_of_a_message_are_texts() -> None:
+    data = b'{"n": "{count, plural, one {# old file} other {# old files}}", "@n": {"description": "x y"}, "t": "Hello {{name}}"}'
+    document = read_document(Source(data, "a.arb"), "json")
+    assert [segment.text for segment in document.segments] == ["# old file", "# old files", "Hello {{name}}"]
+
+
+def test_values_without_quotation_marks_get_those_that_they_need() -> None:
+    document = read_document(Source(b"a: &x Hello\nb: [red, green]\nc: !t Kept\nd: *x\ne: !!str Word\n", "a.yaml"), "yaml")
+    assert [segment.text for segment in document.segments] == ["Hello", "red", "green", "Word"]
+    outputs = ["Hallo: du", "rot, sehr", "gr\u00fcn", "no"]
+    assert document.translated(outputs).decode() == 'a: &x "Hallo: du"\nb: ["rot, sehr", gr\u00fcn]\nc: !t Kept\nd: *x\ne: !!str "no"\n'
+
+
+def test_a_correction_of_a_cell_gets_quotation_marks_too() -> None:
+    data = b'id,text\n1,However he came\n2,"However, she came"\n'
+    document = read_document(Source(data, "a.csv", "correct"), "csv")
+    assert [segment.text for segment in document.segments] == ["However he came", "However, she came"]
+    edits = [Edit(0, 7, "However", "However,")], [Edit(9, 12, "she", '"she"')]
+    assert document.corrected(edits) == b'id,text\n1,"However, he came"\n2,"However, ""she"" came"\n'
+    assert document.corrected([[Edit(8, 10, "he", "she")], []]) == data.replace(b"he came", b"she came", 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.json", b'{"a": "x",\n "b" 5}', "line 2: not JSON: Expecting ':' delimiter"),
+        ("a.json", b'{"a": "x"}\n]', "line 2: not JSON: Extra data"),
+        ("a.json", b"[" * 100_000, "a.json: nested too deeply"),
+        ("a.json", b'{"a": "\xff"}', "line 1: not valid UTF-8"),
+        ("a.yaml", b"a: b\n c: d: e\n", "line 2: not YAML"),
+        ("a.yaml", b"a: 'open\nb: c\n", "not YAML: found unexpected end of stream"),
+        ("a.yaml", b"a: \x07\n", "a.yaml: not YAML"),
+        ("a.yaml", b"[" * 20_000, "not YAML"),
+        ("a.csv", b'a,b\nc,"d\n', "line 2: a quotation mark that is not closed"),
+        ("a.csv", b'a,b\nc,"d"e\n', "line 2: text after a closing quotation mark"),
+    ],
+)
+def test_malformed_files_are_errors_that_name_the_line(name: str, data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        read_document(Source(data, name), format_of(Path(name)))
+
+
+WORST: dict[Format, Callable[[int], bytes]] = {
+    "json": lambda size: b'["' + b"\\\\" * size + b'"' + b',"a"' * size + b"]",
+    "yaml": lambda size: b"a: " + b"'" + b"''" * size + b"'\nb:" + b" x\n " * size,
+    "properties": lambda size: b"a=" + b"\\\\" * size + b"\nb = c \\\n" * size + b"\nx" * size,
+    "ini": lambda size: b"a = " + b'"' * size + b"\n" + b"a = \t " * size + b"\n" + b'a="' + b"\\" * size,
+    "csv": lambda size: b'a,"' + b'""' * size + b'"\n' + b"," * size + b"\n" + b"a;b|c,\t" * size,
+}
+
+
+@pytest.mark.parametrize("format", WORST)
+def test_long_values_are_read(format: Format) -> None:
+    document = read_document(Source(WORST[format](20_000), f"a.{format}"), format)
+    assert document.translated([segment.text for segment in document.segments]) == WORST[format](20_000)
