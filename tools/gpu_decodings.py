@@ -53,6 +53,7 @@ def _rows() -> Iterator[tuple[str, ...]]:
     yield _row("`specdec`, a drafter over its own prefix", own, verifier, "specdec")
     yield _row("`specdec`, a drafter with its own encoder", apart, verifier, "specdec")
     yield _row(f"chains, such as `{UNTRAINED}`", bundle, verifier, UNTRAINED)
+    yield _row("chains with a drafter over its own prefix, such as `lookup,specdec`", own, verifier, "lookup,specdec")
     yield _row("sampling (`--sample`)", bundle, verifier, "greedy", sampled=True)
     decoding = resolve(DecodingOptions(decoding="greedy"), bundle)
     yield _described("earlier translations and memories as drafts", verifier, make_given(DrafterInputs(bundle, decoding)), decoding)
@@ -82,5 +83,5 @@ def _drafts(drafter: Drafter) -> str:
 def _search(method: Method, verifier: Verifier) -> tuple[str, ...]:
     round_ = BeamRound(verifier, Decoding(method=method.name))
     by_kernels = method.order == "left-to-right" and fits(verifier.config.vocabulary_size, 2)
-    choice = f"{KERNELS} in half precision without constraints, else {OPERATORS}" if by_kernels else OPERATORS
+    choice = f"{KERNELS} in half precision without constraints but `most_copies`, else {OPERATORS}" if by_kernels else OPERATORS
     return f"`{method.name}`", NOTHING, choice, CAPTURED if round_.identity is not None else EAGER

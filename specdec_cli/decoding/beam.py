@@ -172,9 +172,9 @@ def largest_by_keys(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
     The values become integers in the same order, and the indices, counted from the last, the digits behind them.
     """
-    bits, last = (values + 0.0).view(torch.int32).long(), values.shape[1] - 1
-    ordered = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
-    keys = (ordered << 32) + last - steps(values.shape[1], values.device)
+    bits, last = (values + 0.0).view(torch.int32), values.shape[1] - 1
+    bits ^= (bits >> 31) & 0x7FFFFFFF  # of negative numbers, the smaller one has the larger bits
+    keys = bits.long().bitwise_left_shift_(32).add_(last - steps(values.shape[1], values.device))
     places = last - (keys.topk(count, dim=1).values & 0xFFFFFFFF)
     return values.gather(1, places), places
 

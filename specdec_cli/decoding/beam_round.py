@@ -15,9 +15,12 @@ from specdec_cli.decoding.constraints import Prefixes
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Alternative, Hypothesis, Sentence
-from specdec_cli.decoding.state import Accepted, Batch, Draft, State, Verdict
+from specdec_cli.decoding.state import Accepted, Batch, Draft, State, Verdict, Written
 from specdec_cli.decoding.verifier import Searcher, Verifier
 from specdec_cli.model.cache import Cache, steps
+
+TOKEN_BYTES = 28
+"""Largest number of bytes of a token's scores and keys at a time: in float32, besides a key of 8 bytes."""
 
 
 @dataclass
@@ -73,6 +76,13 @@ class BeamRound:
     def _width(self) -> int:
         """The number of continuations by a token that count: even if all hypotheses end, enough others remain."""
         return min(2 * self._search.beam_size, self._verifier.config.vocabulary_size)
+
+    @property
+    def token_bytes(self) -> int:
+        """Bytes for each hypothesis and token of the vocabulary: logits, log probabilities and keys by which they are ordered, unless
+        kernels find the best tokens (0).
+        """
+        return 0 if self._searcher is not None else TOKEN_BYTES
 
     def begin(self, entering: Sequence[Sentence]) -> Batch:
         state = self.start(self.entries(entering).to(self._verifier.device))
@@ -156,7 +166,9 @@ class BeamRound:
         ids = search.tokens.gather(2, positions.view(rows, hypotheses, config.step)).view(rows, -1)
         states = verifier.network.decode(ids, positions, ends, state.memory, state.cache)
         if self._searcher is not None:
-            tokens, following = self._searcher.continuations(states.flatten(0, 1), self._width)
+            repeats = None if state.repeats is None else _each(state.repeats, hypotheses)
+            written = Written(search.tokens.flatten(0, 1), _each(state.lengths, hypotheses), repeats)
+            tokens, following = self._searcher.continuations(states.flatten(0, 1), self._width, verifier.constraints, written)
             scores, parents, places = best_tokens(search.scores, following.view(rows, hypotheses, -1), 2 * hypotheses)
             tokens = tokens.view(rows, -1).gather(1, parents * self._width + places)
             return _Candidates(scores, parents, tokens[:, :, None])

@@ -232,3 +232,10 @@ def padded_size(tokens: int) -> int:
     With the last accepted token it is a power of two.
     """
     return max(4, power_of_two(tokens + 1)) - 1 if tokens else 0
+
+
+def captured_sizes(limit: int, longest: int) -> list[int]:
+    """The numbers of tokens that drafts have in captured rounds where 1 to `longest` are asked for: padded ones, and the drafter's own
+    `limit` (0: none).
+    """
+    return sorted({min(padded_size(size), limit or padded_size(longest)) for size in range(1, longest + 1)})

@@ -133,8 +133,8 @@ class Replays:
     def run(self, name: Hashable, compute: Callable[[], None]) -> None:
         """Run `compute`, which `name` identifies, or replay its graph."""
         if name not in self._known:
-            self._known.add(name)
             self._capture.warm_up(compute)
+            self._known.add(name)
             return
         if name not in self._graphs:
             self._graphs[name] = self._capture.capture(compute)
@@ -191,8 +191,8 @@ class Graphs:
         with self._lock:
             found = self._free.pop(form, None)
         if found is None:
-            self.counts.forms += 1
             found = Buffers(make(), self.capture, self.counts)
+            self.counts.forms += 1
         return found
 
     def give_back(self, form: Hashable, buffers: Buffers[Any]) -> None:

@@ -1,6 +1,7 @@
 """Mask-Predict (Ghazvininejad et al. 2019): predict all tokens of an output at once, then the least probable ones again."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import groupby, islice
 
@@ -73,9 +74,13 @@ def _decode(verifier: Verifier, sources: Sequence[Sequence[int]], decoding: Deco
     width, padding = verifier.source_width(max(map(len, sources))), verifier.config.padding
     source = torch.tensor([[*ids, *[padding] * (width - len(ids))] for ids in sources])
     if verifier.graphs is None:
-        batch: _Eager | _Captured = _Eager(verifier, source, decoding)
-    else:
-        batch = _Captured(verifier, verifier.graphs, source, decoding)
+        return _filled(verifier, _Eager(verifier, source, decoding))
+    with closing(_Captured(verifier, verifier.graphs, source, decoding)) as batch:
+        return _filled(verifier, batch)
+
+
+def _filled(verifier: Verifier, batch: "_Eager | _Captured") -> list[_Candidate]:
+    """The candidates of each row of `batch`, in order, with their tokens."""
     # Lengths out of range became the nearest valid length, and some of them the same one.
     lengths = (dict.fromkeys(each) for each in batch.lengths())
     candidates = [_Candidate(row, rank, words) for row, of_row in enumerate(lengths) for rank, words in enumerate(of_row)]
@@ -148,22 +153,24 @@ class _Captured:
         source = _filled_up(source)
         self._form = mask_predict, tuple(source.shape), decoding.length_beam, decoding.iterations, decoding.max_length
         self._buffers = graphs.take(self._form, lambda: _encode(verifier, source.to(verifier.device), decoding))
-        here = self._buffers.extra("source", source.shape)
-        graphs.capture.send(source, here)
-        self._board = self._buffers.board("lengths", graphs.capture, self._buffers.batch.words.shape)
-
-        def encode() -> None:
-            found = _encode(verifier, here, decoding)
-            for kept, new in zip(tensors(self._buffers.batch), tensors(found), strict=True):
-                kept.copy_(new)
-            self._board.copy_(found.words, non_blocking=True)
-
-        self._buffers.run("encode", encode)
+        self._source = source
 
     def lengths(self) -> list[list[int]]:
         """The numbers of words of each row."""
+        buffers, capture = self._buffers, self._graphs.capture
+        here = buffers.extra("source", self._source.shape)
+        capture.send(self._source, here)
+        board = buffers.board("lengths", capture, buffers.batch.words.shape)
+
+        def encode() -> None:
+            encoded = _encode(self._verifier, here, self._decoding)
+            for kept, new in zip(tensors(buffers.batch), tensors(encoded), strict=True):
+                kept.copy_(new)
+            board.copy_(encoded.words, non_blocking=True)
+
+        buffers.run("encode", encode)
         self._wait()
-        found: list[list[int]] = self._board[: self._rows].tolist()
+        found: list[list[int]] = board[: self._rows].tolist()
         return found
 
     def fill(self, groups: _Groups) -> Iterator[_Values]:
@@ -171,8 +178,11 @@ class _Captured:
         boards = [self._launch(width, group) for width, group in groups]
         self._wait()
         values = [(ids.tolist(), scores.tolist()) for ids, scores in boards]
-        self._graphs.give_back(self._form, self._buffers)
         return ((ids[: len(group)], scores[: len(group)]) for (ids, scores), (_, group) in zip(values, groups, strict=True))
+
+    def close(self) -> None:
+        """Give the buffers back, whose boards graphs may still write to if something failed."""
+        self._graphs.give_back(self._form, self._buffers)
 
     def _launch(self, width: int, group: Sequence[_Candidate]) -> tuple[Tensor, Tensor]:
         """Start all passes over the outputs of a group; return what will have their ids and log probabilities."""

@@ -118,15 +118,16 @@ class FixedPace:
 
 
 class AdaptivePace:
-    """Bursts of one round, with drafts of 1 to `longest` tokens: the size with the most expected tokens per millisecond.
+    """Bursts of one round, with drafts of 1 to `longest` tokens: the size with the most expected tokens per millisecond. Where only some
+    sizes run, as in captured rounds, they are `sizes`, of which the last is `longest`.
 
     The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds.
     A round with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, in the time that `costs` gives.
     `pays` also compares this with decoding without drafts.
     """
 
-    def __init__(self, costs: Costs, longest: int) -> None:
-        self._costs = costs
+    def __init__(self, costs: Costs, longest: int, sizes: Sequence[int] = ()) -> None:
+        self._costs, self._sizes = costs, sizes or range(1, longest + 1)
         # Counts of rounds for each slot, as in Tallies, weighted.
         self._asked, self._offered, self._passed = ([0.0] * longest for _ in range(3))
         # The counts at the last `admitted`, and the rounds since then.
@@ -145,7 +146,7 @@ class AdaptivePace:
         """The block size with the most expected tokens per millisecond for a batch of `rows`, and whether decoding
         with it is expected to be faster than without drafts by more than 10 % (MARGIN).
         """
-        chosen, best = 1, 0.0
+        chosen, best = self._sizes[0], 0.0
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
         fixed, each_asked, each_offered = self._costs.with_drafts(rows)
         weight, short = WEIGHT * self._present, self._costs.sizes[0]
@@ -156,6 +157,8 @@ class AdaptivePace:
             tokens += all_pass
             all_offered *= (slot_offered + weight) / (slot_asked + weight)
             offered += all_offered
+            if size not in self._sizes:
+                continue
             rate = tokens / (fixed + each_asked * max(size - short, 0) + each_offered * max(offered - short, 0.0))
             if rate > best:
                 chosen, best = size, rate

@@ -72,6 +72,15 @@ class Draft:
 
 
 @dataclass(frozen=True)
+class Written:
+    """The first `lengths` (N,) of `tokens` (N, S) of N outputs or hypotheses, with `State.repeats` (N,) of their sources."""
+
+    tokens: Tensor
+    lengths: Tensor
+    repeats: Tensor | None
+
+
+@dataclass(frozen=True)
 class Scores:
     """Result of the verifier's pass over the last accepted token and a draft of k tokens: `logits` (B, k + 1, V) and
     the top decoder layer's states (B, k + 1, W).

@@ -12,7 +12,7 @@ from torch import Tensor
 from specdec_cli.decoding.constraints import Prefixes, apply_constraints
 from specdec_cli.decoding.graphs import CudaCapture, Graphs
 from specdec_cli.decoding.options import Constraints, Rule
-from specdec_cli.decoding.state import Draft, Scores, State, Verdict
+from specdec_cli.decoding.state import Draft, Scores, State, Verdict, Written
 from specdec_cli.model.attention import PrefixMask
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter_config import Reads
@@ -28,10 +28,12 @@ class Searcher(Protocol):
     """Protocol of a network that also finds the best continuations of a beam search, without logits of all tokens."""
 
     def can_search(self, count: int, constraints: Constraints) -> bool:
-        """Whether `continuations` finds `count` tokens, and the constraints allow all of them."""
+        """Whether `continuations` finds `count` tokens under the constraints."""
 
-    def continuations(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """The `count` best tokens (N, `count`) after each of the top states (N, W), and their log probabilities."""
+    def continuations(self, states: Tensor, count: int, constraints: Constraints, written: Written) -> tuple[Tensor, Tensor]:
+        """The `count` best tokens (N, `count`) that the constraints allow after each of the top states (N, W) of the outputs `written`, and
+        their log probabilities.
+        """
 
 
 @runtime_checkable
@@ -118,14 +120,14 @@ class Verifier:
         longest = max(source_width, round_up(self.constraints.min_length, MULTIPLE))
         return min(3 * longest + MULTIPLE, self.longest_source)
 
-    def row_bytes(self, source_width: int) -> int:
+    def row_bytes(self, source_width: int, token_bytes: int = 0) -> int:
         """Approximate memory of a row in bytes, caches and activations of the encoder, for a source padded to
-        `source_width` ids.
+        `source_width` ids. Scores of the vocabulary take `token_bytes` for each token (0: two numbers).
         """
         config, size = self.config, self.network.value_bytes
         keys_values = 2 * config.width * config.decoder_layers * (self.capacity(source_width) + source_width)
-        working = source_width * (5 * config.width + 2 * config.feed_forward) + 2 * config.vocabulary_size
-        return size * (keys_values + working)
+        working = source_width * (5 * config.width + 2 * config.feed_forward)
+        return size * (keys_values + working) + (token_bytes or 2 * size) * config.vocabulary_size
 
     @torch.inference_mode()
     def begin(self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, *, reads: Reads = "states") -> State:

@@ -6,6 +6,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Self
 
+from specdec_cli.decoding.beam_round import BeamRound
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, NoDrafter
 from specdec_cli.decoding.drafters.copying import GivenDrafts, make_given
@@ -19,7 +20,7 @@ from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.engines.reference_costs import measure_costs, round_costs
+from specdec_cli.engines.reference_costs import measure_costs, round_costs, sizes_of
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
@@ -65,7 +66,8 @@ def _adaptive_pace(bundle: Bundle, decoding: Decoding, verifier: Verifier, draft
     longest = drafter.limit or (METHODS[decoding.method].longest if decoding.method in METHODS else LONGEST_DRAFT)
     # The options that change what a round of this method costs.
     name = " ".join([decoding.method, *(f"{key}={value}" for key, value in own_options(decoding).items())])
-    return AdaptivePace(round_costs(verifier, drafter, longest, name, bundle.drafter), longest)
+    sizes = sizes_of(verifier, drafter, longest)
+    return AdaptivePace(round_costs(verifier, drafter, longest, name, bundle.drafter), sizes[-1], sizes)
 
 
 @dataclass(frozen=True)
@@ -265,5 +267,7 @@ class Engine:
         """How many of `sentences` sentences with sources of `width` tokens are decoded together."""
         decoding, beam = self.decoding, self.decoding.search.beam_size
         rows = {"mask-predict": decoding.length_beam, "beam": beam, "bidirectional": beam}.get(decoding.method, 1)
-        fitting = decoding.memory // (rows * self.verifier.row_bytes(width)) if decoding.memory else sentences
-        return max(1, min(decoding.batch_size, sentences, fitting))
+        is_captured_search = self.verifier.graphs is not None and strategy_of(decoding.method) is _beam
+        token_bytes = BeamRound(self.verifier, decoding).token_bytes if is_captured_search else 0
+        row = rows * self.verifier.row_bytes(width, token_bytes)
+        return max(1, min(decoding.batch_size, sentences, decoding.memory // row if decoding.memory else sentences))

@@ -9,6 +9,7 @@ import torch
 
 from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
+from specdec_cli.decoding.graph_player import captured_sizes
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding
@@ -24,7 +25,7 @@ from specdec_cli.model.drafter import AnyDrafter
 from specdec_cli.model.network import fingerprint_of
 
 SHORT, LONG = 3, 12
-"""Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
+"""Draft sizes that are measured, in tokens; where they do not run, the next larger ones, or the largest one."""
 UNKNOWN = 1.0
 """Cost in milliseconds that is assumed for rounds that could not be measured, because the model ends every sentence
 at once.
@@ -38,6 +39,17 @@ _ENOUGH = 2.0
 """Seconds after which no further repetition starts."""
 
 
+def sizes_of(verifier: Verifier, drafter: Drafter, longest: int) -> Sequence[int]:
+    """The numbers of tokens, from the smallest, that drafts of `drafter` can have where up to `longest` are asked for: all, or those for
+    which rounds are captured.
+    """
+    return captured_sizes(drafter.limit, longest) if _is_captured(verifier, drafter) else range(1, longest + 1)
+
+
+def _is_captured(verifier: Verifier, drafter: Drafter) -> bool:
+    return verifier.graphs is not None and drafter.capturable
+
+
 def round_costs(verifier: Verifier, drafter: Drafter, longest: int, name: str, network: AnyDrafter | None) -> Costs:
     """Return the costs of rounds of `verifier` with `drafter`; the first runs on a machine measure them (see `cached_costs`).
 
@@ -48,7 +60,8 @@ def round_costs(verifier: Verifier, drafter: Drafter, longest: int, name: str, n
     arithmetic = (*verifier.network.fingerprint, *_device(verifier.device))
     weights = network and fingerprint_of(network)
     shapes = (verifier.config, verifier.constraints, network and network.config)
-    measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, longest))
+    sizes = sizes_of(verifier, drafter, longest) if _is_captured(verifier, drafter) else longest
+    measurement = CachedMeasurement("costs", (torch.__version__, torch.get_num_threads(), arithmetic, shapes, weights, name, sizes))
     return cached_costs(measurement, lambda: measure_costs(verifier, drafter, longest))
 
 
@@ -61,14 +74,15 @@ def _device(device: torch.device) -> tuple[str, ...]:
 
 def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
     """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with
-    drafts of 3 and 12 tokens, or of `longest` tokens if that is less.
+    drafts of 3 and 12 tokens: of the next size that runs, or of the largest one if that is less (see `sizes_of`).
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower.
     """
-    sizes = (min(SHORT, longest), min(LONG, longest))
-    verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *sizes)}
-    drafting = {(rows, size): inf for rows in (1, ROWS) for size in sizes}
-    constant, started = _Constant(), time.perf_counter()
+    sizes = sizes_of(verifier, drafter, longest)
+    measured = tuple(next((size for size in sizes if size >= wanted), sizes[-1]) for wanted in (SHORT, LONG))
+    verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *measured)}
+    drafting = {(rows, size): inf for rows in (1, ROWS) for size in measured}
+    constant, started = _Constant(sizes[-1]), time.perf_counter()
     # Repetitions are interleaved, so that a short load on the machine does not fall on one of them alone.
     for repetition in range(_REPETITIONS):
         if repetition and time.perf_counter() - started > _ENOUGH:
@@ -78,7 +92,7 @@ def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
         for (rows, size), least in drafting.items():
             drafting[rows, size] = min(least, _drafting(verifier, drafter, rows, size, verifying[rows, size]))
     known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
-    return Costs.of_cases(sizes, known, drafting)
+    return Costs.of_cases((measured[0], measured[1]), known, drafting)
 
 
 def _rounds(verifier: Verifier, drafter: Drafter, rows: int, size: int) -> list[float]:
@@ -111,7 +125,7 @@ def _drafting(verifier: Verifier, drafter: Drafter, rows: int, size: int, verify
     """Milliseconds that drafting takes in a round of a batch of `rows` with drafts of `size` tokens; without it a round takes
     `verifying` milliseconds.
     """
-    if verifier.graphs is not None and drafter.capturable:
+    if _is_captured(verifier, drafter):
         return max(min(_rounds(verifier, drafter, rows, size)) - verifying, 0.0)
     timed = _Timed(drafter)
     _rounds(verifier, timed, rows, size)
@@ -134,14 +148,18 @@ class _Clock:
 
 
 class _Constant:
-    """Drafts as many tokens as it is asked for, without any work."""
+    """Drafts as many tokens as it is asked for, up to `limit`, without any work."""
 
-    limit, capturable, reads_sentences = 0, True, False
+    capturable, reads_sentences = True, False
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> None:
         pass
 
     def propose(self, state: State, memory: None, size: int) -> Draft:  # noqa: ARG002
+        size = min(self.limit, size)
         return Draft(state.source[:, :1].expand(-1, size), torch.full_like(state.lengths, size))
 
     def observe(self, state: State, memory: None, verdict: Verdict) -> None:

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from specdec_cli.decoding.constraints import forms_tensor
 from specdec_cli.decoding.options import Constraints, Exact, Margin, Rule, Sampled, Tolerant
-from specdec_cli.decoding.state import Draft, State, Verdict
+from specdec_cli.decoding.state import Draft, State, Verdict, Written
 from specdec_cli.kernels.accept import accept, with_margin
 from specdec_cli.kernels.advance import append, pass_inputs
 from specdec_cli.kernels.attention import attend
@@ -111,12 +111,7 @@ class TritonNetwork:
         """
         ids, positions, ends = pass_inputs(state, draft.ids)
         states = self.decode(ids, positions, ends, state.memory, state.cache)
-        forms = banned = None
-        if constraints.most_copies:
-            assert state.repeats is not None
-            forms, _ = self._forms(constraints)
-            banned = forbidden(state.tokens, state.lengths, draft.ids, forms, state.repeats, constraints.most_copies)
-            banned = banned.flatten(0, 1)
+        forms, banned = self._forbidden(constraints, state.tokens, state.lengths, draft.ids, state.repeats)
         judged = None
         if with_scores or isinstance(rule, Tolerant | Margin):
             judged = torch.cat([draft.ids, torch.full_like(ids[:, :1], -1)], dim=1)
@@ -157,15 +152,17 @@ class TritonNetwork:
 
     def can_search(self, count: int, constraints: Constraints) -> bool:
         """Whether `continuations` finds `count` tokens. The kernel leaves suppressed tokens out of its sums; in float32, in which the
-        operators count them, and for constraints, all logits are needed.
+        operators count them, and for constraints other than `most_copies`, all logits are needed.
         """
-        unconstrained = constraints == Constraints() and self.config.step == 1
-        return unconstrained and self.value_bytes == 2 and fits(self.config.vocabulary_size, count)
+        return self.value_bytes == 2 and fits(self.config.vocabulary_size, count) and judges(self.config, Exact(), constraints)
 
     @torch.no_grad()
-    def continuations(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """The `count` best tokens (N, `count`) after each of the top states (N, W), and their log probabilities in float32."""
-        best = best_tokens(states.contiguous(), self.model.output, best=count, totals=True)
+    def continuations(self, states: Tensor, count: int, constraints: Constraints, written: Written) -> tuple[Tensor, Tensor]:
+        """The `count` best tokens (N, `count`) after each of the top states (N, W), and their log probabilities in float32; `written` are
+        the tokens before them.
+        """
+        forms, banned = self._forbidden(constraints, written.tokens, written.lengths, written.tokens[:, :0], written.repeats)
+        best = best_tokens(states.contiguous(), self.model.output, best=count, forms=forms, forbidden=banned, totals="all")
         assert best.totals is not None
         return best.ids, best.values.masked_fill(suppressed(best.values), -torch.inf) - best.totals[:, None]
 
@@ -178,6 +175,18 @@ class TritonNetwork:
         if not constraints.most_copies:
             return None
         return repeats(source, self._forms(constraints)[1], constraints.most_copies)
+
+    def _forbidden(
+        self, constraints: Constraints, tokens: Tensor, lengths: Tensor, draft: Tensor, repeats: Tensor | None
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """The forms (V,) of tokens, and those that may not follow (B * (k + 1), F); None if the constraints allow all. See `forbidden` for
+        the arguments.
+        """
+        if not constraints.most_copies:
+            return None, None
+        assert repeats is not None
+        forms, _ = self._forms(constraints)
+        return forms, forbidden(tokens, lengths, draft, forms, repeats, constraints.most_copies).flatten(0, 1)
 
     def _forms(self, constraints: Constraints) -> tuple[Tensor, Tensor]:
         """The forms (V,) of target and of source tokens in int32; that of padding is 0 in the source."""

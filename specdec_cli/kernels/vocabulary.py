@@ -5,6 +5,7 @@ the last.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 import triton
@@ -16,7 +17,7 @@ from specdec_cli.kernels.tiles import FEW_TOKENS, MANY_TOKENS, ROWS, allows_larg
 
 @triton.jit(do_not_specialize=["count"])
 def _score(
-    states, weight, bias, excluded, forms, forbidden, chosen, values, ids, sums, chosen_logits, logits, count,
+    states, weight, bias, excluded, forms, forbidden, chosen, values, ids, tops, sums, chosen_logits, logits, count,
     WIDTH: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr, BEST: tl.constexpr, FORBIDDEN: tl.constexpr,
     TILE_ROWS: tl.constexpr, TILE_COLUMNS: tl.constexpr, TILE_INPUTS: tl.constexpr,
 ):  # fmt: skip
@@ -40,6 +41,11 @@ def _score(
     mask = in_rows[:, None] & in_vocabulary[None, :]
     places = long_rows[:, None] * VOCABULARY + tokens[None, :]
     scores = tl.where(mask, scores, -float("inf"))
+    at = long_rows * TILES + tl.program_id(1)
+    if tops is not None:
+        highest = tl.max(scores, 1)
+        tl.store(tops + at, highest, mask=in_rows)
+        tl.store(sums + at, _exponentials(scores, highest), mask=in_rows)
     if excluded is not None:
         scores = tl.where(tl.load(excluded + places, mask=mask, other=1) != 0, -float("inf"), scores)
     if forms is not None:
@@ -53,11 +59,8 @@ def _score(
         token = tl.load(chosen + rows, mask=in_rows, other=-1)
         own = tl.max(tl.where(tokens[None, :] == token[:, None], scores, -float("inf")), 1)
         tl.store(chosen_logits + rows, own, mask=in_rows & (token >= first) & (token < first + TILE_COLUMNS))
-    at = long_rows * TILES + tl.program_id(1)
-    if sums is not None:
-        top = tl.max(scores, 1)
-        top = tl.where(top == -float("inf"), 0.0, top)
-        tl.store(sums + at, tl.sum(tl.exp(scores - top[:, None]), 1), mask=in_rows)
+    if sums is not None and tops is None:
+        tl.store(sums + at, _exponentials(scores, tl.max(scores, 1)), mask=in_rows)
     for number in range(BEST):
         top, column = tl.max(scores, 1, return_indices=True, return_indices_tie_break_left=True)
         tl.store(values + at * BEST + number, top, mask=in_rows)
@@ -66,17 +69,27 @@ def _score(
 
 
 @triton.jit
-def _merge(values, ids, sums, best_values, best_ids, totals, TILES: tl.constexpr, BEST: tl.constexpr, BLOCK: tl.constexpr):
+def _exponentials(scores, top):
+    """The sum of the exponentials of each row of `scores` less its largest one, `top`."""
+    top = tl.where(top == -float("inf"), 0.0, top)
+    return tl.sum(tl.exp(scores - top[:, None]), 1)
+
+
+@triton.jit
+def _merge(values, ids, tops, sums, best_values, best_ids, totals, TILES: tl.constexpr, BEST: tl.constexpr, BLOCK: tl.constexpr):
     """One program a row: the best of the tiles' best tokens, and the logarithm of the sum of all exponentials."""
     row = tl.program_id(0).to(tl.int64)
     numbers = tl.arange(0, BLOCK)
     mask = numbers < TILES * BEST
     scores = tl.load(values + row * TILES * BEST + numbers, mask=mask, other=-float("inf"))
     if sums is not None:
-        top = tl.max(scores, 0)
-        tops = tl.load(values + (row * TILES + numbers) * BEST, mask=numbers < TILES, other=-float("inf"))
+        if tops is not None:
+            highest = tl.load(tops + row * TILES + numbers, mask=numbers < TILES, other=-float("inf"))
+        else:
+            highest = tl.load(values + (row * TILES + numbers) * BEST, mask=numbers < TILES, other=-float("inf"))
+        top = tl.max(highest, 0)
         parts = tl.load(sums + row * TILES + numbers, mask=numbers < TILES, other=0.0)
-        tl.store(totals + row, tl.log(tl.sum(parts * tl.exp(tops - top), 0)) + top)
+        tl.store(totals + row, tl.log(tl.sum(parts * tl.exp(highest - top), 0)) + top)
     for number in range(BEST):
         top, place = tl.max(scores, 0, return_indices=True, return_indices_tie_break_left=True)
         tl.store(best_values + row * BEST + number, top)
@@ -110,14 +123,15 @@ def best_tokens(
     forms: Tensor | None = None,
     forbidden: Tensor | None = None,
     chosen: Tensor | None = None,
-    totals: bool = False,
+    totals: bool | Literal["all"] = False,
     logits: bool = False,
 ) -> Best:
     """The `best` best tokens of contiguous `states` (N, W), by the output projection `output`.
 
     Only tokens below `shortlist` count, if it is not 0, and not those for which the boolean `excluded` (N, V) is true: their logits are
     minus infinity. Nor do those whose form in `forms` (V,) is one of the `forbidden` (N, F) of a row that are not
-    0. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity).
+    0. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity). `totals` are those of the
+    tokens that count, or with "all" of all tokens.
     """
     (count, width), vocabulary = states.shape, shortlist or output.weight.shape[0]
     # The sum of exponentials over a tile has another order in another tile.
@@ -128,13 +142,14 @@ def best_tokens(
     def numbers(*shape: int, wanted: bool = True) -> Tensor | None:
         return torch.empty(*shape, dtype=torch.float32, device=states.device) if wanted else None
 
-    values, sums = numbers(count, tiles, best), numbers(count, tiles, wanted=totals)
+    values, sums = numbers(count, tiles, best), numbers(count, tiles, wanted=bool(totals))
+    tops = numbers(count, tiles, wanted=totals == "all")
     ids = torch.empty(count, tiles, best, dtype=torch.int32, device=states.device)
     chosen_logits = None if chosen is None else torch.full((count,), -torch.inf, device=states.device)
     written = numbers(count, vocabulary, wanted=logits)
     _score[(rows, tiles)](
         *(states, output.weight, output.bias, None if excluded is None else excluded.contiguous().view(torch.uint8), forms, forbidden),
-        *(None if chosen is None else chosen.contiguous(), values, ids, sums, chosen_logits, written, count),
+        *(None if chosen is None else chosen.contiguous(), values, ids, tops, sums, chosen_logits, written, count),
         WIDTH=width,
         VOCABULARY=vocabulary,
         TILES=tiles,
@@ -148,6 +163,6 @@ def best_tokens(
     )
     best_values = torch.empty(count, best, device=states.device)
     best_ids = torch.empty(count, best, dtype=torch.int64, device=states.device)
-    sizes = numbers(count, wanted=totals)
-    _merge[(count,)](values, ids, sums, best_values, best_ids, sizes, TILES=tiles, BEST=best, BLOCK=power_of_two(tiles * best))
+    sizes = numbers(count, wanted=bool(totals))
+    _merge[(count,)](values, ids, tops, sums, best_values, best_ids, sizes, TILES=tiles, BEST=best, BLOCK=power_of_two(tiles * best))
     return Best(best_ids, best_values, chosen_logits, sizes, written)

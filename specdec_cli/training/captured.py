@@ -2,10 +2,10 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
+from torch.optim import Optimizer
 
 from specdec_cli.decoding.graphs import Capture, Counts, Event, Replays
 from specdec_cli.model.rows import form
@@ -85,8 +85,13 @@ class CapturedUpdates:
         return compute
 
 
-def with_tensor_rate(groups: Sequence[dict[str, Any]], rate: Tensor) -> None:
-    """Let the parameter groups of an optimiser read their learning rate from the tensor `rate`, as a CUDA graph has to."""
-    for group in groups:
-        group["lr"] = rate
-        group["capturable"] = rate.device.type == "cuda"
+def step(optimizer: Optimizer, rate: Tensor) -> None:
+    """Update the weights by `optimizer` with the learning rate in the tensor `rate`, as a part of what CapturedUpdates captures.
+
+    Parameter groups are "capturable" only while a graph is captured: PyTorch warns of such an update that is computed at once, as the one
+    before each capture is.
+    """
+    is_captured = torch.cuda.is_available() and torch.cuda.is_current_stream_capturing()
+    for group in optimizer.param_groups:
+        group["lr"], group["capturable"] = rate, is_captured
+    optimizer.step()

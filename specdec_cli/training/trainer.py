@@ -18,7 +18,7 @@ from specdec_cli.errors import TrainingError, UsageError
 from specdec_cli.model.flops import counting
 from specdec_cli.process import PATIENCE
 from specdec_cli.processors import ARENA_MAX, MMAP_MAX, TOP_PAD, TRIM_THRESHOLD, set_allocator_options
-from specdec_cli.training.captured import CapturedUpdates, with_tensor_rate
+from specdec_cli.training.captured import CapturedUpdates, step
 from specdec_cli.training.checkpoint import (
     FILE,
     MALFORMED,
@@ -227,7 +227,6 @@ class Trainer:
         # A scaler of losses reads whether gradients are finite.
         if capture is not None and task.capturable and fabric.world_size == 1 and run.precision != "16-mixed":
             self.captured = CapturedUpdates(self._add, self._finish, capture, fabric.device)
-            with_tensor_rate(self.adam.param_groups, self.captured.rate)
 
     @property
     def stopped(self) -> int:
@@ -355,8 +354,9 @@ class Trainer:
 
     def _finish(self) -> None:
         """The second computation of CapturedUpdates."""
+        assert self.captured is not None
         self._clip()
-        self.adam.step()
+        step(self.adam, self.captured.rate)
         self.adam.zero_grad(set_to_none=False)
 
     def _clip(self) -> None:

@@ -23,16 +23,18 @@ from specdec_cli.decoding.lengths import by_source
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions, Exact, Margin, Rule, Sampled, Tolerant, resolve
 from specdec_cli.decoding.pace import AdaptivePace, FixedPace
-from specdec_cli.decoding.rounds import RoundTrace
+from specdec_cli.decoding.rounds import DraftAndVerify, RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.state import Batch
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine
+from specdec_cli.engines.reference_costs import measure_costs, sizes_of
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import ImitatedCapture, imitated
 from tests.decoding.test_pace import CHEAP
-from tests.fake_drafters import FakeDrafter, sometimes
+from tests.fake_drafters import FakeDrafter, right, sometimes
 from tests.fakes import DRAFTERS, VOCABULARY, make_sentences, tiny_drafter, tiny_heads, tiny_transformer
 
 LONGEST = 30
@@ -55,7 +57,7 @@ MADE: dict[str, Callable[[Transformer], Drafter]] = {
     "ngram-memory": lambda _: NgramMemory(5, VOCABULARY, CPU),
     "lookup": lambda _: Lookup(5, EOS, PADDING),
     "chain": lambda model: Fallback([Lookup(5, EOS, PADDING), Block(tiny_drafter(model), 4)], 9),
-    "chain, own": lambda model: Fallback([Lookup(2, EOS, PADDING), Block(tiny_drafter(model, **DRAFTERS["own"]), 4)], 4),
+    "chain, own": lambda model: Fallback([Lookup(9, EOS, PADDING), Block(tiny_drafter(model, **DRAFTERS["own"]), 3)], 9),
 }
 
 
@@ -194,7 +196,7 @@ def test_rounds_in_half_precision_are_replayed(kind: str, precision: torch.dtype
 def test_rounds_that_read_values_are_not_captured() -> None:
     model, sentences = tiny_transformer(), make_sentences(6)
     imitation = imitated(model)
-    drafter = Fallback([Lookup(9, EOS, PADDING), Block(tiny_drafter(model, **DRAFTERS["own"]), 5)], 9)  # it cannot follow nine tokens
+    drafter = FakeDrafter({number: [7, EOS] for number in range(6)}, 3, right)
     assert found(imitation.verifier, drafter, sentences, 2) == found(Verifier(model), drafter, sentences, 2)
     assert not imitation.graphs.counts.bursts
     seen: list[RoundTrace] = []
@@ -265,6 +267,34 @@ def test_changing_sizes_need_few_graphs() -> None:
 
 def test_sizes_are_padded_to_a_power_of_two() -> None:
     assert [padded_size(size) for size in (0, 1, 3, 4, 8, 10, 31)] == [0, 3, 3, 7, 15, 15, 31]
+
+
+def test_an_adaptive_pace_chooses_sizes_that_run_by_their_costs() -> None:
+    model = tiny_transformer()
+    imitation, drafter, ran = imitated(model), Block(tiny_drafter(model), 5), set[int]()
+    lookup = Lookup(0, EOS, PADDING)
+    assert [*sizes_of(imitation.verifier, drafter, 5)] == [3, 5]
+    assert [*sizes_of(imitation.verifier, lookup, 48)] == [3, 7, 15, 31, 63]
+    assert [*sizes_of(Verifier(model), drafter, 5)] == [1, 2, 3, 4, 5]
+    assert measure_costs(imitation.verifier, drafter, 5).sizes == (3, 5)
+    assert measure_costs(imitation.verifier, lookup, 48).sizes == (3, 15)
+    play = DraftAndVerify.play
+
+    def watched(round_: DraftAndVerify, batch: Batch, size: int, **options: Any) -> Any:
+        result = play(round_, batch, size, **options)
+        ran.add(result[0].ids.shape[1])
+        return result
+
+    sizes = sizes_of(imitation.verifier, lookup, 12)
+    pace, asked = AdaptivePace(CHEAP, sizes[-1], sizes), set[int]()
+    with mock.patch.object(DraftAndVerify, "play", watched):
+        for passing in (0.0, 0.5, 0.7, 0.9, 1.0):
+            pace._asked[:] = pace._offered[:] = [1000.0] * sizes[-1]
+            pace._passed[:] = [1000 * passing] * sizes[-1]
+            asked.add(pace.best(1)[0])
+            pace._choices.clear()
+            list(decode_with(imitation.verifier, lookup, make_sentences(2), Decoding(max_length=LONGEST, batch_size=1), pace=pace))
+    assert asked == ran == {3, 7, 15}
 
 
 def test_a_drafter_that_reads_values_cannot_be_captured() -> None:

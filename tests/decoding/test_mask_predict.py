@@ -92,6 +92,26 @@ def test_replayed_passes_equal_computed_ones(rows: int, length_beam: int) -> Non
     assert imitation.capture.count == captured
 
 
+@pytest.mark.parametrize("failing", ["encode", "teach"])
+def test_a_decoding_that_fails_gives_its_buffers_back(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, sentences, options = masked_transformer(), make_sentences(4), Decoding(batch_size=4)
+    imitation = imitated(model)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("out of memory")
+
+    kept = 0
+    for times in range(3):  # the operators of a form run first, then they are captured, then replayed
+        with monkeypatch.context() as patched:
+            patched.setattr(type(imitation.verifier.network), failing, fail)
+            if times < 2:
+                with pytest.raises(RuntimeError, match="out of memory"):
+                    list(mask_predict(imitation.verifier, sentences, options))
+        kept = len(imitation.graphs)
+        assert list(mask_predict(imitation.verifier, sentences, options)) == list(mask_predict(Verifier(model), sentences, options))
+    assert kept == len(imitation.graphs) == imitation.graphs.counts.forms == 1
+
+
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("width", [16, 48])
 def test_results_are_batch_invariant(precision: str, width: int) -> None:

@@ -53,16 +53,19 @@ def test_rounds_by_kernels_give_the_output_of_the_operators(kind: str) -> None:
     assert imitation.graphs.counts.replays
 
 
-@pytest.mark.parametrize("kind", ["logits", "shortlist", "constrained"])
+@pytest.mark.parametrize("kind", ["logits", "shortlist", "copies", "constrained"])
 def test_beam_search_by_kernels_finds_the_hypotheses_of_the_operators(kind: str) -> None:
     model, sentences = tiny_transformer(decoder_layers=1, ends=0.3), make_sentences(5)
-    rules = Constraints(min_length=3) if kind == "constrained" else None
+    rules = {"constrained": Constraints(min_length=3), "copies": RULES}.get(kind)
     options = Decoding(search=BeamSearch(beam_size=3, n_best=3), batch_size=2, max_length=8)
     expected = list(beam_search([Verifier(model, None, rules)], sentences, options))
+    if kind == "copies":
+        plain = beam_search([Verifier(model)], sentences, options)
+        assert [each.alternatives for each in expected] != [each.alternatives for each in plain]
     network = TritonNetwork(model)
-    if kind == "shortlist":  # which is for half precision, in which nearly equal scores would differ
+    if kind in ("shortlist", "copies"):  # which are for half precision, in which nearly equal scores would differ
         network.value_bytes = 2
-    assert network.can_search(6, rules or Constraints()) == (kind == "shortlist")
+    assert network.can_search(6, rules or Constraints()) == (kind in ("shortlist", "copies"))
     imitation = imitated(network, None, rules, calls=True)
     found = sorted(decode_by_search(imitation.verifier, sentences, options), key=lambda each: each.number)
     assert imitation.graphs.counts.replays

@@ -11,9 +11,9 @@ from torch import Tensor
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
 from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.loop import decode_with
-from specdec_cli.decoding.options import Decoding, Exact
+from specdec_cli.decoding.options import Constraints, Decoding, Exact
 from specdec_cli.decoding.sentence import Sentence
-from specdec_cli.decoding.state import Draft, State
+from specdec_cli.decoding.state import Draft, State, Written
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.accept import accept
 from specdec_cli.kernels.network import TritonNetwork
@@ -166,6 +166,7 @@ def test_states_may_be_a_part_of_others() -> None:
     network, states = TritonNetwork(tiny_transformer(decoder_layers=1)), torch.randn(3, 4, 32)
     part = states[:, 1:2]
     assert torch.equal(network.project(part), network.project(part.contiguous()))
-    rows = states[:, 1]
-    for found, expected in zip(network.continuations(rows, 2), network.continuations(rows.contiguous(), 2), strict=True):
+    rows, written = states[:, 1], Written(torch.zeros(3, 4, dtype=torch.long), torch.ones(3, dtype=torch.long), None)
+    each = [network.continuations(states, 2, Constraints(), written) for states in (rows, rows.contiguous())]
+    for found, expected in zip(*each, strict=True):
         assert torch.equal(found, expected)

@@ -66,6 +66,9 @@ def test_excluded_tokens_and_those_beyond_the_shortlist_are_not_chosen() -> None
     assert torch.equal(result.values, logits.gather(1, descending(logits, 2)))
     assert int(result.ids[4, 0]) == 77 and int(result.ids.max()) < 150
     torch.testing.assert_close(result.totals, logits.logsumexp(-1))
+    whole = best_tokens(states, output, best=2, excluded=excluded, totals="all")
+    assert whole.totals is not None and torch.equal(whole.values, result.values)
+    torch.testing.assert_close(whole.totals, plain.logits.logsumexp(-1))
     short = best_tokens(states, output, best=3, shortlist=70)
     assert torch.equal(short.ids, descending(plain.logits[:, :70], 3))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -163,6 +164,26 @@ def test_the_host_waits_for_old_losses_only(make_copier: Callable[..., Bundle], 
     assert waits[:-1] == [max(1, update - captured.LATE) for update in range(1, 30)]
     assert waits[-1] == 30
     assert not seen and all(loss > 0 for loss in losses)
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_optimiser_of_captured_updates_does_not_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU it refuses to be captured unless its parameter groups are capturable, and warns of those that are and compute at once."""
+    capturing: list[bool] = []
+    stream = SimpleNamespace(is_capturing=lambda: capturing[-1])
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda **_: torch.device("cuda"))
+    monkeypatch.setattr(torch.accelerator, "current_stream", lambda: stream)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", stream.is_capturing)
+    weight, rate = torch.ones(3, requires_grad=True), torch.tensor(0.1)
+    adam = torch.optim.AdamW([weight], fused=True)
+    seen = []
+    for is_capturing in (False, True, False):
+        capturing.append(is_capturing)
+        weight.grad = torch.ones(3)
+        captured.step(adam, rate)
+        seen.append(weight.detach()[0].item())
+    assert seen == sorted(set(seen), reverse=True)
 
 
 def test_an_objective_that_reads_values_cannot_be_captured(tokenizer: Subwords, tmp_path: Path) -> None:

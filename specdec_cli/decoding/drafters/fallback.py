@@ -41,9 +41,8 @@ class Fallback:
     """
 
     def __init__(self, drafters: Sequence[Drafter], block_size: int) -> None:
-        self._drafters = drafters
-        follow = all(not 0 < drafter.follows <= block_size for drafter in drafters if isinstance(drafter, Block))
-        self.limit, self.capturable = block_size, follow and all(drafter.capturable for drafter in drafters)
+        self._drafters = [drafter.beside(block_size) if isinstance(drafter, Block) else drafter for drafter in drafters]
+        self.limit, self.capturable = block_size, all(drafter.capturable for drafter in drafters)
         self.reads_sentences = any(drafter.reads_sentences for drafter in drafters)
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> FallbackState:

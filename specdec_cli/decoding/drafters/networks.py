@@ -52,22 +52,31 @@ def make_block(inputs: DrafterInputs) -> "Block":
 class Block:
     """Proposes `block_size` tokens in each round, or fewer on request, with `network`.
 
-    Where no value is read, a network with layers of its own over the prefix takes up to `follows` tokens of a round (0: any number).
+    Rounds may accept drafts of up to `longest` tokens, those of other drafters too: where no value is read, a causal network with layers
+    of its own over the prefix takes so many tokens of a round and one more.
 
     Raises UsageError for a block size larger than `network` was trained for, or below 1.
     """
 
-    def __init__(self, network: BlockDrafter, block_size: int) -> None:
+    def __init__(self, network: BlockDrafter, block_size: int, longest: int = 0) -> None:
         check_block_size(block_size, network.config.max_block)
         self.network = network.eval()
         self.limit, self.capturable, self.reads_sentences = block_size, True, False
-        self.follows = block_size + 1 if network.config.prefix == "own" and network.config.attention == "causal" else 0
+        self._longest = max(longest, block_size)
+
+    def beside(self, longest: int) -> "Block":
+        """This drafter, for rounds that may accept drafts of up to `longest` tokens."""
+        return Block(self.network, self.limit, longest)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Block) and (self.network, self.limit) == (other.network, other.limit)
+        return isinstance(other, Block) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash((self.network, self.limit))
+        return hash(self._identity)
+
+    @property
+    def _identity(self) -> tuple[BlockDrafter, int, int]:
+        return self.network, self.limit, self._longest
 
     def begin(self, state: State, sentences: Sequence[Sentence]) -> BlockState:  # noqa: ARG002
         """Return data for new rows: the drafter's view of the source, and an empty cache with as many positions as
@@ -118,7 +127,10 @@ class Block:
         size = block.shape[1]
         network, begin = self.network, state.lengths - 1 + self.network.config.offset
         behind = begin - memory.fed
-        most = int(behind.max()) if graphs.can_branch(behind.device) else self.follows or state.cache.capacity
+        if graphs.can_branch(behind.device):
+            most = int(behind.max())
+        else:
+            most = state.cache.capacity if network.config.attention == "bidirectional" else self._longest + 1
         places_fed = steps(most + size, last.device)
         positions = (memory.fed[:, None] + places_fed).clamp_max(state.cache.capacity - 1)
         prefix = network.embed_prefix(state.tokens.gather(1, positions), positions)
