@@ -61,6 +61,7 @@ class DecodedText:
     - `is_waiting`: terms may still change the output, or tags are still to be placed.
     - `replaced`: the hypotheses that did not have the terms.
     - `is_doubtful`: the output has terms, but may be a poor translation.
+    - `is_left`: the model's translation is empty, and the output is the text itself.
     - `tags`: the inline tags that were inside `text`.
     - `tagged`: the output with the tags; None until they are placed.
 
@@ -91,6 +92,7 @@ class DecodedText:
         self.copied = False
         self.is_waiting = False
         self.is_doubtful = False
+        self.is_left = False
         self.replaced: list[Hypothesis] = []
         self._position = position
         self.tried: list[Candidate] = []
@@ -142,6 +144,9 @@ class DecodedText:
         candidates = [(each, each.restored) for each in self.tried if each.restored is not None]
         chosen, found = min(candidates, key=lambda each: each[1].cost)
         self.variant, self.parts, self.output, self._cost = chosen.variant, chosen.parts, found.text, found.cost
+        self.is_left = self._languages[0] != self._languages[1] and not found.text.strip()
+        if self.is_left:
+            self.output = self.text
         return True
 
     def ranked(self, limit: int, decode: Callable[[Sequence[int]], str]) -> list[Scored]:

@@ -19,6 +19,7 @@ from specdec_cli.pipeline.variants import Variant, as_it_is
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.locale.alone import written_alone
+from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line, with_first
 from specdec_cli.text.segment.sentences import Count, Segments, segment
@@ -29,6 +30,8 @@ from specdec_cli.text.view import Untagged
 
 Warn = Callable[[int, str], None]
 Languages = tuple[str, str]
+_SPAN = 8
+"""The most tokens that a protected span counts for: the model reads a short name in its place."""
 """Source and target language of a model; "" if unknown."""
 
 
@@ -159,8 +162,9 @@ class LineDecoder:
             if text in uncut:
                 return 0
             encoded[text] = self._tokenizer.encode(text)
-            longest = max(longest, len(encoded[text]))
-            return len(encoded[text])
+            tokens = len(encoded[text])
+            longest = max(longest, tokens)
+            return tokens - self._saved(text) if self._place and self._limit < tokens <= self._fitting else tokens
 
         segments = self.segments(plain.text, count)
         if segments.continued and longest > self._fitting and self._warn:
@@ -190,6 +194,12 @@ class LineDecoder:
         ]
         give_drafts(sentences, segments, texts)
         return DecodedLine(plain.text, segments, tags.tagged, texts)
+
+    def _saved(self, text: str) -> int:
+        """The tokens of a text that do not count, those of its long protected spans, such as code."""
+        latin = self._passthrough is not None and self._passthrough.latin
+        spans = (text[start:end] for start, end in protected_spans(text, latin=latin))
+        return sum(max(len(self._tokenizer.encode(span)) - _SPAN, 0) for span in spans)
 
     def _variants(self, text: str) -> Iterator[Variant]:
         own = self._passthrough or Passthrough()

@@ -12,7 +12,7 @@ from specdec_cli.pipeline.decoded_text import Trying
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer
-from specdec_cli.text.checks import GLOSSARY, output_warnings
+from specdec_cli.text.checks import EMPTY, GLOSSARY, output_warnings
 from specdec_cli.text.glossary import Glossary, Term, come_out, open_glossary
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.tags.markup import without_tags
@@ -135,6 +135,8 @@ class LineTranslator:
 
     def _warnings(self, line: DecodedLine) -> tuple[str, ...]:
         found = output_warnings(line.source, line.plain_text, self._languages) if self._checks else ()
+        if any(each.is_left for each in line.texts):
+            found = (EMPTY, *found)
         return (*found, GLOSSARY) if any(each.is_doubtful for each in line.texts) else found
 
     def _terms(self, line: DecodedLine) -> tuple[tuple[Term, bool], ...]:

@@ -16,7 +16,7 @@ from specdec_cli.text.quotations import quotations
 REPETITION, EMPTY, NUMBERS, NEGATION, MARKS, GLOSSARY = "repetition", "empty", "numbers lost", "negation lost", "marks lost", "glossary"
 DESCRIPTIONS = {
     REPETITION: "the output repeats itself",
-    EMPTY: "the output is empty",
+    EMPTY: "the model gave no output for a text, which stays as it is",
     NUMBERS: "a number of the input is missing from the output or has changed, or its currency is",
     NEGATION: "the input says not, no, never or the like, and the output does not",
     MARKS: "the output has other quotation marks or brackets than the input, or repeats its first words more or less often",
