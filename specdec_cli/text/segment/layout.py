@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
-from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans, without_protected
+from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, without_protected
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.segment.sentences import Count, Segments, segment
@@ -218,6 +218,7 @@ _VALUE = re.compile(
     r"(?:^(?!\d{1,3}(?:,\d{3})+\b)|(?<!\d)[,;])(?:\"[^\"]*\"|(?!\d{3}(?:[,;]|$))[.:/-]*\d[\d.:/-]*(?: ?[^\W\d_]{1,3}| ?%)?)(?=[,;]|$)"
 )
 
+_CODE = re.compile(CODE)
 _QUANTITY = re.compile(r"[\W\d_]*(?:(?<=\d)[^\W\d_]{1,3}|(?<=\d )[^\W\d_]{1,3})?[\W\d_]*")
 """A value without words: a number, perhaps with its unit."""
 
@@ -229,7 +230,7 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
     and sentences that `passthrough` matches. The cells of a table row (separated by tabs, pipes, commas between quoted values, or, in
     translation, three spaces or more) are split one by one. `limit` and `count` are as in `segment`.
     """
-    if syntax := list(FormReader().syntax(line)):
+    if syntax := _syntax_outside_code(line):
         return _forms(line, syntax, lambda text: segment_line(text, limit, count, passthrough, split=split))
     if passthrough.writes(alone := line.strip()):
         before, after = line.split(alone)
@@ -247,6 +248,13 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         segments = segment(marked.body, limit, count, split=split)
         parts = [segments if segments.texts == (marked.body,) else _merge_passthrough(segments, passthrough)]
     return concatenate([marked.head, *parts, marked.tail])
+
+
+def _syntax_outside_code(line: str) -> list[tuple[int, int]]:
+    """Begin and end of each piece of the syntax of messages with forms; none if some is in code, which shows it."""
+    syntax = list(FormReader().syntax(line))
+    codes = [code.span() for code in _CODE.finditer(line)] if syntax else []
+    return [] if any(begin < start < end for begin, end in codes for start, _ in syntax) else syntax
 
 
 def _forms(line: str, syntax: list[tuple[int, int]], segments: Callable[[str], Segments]) -> Segments:

@@ -13,6 +13,8 @@ MESSAGES = [
     ("{n, plural, offset:1 =1 {{host} waits} other {{host} and # wait}}", ["{host} waits", "{host} and # wait"]),
     ("{n, plural, one {'{' opens it} other {close '}' now}}", ["'{' opens it", "close '}' now"]),
     ("{m, plural, other {{{m}} minutes ago}}", ["{{m}} minutes ago"]),
+    ("Forms (`{n, plural, one {a} other {b}}`) are read.", ["Forms (`{n, plural, one {a} other {b}}`) are read."]),
+    ("{n, plural, one {use `x {y}` once} other {twice}}", ["use `x {y}` once", "twice"]),
     ("Set {a, b} and {x} of {d, date, short}.", ["Set {a, b} and {x} of {d, date, short}."]),
 ]
 
