@@ -16,11 +16,11 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from specdec_cli.benchmark.inputs import Gold, read_gold, read_lines_gold, score_correction
+from specdec_cli.benchmark.inputs import Gold, read_gold, score_correction
 from specdec_cli.files import write_atomically
 from specdec_cli.metrics.tokenised import detokenise
 from specdec_cli.text.corpus.parallel import apply_gold_edits, read_tsv
-from specdec_cli.text.io.lines import read_text_lines
+from specdec_cli.text.io.lines import STDIO, read_text_lines
 from specdec_cli.text.locale.matching import lost_numbers, numbers_in_digits
 from tools.pages import ROOT, regenerate
 from tools.results import markdown
@@ -122,8 +122,8 @@ def correction(data: Path) -> tuple[str, list[Decoded]]:
     """
     folder = data / "en-gec"
     source = folder / "dev.jfleg" / "source"
-    jfleg = read_lines_gold(source, sorted(source.parent.glob("reference*")), None, keep_tokens=False)
-    cweb = read_gold(folder / "dev.cweb-g.m2", None, keep_tokens=False)
+    jfleg = read_gold(STDIO, source, sorted(source.parent.glob("reference*")))
+    cweb = read_gold(folder / "dev.cweb-g.m2")
     with lzma.open(folder / "clean.tsv.xz", "rt", encoding="utf-8") as stream:
         clean = tuple(line.rstrip("\n").split("\t")[-1] for line in islice(stream, EVERY - 1, None, EVERY))
     learners = [line.split("\t") for line in read_text_lines(ROOT / "tests" / "data" / "learners.tsv")]

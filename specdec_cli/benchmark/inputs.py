@@ -1,7 +1,7 @@
 """The input of a benchmark: source lines, references or gold corrections, and the scores of outputs."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -16,7 +16,7 @@ from specdec_cli.metrics.max_match import max_match
 from specdec_cli.metrics.scoring import Score, check_rouge, rouge, score
 from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.text.corpus.parallel import AnnotatedSentence, Pair, read_m2, read_sources, read_tsv
+from specdec_cli.text.corpus.parallel import AnnotatedSentence, read_m2, read_sources, read_tsv
 from specdec_cli.text.edits import word_edit_ratio
 from specdec_cli.text.io.lines import STDIO, name_of, read_text_lines
 
@@ -76,29 +76,29 @@ def read_input(task: Task, file: Path | None, options: BenchOptions, languages: 
         raise UsageError("--keep-tokens is for --task correct, whose data sets are tokenised")
     if by_characters and (task != "correct" or source is not None or options.keep_tokens):
         raise UsageError("--score characters is for --task correct with FILE, and not with --keep-tokens")
-    if file is None and source is None and sys.stdin.isatty():
-        if by_characters:
-            raise UsageError("--score characters needs an M2 or TSV file")
-        if task != "translate":
-            files = "a TSV file of texts and summaries" if task == "summarise" else "an M2 or TSV file"
-            raise UsageError(f"--task {task} needs {files}, or --input with --reference")
-        examples = Examples("", (), None)
-    elif by_characters:
-        examples = read_characters(file or STDIO, limit)
-    elif task in REWRITING:
-        keep = options.keep_tokens or task != "correct"
-        gold = read_gold(file or STDIO, limit, keep) if source is None else read_lines_gold(source, references, limit, keep)
-        metric = score_correction if task == "correct" else score_simplification
-        examples = Examples(str(source or file or "stdin"), gold.sources, None, score=partial(metric, gold))
-    else:
-        if len(references) > 1:
-            raise UsageError(f"--reference: with the task {task} each line has one reference")
-        if task == "summarise":
-            check_rouge()
-        one = references[0] if references else None
-        examples = read_table(file or STDIO, limit) if source is None else read_files(source, one, limit)
-    if task == "translate" and file is None and source is None and not examples.sources:
+    nothing = file is None and source is None and sys.stdin.isatty()
+    if nothing and by_characters:
+        raise UsageError("--score characters needs an M2 or TSV file")
+    if nothing and task != "translate":
+        files = "a TSV file of texts and summaries" if task == "summarise" else "an M2 or TSV file"
+        raise UsageError(f"--task {task} needs {files}, or --input with --reference")
+    if task not in REWRITING and len(references) > 1:
+        raise UsageError(f"--reference: with the task {task} each line has one reference")
+    if task == "summarise":
+        check_rouge()
+    name, path = name_of(source or file or STDIO), file or STDIO
+    if nothing:
         examples = read_sample(limit, languages)
+    elif by_characters:
+        examples = read_characters(path, limit)
+    elif task in REWRITING:
+        gold = read_gold(path, source, references, limit, keep_tokens=options.keep_tokens or task != "correct")
+        examples = Examples(name, gold.sources, None, score=partial(score_correction if task == "correct" else score_simplification, gold))
+    else:
+        sources, texts = read_texts(path, source, references, limit)
+        examples = Examples(name, sources, texts[0] if texts else None)
+        if task == "translate" and file is None and source is None and not sources:
+            examples = read_sample(limit, languages)
     if examples.references is not None:
         examples = replace(examples, score=partial(rouge if task == "summarise" else score, references=examples.references))
     if not any(line.strip() for line in examples.sources):
@@ -106,35 +106,24 @@ def read_input(task: Task, file: Path | None, options: BenchOptions, languages: 
     return examples
 
 
-def read_table(path: Path, limit: int | None = None) -> Examples:
-    """Read the first `limit` pairs (None: all) of source and reference from a TSV file; the path `-` is stdin.
+def read_texts(
+    file: Path, source: Path | None = None, references: Sequence[Path] = (), limit: int | None = None
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Read the first `limit` (None: all) source lines, and their references: a tuple of lines for each reference.
 
-    Raises InputError for a file that is missing or malformed.
+    They are those of the TSV `file`, which has one reference a line, or of the file `source` with the files `references`; the path `-` is
+    stdin. Raises InputError for a file that is missing or malformed, and if one ends before the other within these lines.
     """
-    return _from_pairs(name_of(path), read_tsv(path), limit)
-
-
-def read_files(source: Path, reference: Path | None, limit: int | None = None) -> Examples:
-    """Read the first `limit` (None: all) source lines of the file `source`, and as many lines of an optional reference file.
-
-    Raises InputError for a file that is missing or unreadable, and if one file ends before the other within these lines.
-    """
+    if source is None:
+        pairs = list(islice(read_tsv(file), limit))
+        return tuple(pair.source for pair in pairs), (tuple(pair.target for pair in pairs),)
     sources = tuple(islice(read_sources([source]), limit))
-    references = () if reference is None else _read_references(source, len(sources), [reference], limit)
-    return Examples(str(source), sources, references[0] if references else None)
-
-
-def _read_references(source: Path, count: int, paths: Sequence[Path], limit: int | None) -> tuple[tuple[str, ...], ...]:
-    """The first `limit` lines (None: all) of each reference file, a line for each of `count` lines of the file `source`.
-
-    Raises InputError for a file that is missing or unreadable, or has another number of lines.
-    """
-    texts = tuple(tuple(islice(read_text_lines(path), limit)) for path in paths)
-    for path, text in zip(paths, texts, strict=True):
-        if len(text) != count:
-            shorter, longer = (path, source) if len(text) < count else (source, path)
-            raise InputError(f"{shorter}: ends after line {min(len(text), count)}, but {longer} has more lines")
-    return texts
+    texts = tuple(tuple(islice(read_text_lines(path), limit)) for path in references)
+    for path, text in zip(references, texts, strict=True):
+        if len(text) != len(sources):
+            shorter, longer = (path, source) if len(text) < len(sources) else (source, path)
+            raise InputError(f"{shorter}: ends after line {min(len(text), len(sources))}, but {longer} has more lines")
+    return sources, texts
 
 
 def read_sample(limit: int | None = None, languages: tuple[str, str] = _LANGUAGES) -> Examples:
@@ -142,40 +131,28 @@ def read_sample(limit: int | None = None, languages: tuple[str, str] = _LANGUAGE
 
     For the opposite `languages` the German sentences are the sources.
     """
-    pairs, opposite = read_tsv(SAMPLE), languages == _LANGUAGES[::-1]
-    pairs = (Pair(each.target, each.source) for each in pairs) if opposite else pairs
-    return replace(_from_pairs("built-in sample", pairs, limit), languages=languages if opposite else _LANGUAGES)
+    sources, (targets,) = read_texts(SAMPLE, limit=limit)
+    if languages == _LANGUAGES[::-1]:
+        return Examples("built-in sample", targets, sources, languages)
+    return Examples("built-in sample", sources, targets, _LANGUAGES)
 
 
-def _from_pairs(name: str, pairs: Iterable[Pair], limit: int | None) -> Examples:
-    chosen = list(islice(pairs, limit))
-    return Examples(name, tuple(pair.source for pair in chosen), tuple(pair.target for pair in chosen))
+def read_gold(
+    file: Path, source: Path | None = None, references: Sequence[Path] = (), limit: int | None = None, *, keep_tokens: bool = False
+) -> Gold:
+    """Read the first `limit` (None: all) tokenised sentences and their corrections: of the M2 file `file`, or as `read_texts` does.
 
-
-def read_gold(path: Path, limit: int | None, keep_tokens: bool) -> Gold:
-    """Read the first `limit` (None: all) tokenised sentences and their corrections from an M2 or TSV file.
-
-    The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for a file that is missing or malformed.
+    The sentences to decode are detokenised, unless `keep_tokens`. Raises what `read_texts` raises, and UsageError if `source` is an M2
+    file, which includes its corrections.
     """
     join = join_with_spaces if keep_tokens else detokenise
-    if path.suffix == ".m2":
-        annotated = tuple(islice(read_m2(path), limit))
-        return Gold(tuple(join(one.source) for one in annotated), annotated=annotated)
-    pairs = list(islice(read_tsv(path), limit))
-    return Gold(tuple(join(pair.source.split()) for pair in pairs), (tuple(pair.target for pair in pairs),))
-
-
-def read_lines_gold(source: Path, references: Sequence[Path], limit: int | None, keep_tokens: bool) -> Gold:
-    """Read the first `limit` (None: all) tokenised source lines of the file `source`, and as many lines of each of `references`.
-
-    The sentences to decode are detokenised, unless `keep_tokens`. Raises InputError for unequal numbers of lines, and UsageError if
-    `source` is an M2 file, which includes its corrections.
-    """
-    if source.suffix == ".m2":
+    if source is not None and source.suffix == ".m2":
         raise UsageError(f"{source}: an M2 file contains its corrections; give it as FILE, not as source lines")
-    join = join_with_spaces if keep_tokens else detokenise
-    sentences = tuple(join(line.split()) for line in islice(read_sources([source]), limit))
-    return Gold(sentences, _read_references(source, len(sentences), references, limit))
+    if source is None and file.suffix == ".m2":
+        annotated = tuple(islice(read_m2(file), limit))
+        return Gold(tuple(join(one.source) for one in annotated), annotated=annotated)
+    sources, texts = read_texts(file, source, references, limit)
+    return Gold(tuple(join(line.split()) for line in sources), texts)
 
 
 def read_characters(path: Path, limit: int | None) -> Examples:
@@ -204,7 +181,7 @@ def read_characters(path: Path, limit: int | None) -> Examples:
         values = {"precision": matched.precision, "recall": matched.recall, "f05": matched.f05}
         return Score(values | {"edit_ratio": _mean_edit_ratio(sources, texts)}, {})
 
-    return Examples("stdin" if path == STDIO else str(path), tuple(sources), None, score=scorer)
+    return Examples(name_of(path), tuple(sources), None, score=scorer)
 
 
 def score_correction(gold: Gold, texts: Sequence[str]) -> Score:

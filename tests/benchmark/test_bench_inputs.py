@@ -9,41 +9,40 @@ import pytest
 from specdec_cli.benchmark.inputs import (
     Examples,
     read_characters,
-    read_files,
     read_gold,
     read_input,
-    read_lines_gold,
     read_sample,
-    read_table,
+    read_texts,
     score_correction,
     score_simplification,
 )
 from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.model.bundle_info import Task
+from specdec_cli.text.io.lines import STDIO
 
 
 def test_tables_with_two_or_three_columns_are_read(tmp_path: Path) -> None:
     path = tmp_path / "a.tsv"
     path.write_text("ka\tlo\nmi\tta\n")
-    assert read_table(path, 1) == Examples(str(path), ("ka",), ("lo",))
+    assert read_texts(path, limit=1) == (("ka",), (("lo",),))
     path.write_text("news\tka\tlo\n")
-    assert read_table(path) == Examples(str(path), ("ka",), ("lo",))
+    assert read_texts(path) == (("ka",), (("lo",),))
 
 
 def test_tables_without_references_are_read(tmp_path: Path) -> None:
     source, reference = tmp_path / "a.en", tmp_path / "a.de"
     source.write_text("ka\nlo\n")
-    assert read_files(source, None, 1) == Examples(str(source), ("ka",), None)
+    assert read_texts(STDIO, source, limit=1) == (("ka",), ())
     reference.write_text("mi\nta\n")
-    assert read_files(source, reference).references == ("mi", "ta")
+    assert read_texts(STDIO, source, [reference]) == (("ka", "lo"), (("mi", "ta"),))
     reference.write_text("mi\n")
-    assert read_files(source, reference, 1).references == ("mi",)
+    assert read_texts(STDIO, source, [reference], 1) == (("ka",), (("mi",),))
     with pytest.raises(InputError, match=r"a\.de: ends after line 1, but .*a\.en has more"):
-        read_files(source, reference)
+        read_texts(STDIO, source, [reference])
     source.write_text("")
     with pytest.raises(InputError, match=r"a\.en: ends after line 0, but .*a\.de has more"):
-        read_files(source, reference)
+        read_texts(STDIO, source, [reference])
 
 
 def test_the_sample_has_sources_and_references() -> None:
@@ -66,8 +65,8 @@ def m2(tmp_path: Path) -> Path:
 
 
 def test_tokenised_text_is_detokenised_unless_kept(m2: Path) -> None:
-    assert read_gold(m2, None, keep_tokens=False).sources == ("He go home, ok.", "I don't.")
-    assert read_gold(m2, 1, keep_tokens=True).sources == ("He go home , ok .",)
+    assert read_gold(m2).sources == ("He go home, ok.", "I don't.")
+    assert read_gold(m2, limit=1, keep_tokens=True).sources == ("He go home , ok .",)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_tokenised_text_is_detokenised_unless_kept(m2: Path) -> None:
     ],
 )
 def test_edits_are_scored_by_tokens(m2: Path, texts: list[str], scores: tuple[float, float, float]) -> None:
-    score = score_correction(read_gold(m2, None, keep_tokens=False), texts)
+    score = score_correction(read_gold(m2), texts)
     assert [score.values[name] for name in ("precision", "recall", "f05")] == pytest.approx(scores, abs=0.01)
     assert "gleu" not in score.values
 
@@ -95,7 +94,7 @@ TEXTS = {
 def test_line_references_are_scored_as_whole_texts(tmp_path: Path) -> None:
     for name, text in TEXTS.items():
         (tmp_path / name).write_text(text)
-    gold = read_lines_gold(tmp_path / "source", [tmp_path / "one", tmp_path / "two"], None, keep_tokens=False)
+    gold = read_gold(STDIO, tmp_path / "source", [tmp_path / "one", tmp_path / "two"])
     perfect, unchanged = (score_correction(gold, texts).values for texts in (["he goes home very late", "yes"], gold.sources))
     assert perfect["gleu"] > unchanged["gleu"]
     assert [perfect["edit_ratio"], unchanged["edit_ratio"]] == pytest.approx([1 / 10, 0])
@@ -103,24 +102,24 @@ def test_line_references_are_scored_as_whole_texts(tmp_path: Path) -> None:
     assert simple.values["sari"] > score_simplification(gold, gold.sources).values["sari"]
     assert "nrefs:2" in simple.signatures["bleu"]
     with pytest.raises(InputError, match=r"short: ends after line 1, but .*source has more"):
-        read_lines_gold(tmp_path / "source", [tmp_path / "short"], None, keep_tokens=False)
+        read_gold(STDIO, tmp_path / "source", [tmp_path / "short"])
 
 
 def test_each_line_of_a_table_has_one_reference(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("he go home\the goes home\nyes\tyes\n")
-    gold = read_gold(tmp_path / "a.tsv", 1, keep_tokens=False)
+    gold = read_gold(tmp_path / "a.tsv", limit=1)
     assert (gold.sources, gold.references) == (("he go home",), (("he goes home",),))
 
 
 def test_m2_files_take_no_other_references(m2: Path) -> None:
     with pytest.raises(UsageError, match="M2 file"):
-        read_lines_gold(m2, [m2], None, keep_tokens=False)
+        read_gold(STDIO, m2, [m2])
 
 
 def test_compressed_tables_are_read(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "a.tsv.gz", "wt") as stream:
         stream.write("he go home\the goes home\n")
-    assert read_gold(tmp_path / "a.tsv.gz", None, keep_tokens=True).references == (("he goes home",),)
+    assert read_gold(tmp_path / "a.tsv.gz", keep_tokens=True).references == (("he goes home",),)
 
 
 def scored(examples: Examples, *texts: str) -> Mapping[str, float]:
