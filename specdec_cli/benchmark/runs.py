@@ -1,8 +1,8 @@
 """Runs of a row: the outputs and times of decoding lines with a bundle, by the engine that the commands take for it."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from time import perf_counter
@@ -14,8 +14,8 @@ from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, O
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options, resolve
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
-from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, read_info
-from specdec_cli.opening.engines import open_engine
+from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, read_info
+from specdec_cli.opening.engines import Load, open_engine
 from specdec_cli.opening.machine import Machine, MachineOptions, native_machine, prepare_torch
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
@@ -104,49 +104,54 @@ def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[s
     return Run(ends[-1] - started, tuple(replace(output, seconds=taken) for output, taken in zip(single, seconds, strict=True)))
 
 
-class BundleRunner:
-    """Runs rows with a bundle, each by the engine that `open_engine` opens for it. Rows of one runner share weights in PyTorch."""
+class Runner(ABC):
+    """Decodes the lines of `row` in this process, under the `conditions` of its bundle."""
 
-    def __init__(self, conditions: Conditions) -> None:
-        self._conditions, self._model = conditions, replace(conditions.model, name=str(find_bundle(conditions.model)))
-        self._load = cache(open_bundle)
+    def __init__(self, conditions: Conditions, row: Row) -> None:
+        self.conditions, self.row, self.on_gpu = conditions, row, conditions.machine.device == "cuda"
+
+    @abstractmethod
+    def prepare(self) -> dict[str, Any]:
+        """The settings with which the row is decoded, defaults resolved, by name, for the report."""
+
+    @abstractmethod
+    def run(self, lines: Sequence[str]) -> Run:
+        """Decode `lines`, and measure time and memory: on a GPU its memory, else that of the process."""
+
+
+class BundleRunner(Runner):
+    """Decodes lines with a bundle, by the engine that `open_engine` opens for the row; the bundle for PyTorch is that which `load` returns.
+
+    Raises UsageError for a row that the bundle does not support.
+    """
+
+    def __init__(self, conditions: Conditions, row: Row, load: Load = open_bundle) -> None:
+        super().__init__(conditions, row)
+        self._model, self._load = replace(conditions.model, name=str(find_bundle(conditions.model))), load
         self._info = read_info(Path(self._model.name))
-        self._opened: dict[Row, tuple[Described, Engine | None]] = {}
+        options = options_of(row, self._info)
+        opened = open_engine(self._model, replace(conditions.machine, threads=row.threads), options, load=load)
+        self.bundle, self.decoding = opened.bundle, resolve(options, opened.bundle)
+        # The native engine is loaded for each run.
+        self._opened = None if isinstance(opened.engine, NativeEngine) else cast("Engine", opened.engine)
         self._known: tuple[Sequence[str], dict[tuple[int, ...], int]] = ((), {})
 
-    def open(self, row: Row) -> "tuple[Described, Engine | None]":
-        """The bundle, and the reference engine that decodes `row`; None if the native engine does, which is loaded for each run."""
-        if row not in self._opened:
-            machine = replace(self._conditions.machine, threads=row.threads)
-            opened = open_engine(self._model, machine, options_of(row, self._info), load=self._load)
-            self._opened[row] = opened.bundle, None if isinstance(opened.engine, NativeEngine) else cast("Engine", opened.engine)
-        return self._opened[row]
+    def prepare(self) -> dict[str, Any]:
+        described = describe_settings(self.row, self.decoding, self.engine(), self._info)
+        return described | {"vocabulary": self.bundle.shape.vocabulary_size}
 
-    def decoding(self, row: Row) -> Decoding:
-        """The decoding of `row`, resolved."""
-        return resolve(options_of(row, self._info), self.open(row)[0])
-
-    def prepare(self, row: Row) -> dict[str, Any]:
-        """The settings with which `row` is decoded, defaults resolved, by name. Raises UsageError if the bundle does not support `row`."""
-        bundle, _ = self.open(row)
-        described = describe_settings(row, self.decoding(row), self.engine(row), self._info)
-        return described | {"vocabulary": bundle.shape.vocabulary_size}
-
-    def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` with the settings of `row`, and measure time and memory: on a GPU its memory, else that of the process.
-
-        The engine is new, so that acceptance statistics of earlier runs have no effect.
-        """
-        engine = self.engine(row, lines)
+    def run(self, lines: Sequence[str]) -> Run:
+        """Decode `lines`, and measure time and memory. The engine is new, so that acceptance statistics of earlier runs have no effect."""
+        engine = self.engine(lines)
         if len(lines) >= WORTH_LOADING:
             engine.expect(len(lines))  # an optional drafter is loaded before the clock starts
-        run = self._timed(engine, row, lines)
-        skipped = self.decoding(row).may_skip and engine.decoding.method == "greedy"
+        run = self._timed(engine, lines)
+        skipped = self.decoding.may_skip and engine.decoding.method == "greedy"
         drafted, block_size = engine.drafted or ((0, 0.0) if skipped else (None, None))
         return replace(run, peak_memory_mb=peak_memory_mb(self.on_gpu), drafted=drafted, block_size=block_size)
 
-    def profile(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
-        """Decode `lines` with `row`, which drafts or searches (`Row.profiled`), by the reference engine; return the wall time in seconds
+    def profile(self, lines: Sequence[str]) -> dict[str, float]:
+        """Decode `lines` by the reference engine, with a row that drafts or searches (`Row.profiled`); return the wall time in seconds
         spent in the PARTS of `instruments` (Ge et al. 2022, Table 15), and in "others".
         """
         from specdec_cli.benchmark.instruments import Meter
@@ -155,60 +160,59 @@ class BundleRunner:
             self._wait()
             return perf_counter()
 
-        engine = self.reference(row, lines)
+        engine = self.reference(lines)
         meter = Meter(engine, clock)
-        run = self._timed(engine, row, lines)
+        run = self._timed(engine, lines)
         return meter.used | {"others": run.seconds - sum(meter.used.values())}
 
-    def count(self, row: Row, lines: Sequence[str]) -> dict[str, float]:
-        """Decode `lines` with `row` by the reference engine in float32 on the CPU; return the floating-point operations of the encoder, the
-        drafter (its own encoder included) and the verifier.
+    def count(self, lines: Sequence[str]) -> dict[str, float]:
+        """Decode `lines` by the reference engine in float32 on the CPU; return the floating-point operations of the encoder, the drafter
+        (its own encoder included) and the verifier.
         """
         from specdec_cli.benchmark.instruments import Meter
         from specdec_cli.engines.reference import Engine
         from specdec_cli.model.flops import counting
 
-        bundle = self._load(self._model, Machine("cpu", "float32", row.threads))
-        engine = Engine(bundle, self.decoding(row), lengths=self._lengths(row, lines))
+        bundle = self._load(self._model, Machine("cpu", "float32", self.row.threads))
+        engine = Engine(bundle, self.decoding, lengths=self._lengths(lines))
         with counting() as counter:
             used = Meter(engine, counter.get_total_flops).used
-            self._decoder(engine, row)(lines)
+            self._decoder(engine)(lines)
         encoder, drafter = used["encoder"], used["drafter's encoder"] + used["drafter"]
         return {"encoder": encoder, "drafter": drafter, "verifier": counter.get_total_flops() - encoder - drafter}
 
-    def engine(self, row: Row, lines: Sequence[str] = ()) -> SentenceDecoder:
-        """A new engine for `row`, which decodes `lines`. Raises UsageError for a row that the bundle does not support."""
-        bundle, opened = self.open(row)
-        if opened is None:
-            engine = NativeEngine(cast(BundleDescription, bundle), self.decoding(row), row.threads)
-            engine.lengths = self._lengths(row, lines)
-            return engine
-        return self.reference(row, lines)
+    def engine(self, lines: Sequence[str] = ()) -> SentenceDecoder:
+        """A new engine, which decodes `lines`."""
+        if self._opened is not None:
+            return self.reference(lines)
+        engine = NativeEngine(cast(BundleDescription, self.bundle), self.decoding, self.row.threads)
+        engine.lengths = self._lengths(lines)
+        return engine
 
-    def reference(self, row: Row, lines: Sequence[str] = ()) -> "Engine":
-        """A new reference engine for `row`: over the passes of the native engine, where this decodes the row.
+    def reference(self, lines: Sequence[str] = ()) -> "Engine":
+        """A new reference engine: over the passes of the native engine, where this decodes the row.
 
         With `row.oracle_length`, it gets the lengths of the greedy outputs of `lines` beforehand.
         """
         from specdec_cli.engines.reference import Engine
 
-        found, opened = self.open(row)
-        if opened is None:
-            prepare_torch(row.threads)
-            machine = self._conditions.machine
-            found = self._load(self._model, native_machine(machine.device, machine.precision, row.threads))
-        verifier = None if opened is None else opened.verifier
-        return Engine(cast("Bundle", found), self.decoding(row), verifier=verifier, lengths=self._lengths(row, lines))
+        bundle, verifier = cast("Bundle", self.bundle), None if self._opened is None else self._opened.verifier
+        if self._opened is None:
+            prepare_torch(self.row.threads)
+            machine = self.conditions.machine
+            bundle = self._load(self._model, native_machine(machine.device, machine.precision, self.row.threads))
+        return Engine(bundle, self.decoding, verifier=verifier, lengths=self._lengths(lines))
 
-    def _lengths(self, row: Row, lines: Sequence[str]) -> Lengths | None:
-        return known(self._output_lengths(row, lines)) if row.oracle_length else None
-
-    def _output_lengths(self, row: Row, lines: Sequence[str]) -> dict[tuple[int, ...], int]:
-        """The lengths (tokens) of the greedy outputs of the sentences of `lines`, by source ids; cached for the last `lines`."""
+    def _lengths(self, lines: Sequence[str]) -> Lengths | None:
+        """The lengths (tokens) of the greedy outputs of the sentences of `lines`, with `row.oracle_length`; cached for the last `lines`."""
+        if not self.row.oracle_length:
+            return None
         if self._known[0] != lines:
             own: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
-            greedy = row.changed(decoding="greedy", variant=None, oracle_length=False, **own)
-            engine, lengths = self.reference(greedy), dict[tuple[int, ...], int]()
+            greedy = BundleRunner(
+                self.conditions, self.row.changed(decoding="greedy", variant=None, oracle_length=False, **own), self._load
+            )
+            engine, lengths = greedy.reference(), dict[tuple[int, ...], int]()
             decode = engine.decode
 
             def measured(sentences: "Sequence[Sentence]") -> "Iterator[Hypothesis]":
@@ -218,23 +222,23 @@ class BundleRunner:
                     yield found
 
             engine.decode = measured  # type: ignore[method-assign]
-            self._decoder(engine, greedy)(lines)
+            greedy._decoder(engine)(lines)
             self._known = (lines, lengths)
-        return self._known[1]
+        return known(self._known[1])
 
-    def _timed(self, engine: SentenceDecoder, row: Row, lines: Sequence[str]) -> Run:
-        return timed(self._decoder(engine, row), lines, row.options.batch_size == 1)
+    def _timed(self, engine: SentenceDecoder, lines: Sequence[str]) -> Run:
+        return timed(self._decoder(engine), lines, self.row.options.batch_size == 1)
 
-    def _decoder(self, engine: SentenceDecoder, row: Row) -> Decode:
+    def _decoder(self, engine: SentenceDecoder) -> Decode:
         """Make the function that decodes lines with `engine` as the command of the bundle's task does (translate or correct), and waits for
-        the GPU. If `row` has a `min_score`, lines are corrected for any task.
+        the GPU. With `row.min_score`, lines are corrected for any task.
         """
-        bundle, split = self.open(row)[0], self._conditions.split
+        bundle, split = self.bundle, self.conditions.split
         decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
-        if self._info.task not in REWRITING and row.min_score is None:
+        if self._info.task not in REWRITING and self.row.min_score is None:
             decode = LineTranslator(engine, bundle.tokenizer, split=split).translate
         else:
-            kept = _edit_filter(row, self._info)
+            kept = _edit_filter(self.row, self._info)
             decode = LineCorrector(engine, bundle.tokenizer, kept, split=split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
 
         def outputs(lines: Sequence[str]) -> list[Output]:
@@ -251,11 +255,6 @@ class BundleRunner:
             import torch
 
             torch.cuda.synchronize()
-
-    @property
-    def on_gpu(self) -> bool:
-        """Whether the bundle is on a GPU."""
-        return self._conditions.machine.device == "cuda"
 
 
 def peak_memory_mb(on_gpu: bool) -> float | None:

@@ -6,6 +6,7 @@ measured time is that of real decoding.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ from specdec_cli.benchmark.measure import WORKER, Plan, Progress, run
 from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.results import Outcome
 from specdec_cli.benchmark.rows import BEST, Row
-from specdec_cli.benchmark.runs import BundleRunner, Conditions
+from specdec_cli.benchmark.runs import BundleRunner
 from specdec_cli.benchmark.tables import View, environment_lines, profile_table, synthetic_table
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.engines.engine import SentenceDecoder
@@ -168,31 +169,25 @@ class RecordedRunner(BundleRunner):
     They are made from the greedy outputs, such that every output takes the `rounds` of the geometry.
     """
 
-    def __init__(self, conditions: Conditions) -> None:
-        super().__init__(conditions)
-        self._drafts: Drafts = {}
+    @cached_property
+    def _drafts(self) -> Drafts:
+        geometry = self.conditions.geometry
+        assert geometry is not None
+        sources, greedy = make_sources(geometry), Row("greedy", threads=self.row.threads).changed(max_length=geometry.length)
+        outputs = BundleRunner(self.conditions, greedy, self._load).run(sources).outputs
+        return prepare_drafts(self.bundle.tokenizer, geometry, sources, [output.sentences[0] for output in outputs])
 
-    def engine(self, row: Row, lines: Sequence[str] = ()) -> SentenceDecoder:
-        """A new engine for `row`, whose drafts are the prepared ones."""
-        engine = super().engine(row, lines)
-        if row.drafts and isinstance(engine, NativeEngine):
-            engine.recorded = self._prepared(row)
+    def engine(self, lines: Sequence[str] = ()) -> SentenceDecoder:
+        engine = super().engine(lines)
+        if self.row.drafts and isinstance(engine, NativeEngine):
+            engine.recorded = self._drafts
         return engine
 
-    def reference(self, row: Row, lines: Sequence[str] = ()) -> "Engine":
-        """A new reference engine for `row`, whose drafter is a RecordedDrafter."""
-        engine = super().reference(row, lines)
-        if row.drafts:
-            engine.drafter = RecordedDrafter(engine.drafter, self._prepared(row), engine.verifier.config.padding)
+    def reference(self, lines: Sequence[str] = ()) -> "Engine":
+        engine = super().reference(lines)
+        if self.row.drafts:
+            engine.drafter = RecordedDrafter(engine.drafter, self._drafts, engine.verifier.config.padding)
         return engine
-
-    def _prepared(self, row: Row) -> Drafts:
-        geometry = self._conditions.geometry
-        if geometry is not None and not self._drafts:
-            sources = make_sources(geometry)
-            outputs = self.run(Row("greedy", threads=row.threads).changed(max_length=geometry.length), sources).outputs
-            self._drafts = prepare_drafts(self.open(row)[0].tokenizer, geometry, sources, [output.sentences[0] for output in outputs])
-        return self._drafts
 
 
 _EXPLANATION = "Random weights, and drafts accepted as recorded: this measures what a round costs on this machine, and no model."

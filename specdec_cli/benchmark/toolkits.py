@@ -1,16 +1,17 @@
 """Runs of rows by other toolkits, with the same sentences, ids, length limits, batches and threads as specdec."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.runs import Conditions, Output, Run, peak_memory_mb, timed
+from specdec_cli.benchmark.runs import Conditions, Output, Run, Runner, peak_memory_mb, timed
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.errors import MissingLibraryError, ModelError
 from specdec_cli.model.bundle_info import describe_bundle
@@ -25,35 +26,27 @@ LOOKED_UP = 10
 """Tokens that prompt lookup of transformers drafts without --block-size."""
 
 
-class Toolkit(ABC):
-    """Runs rows by another toolkit. `tokenizer` encodes the sentences."""
+class Toolkit(Runner):
+    """Decodes lines by another toolkit. `tokenizer` encodes the sentences."""
 
-    def __init__(self, conditions: Conditions, tokenizer: Tokenizer) -> None:
-        self.tokenizer, self.on_gpu = tokenizer, conditions.machine.device == "cuda"
-        self._limits, self._split = dict(sorted(conditions.limits.items())), conditions.split
-
-    @abstractmethod
-    def prepare(self, row: Row) -> dict[str, Any]:
-        """The settings with which the toolkit decodes `row`, by name, for the report."""
+    def __init__(self, conditions: Conditions, row: Row, tokenizer: Tokenizer) -> None:
+        super().__init__(conditions, row)
+        self.tokenizer, self._limits = tokenizer, dict(sorted(conditions.limits.items()))
 
     @abstractmethod
-    def decode(self, row: Row, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
+    def decode(self, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
         """The output ids of sentences of at most `limit` tokens, given by ids without special tokens."""
 
-    def run(self, row: Row, lines: Sequence[str]) -> Run:
-        """Decode `lines` with the settings of `row`; return outputs, wall time and peak memory."""
-        run = timed(lambda part: self._outputs(row, part), lines, row.options.batch_size == 1)
-        return replace(run, peak_memory_mb=self.memory_mb())
+    def run(self, lines: Sequence[str]) -> Run:
+        run = timed(self._outputs, lines, self.row.options.batch_size == 1)
+        # Of CTranslate2, the memory of a GPU is not known.
+        return replace(run, peak_memory_mb=None if self.on_gpu and self.row.compute_type else peak_memory_mb(self.on_gpu))
 
-    def memory_mb(self) -> float | None:
-        """The peak memory in MB; None if it is not measured."""
-        return peak_memory_mb(self.on_gpu)
-
-    def _outputs(self, row: Row, lines: Sequence[str]) -> list[Output]:
+    def _outputs(self, lines: Sequence[str]) -> list[Output]:
         """The outputs of `lines`. Sentences with the same limit are decoded together."""
         tokenizer = self.tokenizer
         longest = max(self._limits) - len(tokenizer.add_special_tokens([]))
-        split = [segment(line, longest, lambda text: len(tokenizer.encode(text)), split=self._split) for line in lines]
+        split = [segment(line, longest, lambda text: len(tokenizer.encode(text)), split=self.conditions.split) for line in lines]
         texts = [text for segments in split for text in segments.texts]
         sentences = tokenizer.encode_batch(texts) if texts else []
         by_width: dict[int, list[int]] = defaultdict(list)
@@ -61,7 +54,7 @@ class Toolkit(ABC):
             by_width[next(width for width in self._limits if width >= len(tokenizer.add_special_tokens(ids)))].append(number)
         found: dict[int, Ids] = {}
         for width, numbers in by_width.items():
-            decoded = self.decode(row, [sentences[number] for number in numbers], self._limits[width])
+            decoded = self.decode([sentences[number] for number in numbers], self._limits[width])
             found |= dict(zip(numbers, decoded, strict=True))
         ordered = iter([found[number] for number in range(len(sentences))])
         outputs = []
@@ -72,43 +65,32 @@ class Toolkit(ABC):
 
 
 class CTranslate2Runner(Toolkit):
-    """Runs rows with a CTranslate2 model that was converted from a bundle; never imports torch.
+    """Decodes lines with a CTranslate2 model that was converted from a bundle; never imports torch. On a GPU no memory is measured.
 
-    CTranslate2 has the number format, workers and threads of `row`, which all rows of one runner have. On a GPU no memory is measured.
     Raises ModelError if CTranslate2 cannot load the model or does not support the number format on the device.
     """
 
     def __init__(self, conditions: Conditions, row: Row) -> None:
-        from ctranslate2 import Translator  # type: ignore[attr-defined]
-
-        folder, device, kind = conditions.converted[row.compute_type or ""], conditions.machine.device, row.compute_type
+        folder, kind = conditions.converted[row.compute_type or ""], row.compute_type or "default"
         self._text = FolderTokenizer(folder)
-        super().__init__(conditions, self._text.tokenizer)
+        super().__init__(conditions, row, self._text.tokenizer)
         self._ids = {piece: number for number, piece in enumerate(self.tokenizer.vocabulary())}
         threads = 0 if self.on_gpu else row.worker_threads or row.threads
-        try:
-            self._translator = Translator(
-                str(folder), device=device, compute_type=kind or "default", inter_threads=row.workers, intra_threads=threads
-            )
-        except (RuntimeError, ValueError) as error:
-            raise ModelError(f"CTranslate2 with {kind} on {device}: {error}") from error
+        self._translator = _translator(str(folder), conditions.machine.device, kind, row.workers, threads)
 
-    def prepare(self, row: Row) -> dict[str, Any]:
-        searched = {"beam_size": row.options.beam_size, "length_penalty": row.options.length_penalty} if row.searches else {}
+    def prepare(self) -> dict[str, Any]:
+        row, options = self.row, self.row.options
+        searched = {"beam_size": options.beam_size, "length_penalty": options.length_penalty} if row.searches else {}
         split = {"workers": row.workers, "threads": row.worker_threads or row.threads}
-        common = {"max_length": row.options.max_length, "batch_size": row.options.batch_size}
-        return {"compute_type": row.compute_type} | searched | common | split
+        return {"compute_type": row.compute_type} | searched | {"max_length": options.max_length, "batch_size": options.batch_size} | split
 
-    def memory_mb(self) -> float | None:
-        return None if self.on_gpu else super().memory_mb()
-
-    def decode(self, row: Row, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
+    def decode(self, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
         results = self._translator.translate_batch(
             [self._text.source_pieces(ids) for ids in sentences],
             target_prefix=[self._text.target_prefix] * len(sentences) if self._text.target_prefix else None,
-            max_batch_size=row.options.batch_size,
-            beam_size=(row.options.beam_size or BEAM_SIZE) if row.searches else 1,
-            length_penalty=row.options.length_penalty,
+            max_batch_size=self.row.options.batch_size,
+            beam_size=(self.row.options.beam_size or BEAM_SIZE) if self.row.searches else 1,
+            length_penalty=self.row.options.length_penalty,
             max_decoding_length=limit,
             # 0 turns off two defaults of CTranslate2: outputs of at least one token, and sources cut at 1,024 tokens.
             min_decoding_length=0,
@@ -116,6 +98,17 @@ class CTranslate2Runner(Toolkit):
             return_end_token=True,
         )
         return [tuple(self._ids[piece] for piece in result.hypotheses[0]) for result in results]
+
+
+@cache
+def _translator(folder: str, device: str, kind: str, workers: int, threads: int) -> Any:
+    """The model of CTranslate2 in `folder`, which rows of one process share."""
+    from ctranslate2 import Translator  # type: ignore[attr-defined]
+
+    try:
+        return Translator(folder, device=device, compute_type=kind, inter_threads=workers, intra_threads=threads)
+    except (RuntimeError, ValueError) as error:
+        raise ModelError(f"CTranslate2 with {kind} on {device}: {error}") from error
 
 
 def transformers_problem(row: Row, model: ModelChoice) -> str | None:
@@ -132,62 +125,60 @@ def transformers_problem(row: Row, model: ModelChoice) -> str | None:
 
 
 class TransformersRunner(Toolkit):
-    """Runs rows by `generate` of transformers with the model of the Hugging Face hub from which the bundle of the other rows was
-    converted. It computes in the precision of the conditions, in float32 for int8.
+    """Decodes lines by `generate` of transformers with the model of the Hugging Face hub from which the bundle of the other rows was
+    converted. It computes in the precision of the conditions, in float32 for int8. Prompt lookup decodes sentences one by one.
     """
 
     def __init__(self, conditions: Conditions, row: Row) -> None:
-        model, machine = conditions.model, conditions.machine
-        import torch
-        import transformers
-
-        prepare_torch(row.threads)
+        model, precision = conditions.model, conditions.machine.precision
         described = describe_bundle(find_bundle(model), model.source_language, model.target_language)
-        super().__init__(conditions, described.tokenizer)
-        self._eos, self._precision = described.shape.eos, "float32" if machine.precision == "int8" else machine.precision
-        loaded = transformers.AutoModelForSeq2SeqLM.from_pretrained(model.name, local_files_only=True)
-        self._model: Any = loaded.to(device=machine.device, dtype=getattr(torch, self._precision)).eval()
-
-    def prepare(self, row: Row) -> dict[str, Any]:
-        own: dict[str, Any] = {}
+        super().__init__(conditions, row, described.tokenizer)
+        self._eos, self._precision = described.shape.eos, "float32" if precision == "int8" else precision
+        self._batch_size, self._own = row.options.batch_size, dict[str, Any]()
         if row.searches:
-            own = {"beam_size": row.options.beam_size or BEAM_SIZE, "length_penalty": row.options.length_penalty}
+            self._own = {"beam_size": row.options.beam_size or BEAM_SIZE, "length_penalty": row.options.length_penalty}
         elif row.has_block_size:
-            own = {"block_size": row.options.block_size or LOOKED_UP}
-        common = {"max_length": row.options.max_length, "batch_size": _batch_size(row), "threads": row.threads}
-        return own | common | {"precision": self._precision, "engine": f"transformers {version('transformers')}"}
+            self._batch_size, self._own = 1, {"block_size": row.options.block_size or LOOKED_UP}
+        prepare_torch(row.threads)
+        self._model = _transformers_model(model.name, conditions.machine.device, self._precision)
 
-    def decode(self, row: Row, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
+    def prepare(self) -> dict[str, Any]:
+        common = {"max_length": self.row.options.max_length, "batch_size": self._batch_size, "threads": self.row.threads}
+        return self._own | common | {"precision": self._precision, "engine": f"transformers {version('transformers')}"}
+
+    def decode(self, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
         """The output ids of each sentence, in batches of sentences of similar lengths."""
-        size, found = _batch_size(row), dict[int, Ids]()
+        size, found = self._batch_size, dict[int, Ids]()
         order = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
         for first in range(0, len(order), size):
             numbers = order[first : first + size]
-            found |= dict(zip(numbers, self._generate(row, [sentences[number] for number in numbers], limit), strict=True))
+            found |= dict(zip(numbers, self._generate([sentences[number] for number in numbers], limit), strict=True))
         return [found[number] for number in range(len(sentences))]
 
-    def _generate(self, row: Row, sentences: Sequence[Sequence[int]], limit: int) -> list[Ids]:
+    def _generate(self, sentences: Sequence[Sequence[int]], limit: int) -> list[Ids]:
         import torch
 
         rows = [torch.tensor(self.tokenizer.add_special_tokens(ids)) for ids in sentences]
         source = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self._model.config.pad_token_id)
         mask = torch.nn.utils.rnn.pad_sequence([torch.ones_like(each) for each in rows], batch_first=True)
-        special, options = self.tokenizer.special_tokens, dict[str, Any](max_length=limit + 1, do_sample=False, num_beams=1)
-        if special.forced is not None:
-            options["forced_bos_token_id"] = special.forced
-        if special.start is not None:
-            options["decoder_start_token_id"] = special.start
-        if row.searches:
-            options |= {"num_beams": row.options.beam_size or BEAM_SIZE, "length_penalty": row.options.length_penalty}
-        if row.has_block_size:
-            options["prompt_lookup_num_tokens"] = row.options.block_size or LOOKED_UP
+        names = {"beam_size": "num_beams", "length_penalty": "length_penalty", "block_size": "prompt_lookup_num_tokens"}
+        own, special = {names[name]: value for name, value in self._own.items()}, self.tokenizer.special_tokens
+        tokens = {"forced_bos_token_id": special.forced, "decoder_start_token_id": special.start}
+        options = {"num_beams": 1} | own | {name: token for name, token in tokens.items() if token is not None}
+        device = self._model.device
         with torch.inference_mode():
-            device = self._model.device
-            generated = self._model.generate(source.to(device), attention_mask=mask.to(device), **options)
+            generated = self._model.generate(
+                source.to(device), attention_mask=mask.to(device), max_length=limit + 1, do_sample=False, **options
+            )
         outputs = (ids[1:] for ids in generated.tolist())  # without the token that starts the decoder
         return [tuple(ids[: ids.index(self._eos) + 1] if self._eos in ids else ids) for ids in outputs]
 
 
-def _batch_size(row: Row) -> int:
-    """Sentences that are decoded together; prompt lookup decodes them one by one."""
-    return 1 if row.has_block_size else row.options.batch_size
+@cache
+def _transformers_model(name: str, device: str, precision: str) -> Any:
+    """The model in the folder `name`, which rows of one process share."""
+    import torch
+    import transformers
+
+    model = transformers.AutoModelForSeq2SeqLM.from_pretrained(name, local_files_only=True)
+    return model.to(device=device, dtype=getattr(torch, precision)).eval()

@@ -5,11 +5,12 @@ Libraries are imported when a request needs them, so that a row of the native en
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
-from specdec_cli.benchmark.runs import BundleRunner, Conditions
+from specdec_cli.benchmark.runs import BundleRunner, Conditions, Runner
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.native.library import LibraryError, load_library
 from specdec_cli.opening.machine import Machine, computes_natively, native_machine, resolve_machine
@@ -18,35 +19,42 @@ from specdec_cli.processes import serve
 
 if TYPE_CHECKING:
     from specdec_cli.benchmark.geometries import Geometry
-    from specdec_cli.benchmark.toolkits import Toolkit
     from specdec_cli.model.bundle import Bundle
 
 
 class Worker:
-    """Answers the requests of the parent process to load a model and to run rows."""
+    """Answers the requests of the parent process. The rows of a process share weights."""
 
-    _runner: "BundleRunner | Toolkit"
+    def __init__(self) -> None:
+        self._runners: dict[Row, Runner] = {}
+        self._load = cache(open_bundle)
 
     def open(self, row: Row, conditions: Conditions) -> None:
-        """Load what decodes `row` under `conditions`."""
-        if row.toolkit == "specdec":
-            runner = BundleRunner(conditions)
-            if conditions.geometry is not None:
-                from specdec_cli.benchmark.synthetic import RecordedRunner
+        """Load what decodes `row` under `conditions`, which are those of all rows of this process."""
+        self._conditions = conditions
+        self._of(row)
 
-                runner = RecordedRunner(conditions)
-            runner.open(row)
-            self._runner = runner
-        else:
+    def _of(self, row: Row) -> Runner:
+        if row not in self._runners:
+            self._runners[row] = self._opened(row)
+        return self._runners[row]
+
+    def _opened(self, row: Row) -> Runner:
+        if row.toolkit != "specdec":
             from specdec_cli.benchmark.toolkits import CTranslate2Runner, TransformersRunner
 
-            self._runner = {"ctranslate2": CTranslate2Runner, "transformers": TransformersRunner}[row.toolkit](conditions, row)
+            return {"ctranslate2": CTranslate2Runner, "transformers": TransformersRunner}[row.toolkit](self._conditions, row)
+        if self._conditions.geometry is not None:
+            from specdec_cli.benchmark.synthetic import RecordedRunner
+
+            return RecordedRunner(self._conditions, row, self._load)
+        return BundleRunner(self._conditions, row, self._load)
 
     def handlers(self) -> dict[str, Callable[..., Any]]:
-        """The functions that answer requests of the parent process, by name of the request: also the methods of the runner."""
+        """The functions that answer requests of the parent process, by name of the request: also the methods of the runners."""
 
         def asked(name: str) -> Callable[..., Any]:
-            return lambda *arguments: getattr(self._runner, name)(*arguments)
+            return lambda row, *arguments: getattr(self._of(row), name)(*arguments)
 
         own = {handler.__name__: handler for handler in (self.open, inspect, make_synthetic)}
         return own | {name: asked(name) for name in ("prepare", "run", "profile", "count")}

@@ -89,8 +89,8 @@ def test_the_drafters_encoder_is_timed_apart(bundle: Bundle) -> None:
 def test_operations_are_counted_by_part(decoding: str, with_drafter: bool, make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
     bundle = make_bundle()
     save_bundle(replace(bundle, drafter=BlockDrafter(DrafterConfig(feed_forward=64, max_block=3), bundle.verifier)), tmp_path)
-    runner = BundleRunner(Conditions(ModelChoice(str(tmp_path)), MachineOptions(device="cpu")))
-    counted = runner.count(Row(decoding).changed(max_length=9, block_size=3), LINES)
+    row = Row(decoding).changed(max_length=9, block_size=3)
+    counted = BundleRunner(Conditions(ModelChoice(str(tmp_path)), MachineOptions(device="cpu")), row).count(LINES)
     assert counted["encoder"] > 0
     assert (counted["drafter"] > 0) == with_drafter
     assert counted["verifier"] > 0
@@ -100,11 +100,11 @@ LINES = ("ka lo mi. No pe di.", "", "fo su")
 
 
 def test_known_lengths_are_those_of_greedy_output(bundle: Bundle, bundle_folder: Path) -> None:
-    runner = BundleRunner(Conditions(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference")))
-    outputs = runner.run(Row("greedy").changed(max_length=12), LINES).outputs
+    conditions = Conditions(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference"))
+    outputs = BundleRunner(conditions, Row("greedy").changed(max_length=12)).run(LINES).outputs
     lengths = [len(ids) for output in outputs for ids in output.sentences]
     assert len(lengths) == 3
-    engine = runner.reference(Row("jacobi", "fixed-point", oracle_length=True).changed(max_length=12), LINES)
+    engine = BundleRunner(conditions, Row("jacobi", "fixed-point", oracle_length=True).changed(max_length=12)).reference(LINES)
     assert isinstance(engine.drafter, Jacobi)
     texts = ("ka lo mi.", "No pe di.", "fo su")
     sentences = [Sentence(number, bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(text))) for number, text in enumerate(texts)]
@@ -114,9 +114,7 @@ def test_known_lengths_are_those_of_greedy_output(bundle: Bundle, bundle_folder:
 
 
 def test_a_known_length_saves_passes(bundle_folder: Path) -> None:
-    runner = BundleRunner(Conditions(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference")))
-    rounds = [
-        sum(output.rounds or 0 for output in runner.run(Row("jacobi", "fixed-point", oracle_length=known), LINES).outputs)
-        for known in (True, False)
-    ]
+    conditions = Conditions(ModelChoice(str(bundle_folder)), MachineOptions(device="cpu", engine="reference"))
+    runners = [BundleRunner(conditions, Row("jacobi", "fixed-point", oracle_length=known)) for known in (True, False)]
+    rounds = [sum(output.rounds or 0 for output in runner.run(LINES).outputs) for runner in runners]
     assert rounds[0] <= rounds[1]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from tests.native.requests import Request, decode
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
 BLOCKS = Geometry("blocks", SHAPE, "specdec", 11, 3, ("ctranslate2-greedy",), block_size=4, drafter_layers=1)
 SHORTLISTED = replace(BLOCKS, name="shortlisted", shortlist=16)
+Open = Callable[[Row], RecordedRunner]
 COPIES = Geometry("copies", SHAPE, "input-guided", 12, 2, ("ctranslate2-beam",))
 
 
@@ -52,22 +54,22 @@ def test_sources_have_the_requested_lengths() -> None:
 
 
 @pytest.fixture
-def open_runner(tmp_path: Path) -> Callable[..., RecordedRunner]:
-    """Writes the bundle of a geometry, and opens it."""
+def open_runner(tmp_path: Path) -> Callable[..., Open]:
+    """Writes the bundle of a geometry, and gives what opens its rows."""
 
-    def opened(geometry: Geometry, engine: EngineName, precision: Precision = "int8") -> RecordedRunner:
+    def opened(geometry: Geometry, engine: EngineName, precision: Precision = "int8") -> Open:
         save_bundle(random_bundle(geometry), tmp_path)
         machine = MachineOptions(device="cpu", precision=precision, engine=engine)
-        return RecordedRunner(Conditions(ModelChoice(str(tmp_path)), machine, split=False, geometry=geometry))
+        return partial(RecordedRunner, Conditions(ModelChoice(str(tmp_path)), machine, split=False, geometry=geometry))
 
     return opened
 
 
-def replayed(runner: RecordedRunner, geometry: Geometry, batch_size: int) -> list[tuple[tuple[int, ...], ...]]:
+def replayed(opened: Open, geometry: Geometry, batch_size: int) -> list[tuple[tuple[int, ...], ...]]:
     """The tokens of recorded rounds, which are those of greedy decoding."""
     lines, greedy = make_sources(geometry), Row("greedy").changed(max_length=geometry.length, batch_size=batch_size)
     drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
-    expected, outputs = runner.run(greedy, lines).outputs, runner.run(drafting, lines).outputs
+    expected, outputs = opened(greedy).run(lines).outputs, opened(drafting).run(lines).outputs
     assert [output.sentences for output in outputs] == [output.sentences for output in expected]
     assert all(output.tokens == geometry.length and output.rounds == geometry.rounds for output in outputs)
     # If an output repeated one token, it would be the same whatever was accepted.
@@ -79,14 +81,14 @@ def replayed(runner: RecordedRunner, geometry: Geometry, batch_size: int) -> lis
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_recorded_rounds_are_replayed_with_greedy_output(
-    geometry: Geometry, precision: Precision, batch_size: int, open_runner: Callable[..., RecordedRunner]
+    geometry: Geometry, precision: Precision, batch_size: int, open_runner: Callable[..., Open]
 ) -> None:
     replayed(open_runner(geometry, "reference", precision), geometry, batch_size)
 
 
 @pytest.mark.parametrize("geometry", [BLOCKS, COPIES, SHORTLISTED], ids=lambda geometry: geometry.name)
 @pytest.mark.parametrize("batch_size", [1, 3])
-def test_the_native_engine_replays_recorded_rounds(geometry: Geometry, batch_size: int, open_runner: Callable[..., RecordedRunner]) -> None:
+def test_the_native_engine_replays_recorded_rounds(geometry: Geometry, batch_size: int, open_runner: Callable[..., Open]) -> None:
     found = replayed(open_runner(geometry, "native"), geometry, batch_size)
     assert found == replayed(open_runner(geometry, "reference"), geometry, batch_size)
 
