@@ -19,7 +19,7 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
-from specdec_cli.commands.reports import teller
+from specdec_cli.commands.reports import progress_bar, teller
 from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import SpecdecError, UsageError
@@ -371,19 +371,8 @@ def _print_left_out(left_out: Mapping[str, str]) -> None:
 
 @contextmanager
 def _progress(runs: int, quiet: bool) -> Iterator[Callable[[], None]]:
-    """Context manager that shows a progress bar of `runs` runs, on a terminal unless `quiet`; gives the function to call after each."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    """Context manager that shows a progress bar of `runs` runs; gives the function to call after each."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
-    # Drawn only between runs: drawing during a run would take processor time.
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("runs"))
-    with Progress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True, disable=not shown) as bar:
-        task = bar.add_task("bench", total=runs)
-
-        def report() -> None:
-            bar.advance(task)
-            bar.refresh()
-
-        bar.refresh()
-        yield report
+    with progress_bar(quiet, BarColumn(), MofNCompleteColumn(), TextColumn("runs"), total=runs, measuring=True) as update:
+        yield partial(update, advance=1)

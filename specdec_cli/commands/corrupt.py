@@ -1,8 +1,7 @@
 """`specdec corrupt`: pairs of a corrupted and a clean line from clean text."""
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specdec_cli.commands.options import OutputOption, QuietOption, SeedOption, ShardOptions, machine_option, output_option, with_groups
+from specdec_cli.commands.reports import progress_bar
 from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 
@@ -93,11 +93,11 @@ def corrupt(
         _print_tally(tally)
 
 
-def _counted(chunks: "Iterable[Chunk]", tally: "Tally", report: Callable[[int], None]) -> "Iterator[Chunk]":
+def _counted(chunks: "Iterable[Chunk]", tally: "Tally", report: Callable[..., None]) -> "Iterator[Chunk]":
     for chunk in chunks:
         yield chunk
         tally.add(chunk.tally)
-        report(tally.lines)
+        report(completed=tally.lines)
 
 
 def _write_stdout(chunks: "Iterable[Chunk]") -> None:
@@ -120,17 +120,11 @@ def _write_file(chunks: "Iterable[Chunk]", path: Path) -> None:
     write_atomically(path, write)
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int], None]]:
+def _progress(quiet: bool) -> AbstractContextManager[Callable[..., None]]:
     """Show the number of lines on a terminal."""
-    from rich import progress
-    from rich.console import Console
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
-    columns = (progress.SpinnerColumn(), progress.TextColumn("{task.completed:,} lines"), progress.TimeElapsedColumn())
-    with progress.Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
-        task = bar.add_task("corrupt", total=None)
-        yield lambda lines: bar.update(task, completed=lines)
+    return progress_bar(quiet, SpinnerColumn(), TextColumn("{task.completed:,} lines"), TimeElapsedColumn())
 
 
 def _print_tally(tally: "Tally") -> None:

@@ -1,6 +1,5 @@
 """`specdec distill`: translation of training text by a teacher, in shards that a stopped run keeps."""
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
-from specdec_cli.commands.reports import duration, print_table, say, teller
+from specdec_cli.commands.reports import duration, print_table, progress_bar, say, teller
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import DecodingOptions, Sampled, resolve
@@ -153,18 +152,10 @@ def _folder(name: str) -> Path:
 
 @contextmanager
 def _progress_bar(quiet: bool) -> Iterator[Callable[[Progress], None]]:
-    from rich import progress
-    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
-    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
-    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TextColumn("lines  {task.fields[speed]}"))
-    with progress.Progress(*columns, console=Console(stderr=True), disable=not shown) as bar:
-        task = bar.add_task("distill", total=None, speed="")
-
-        def report(state: Progress) -> None:
-            bar.update(task, completed=state.lines, total=state.total, speed=_speed(state))
-
-        yield report
+    with progress_bar(quiet, BarColumn(), MofNCompleteColumn(), TextColumn("lines  {task.fields[speed]}"), speed="") as update:
+        yield lambda state: update(completed=state.lines, total=state.total, speed=_speed(state))
 
 
 def _speed(state: Progress) -> str:

@@ -4,8 +4,10 @@ translations and of the glossary's terms; for --trace, the draft, prediction and
 
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +54,25 @@ def print_table(rows: Iterable[tuple[str, str]]) -> None:
     for row in rows:
         table.add_row(*row)
     Console(stderr=True).print(table)
+
+
+@contextmanager
+def progress_bar(
+    quiet: bool, *columns: Any, total: int | None = None, measuring: bool = False, **fields: Any
+) -> Iterator[Callable[..., None]]:
+    """Context manager that shows a progress bar of Rich's `columns` on stderr, if it and stdout are terminals, and not with `quiet`.
+
+    It gives the function that updates the bar, with the arguments of `Progress.update`; `fields` are the first values that columns show.
+    With `measuring`, the bar is drawn by updates alone, which takes no processor time in between, and it disappears at the end.
+    """
+    from rich.console import Console
+    from rich.progress import Progress
+
+    shown = not quiet and sys.stdout.isatty() and sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), auto_refresh=not measuring, transient=measuring, disable=not shown) as bar:
+        task = bar.add_task("", total=total, **fields)
+        bar.refresh()
+        yield partial(bar.update, task, refresh=measuring)
 
 
 class Warner:
