@@ -109,7 +109,7 @@ def one_thread() -> None:
 
 @pytest.fixture(scope="session")
 def shell() -> Iterator["Shell"]:
-    """A bash whose `specdec` is forked from a process that has imported all modules."""
+    """A bash that runs the commands of pages and recipes."""
     from tools.consoles import Shell
 
     with Shell() as shell:

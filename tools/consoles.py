@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ from tools.pages import DOCS, ROOT
 TRIAL = "trial"
 _BLOCK = re.compile(r"^```console(?P<kind>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_START = 120.0
 
 
 @dataclass(frozen=True)
@@ -109,31 +107,18 @@ class Done:
 
 
 class Shell:
-    """Runs shell commands inside a `with` block. Entering it raises RuntimeError if the fork server does not start."""
+    """Runs shell commands inside a `with` block, with `specdec` and `python` of this environment, and a cache of models of their own."""
 
     def __enter__(self) -> Self:
-        self._folder = tempfile.TemporaryDirectory(prefix="specdec-")
-        programs = Path(self._folder.name)
-        address = str(programs / "socket")
+        self._cache = tempfile.TemporaryDirectory(prefix="specdec-")
         # Models that commands convert do not go into the user's cache.
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "SPECDEC_CACHE": str(programs / "cache")}
-        command = [sys.executable, "-m", "tools.fork_server", address, str(programs)]
-        self._server = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
-        started = time.monotonic()
-        while not (programs / "python").exists():
-            if self._server.poll() is not None or time.monotonic() - started > _START:
-                self.__exit__(None, None, None)
-                raise RuntimeError("the server of specdec did not start")
-            time.sleep(0.05)
-        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        own = {"PYTHONPATH": str(ROOT), "SPECDEC_CACHE": self._cache.name, "CUDA_VISIBLE_DEVICES": ""}
         terminal = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1", "PYTHONUTF8": "1"}
-        self._environment = environment | {"PATH": path, "CUDA_VISIBLE_DEVICES": ""} | terminal
+        self._environment = os.environ | own | terminal | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._server.terminate()
-        self._server.wait()
-        self._folder.cleanup()
+        self._cache.cleanup()
 
     def run(self, command: str, folder: Path, longest: float = 300.0, **variables: str) -> Done:
         """Run `command` in bash in `folder`, with further variables of the environment, and return its result.
