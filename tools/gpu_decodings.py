@@ -33,9 +33,12 @@ OTHERS = {
 
 
 def gpu_decodings() -> str:
-    """A row for each decoding, in Markdown, with a model that kernels support."""
-    others = [(name, *row) for name, row in OTHERS.items()]
-    return markdown(("decoding", "drafts", "choice and acceptance", "rounds"), [*_rows(), *others], 4)
+    """A row for the decodings of each kind, in Markdown, with a model that kernels support."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, *cells in (*_rows(), *((name, *row) for name, row in OTHERS.items())):
+        alike.setdefault(tuple(cells), []).append(name)
+    rows = [("; ".join(names), *cells) for cells, names in alike.items()]
+    return markdown(("decoding", "drafts", "choice and acceptance", "rounds"), rows, 4)
 
 
 def _rows() -> Iterator[tuple[str, ...]]:
