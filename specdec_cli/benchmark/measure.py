@@ -163,7 +163,7 @@ def possible_rows(plan: Plan, model: str, conditions: Conditions) -> tuple[list[
     for row in plan.rows:
         if row.model != model:
             continue
-        problem = missing_drafter(row, conditions.drafter) or _refusal(row, conditions.refused) or _not_of_hub(row, plan.models[model])
+        problem = _problem(row, plan.models[model], conditions)
         if problem is None:
             possible.append(row.changed(batch_size=plan.options.machine.rows, threads=conditions.machine.threads))
         elif plan.options.named and len(plan.models) == 1:
@@ -181,30 +181,21 @@ def possible_rows(plan: Plan, model: str, conditions: Conditions) -> tuple[list[
     return possible, left_out
 
 
-def missing_drafter(row: Row, kind: str | None) -> str | None:
-    """The reason, as text, why a bundle with a drafter of `kind` (None: no drafter) does not support `row`; None if it does."""
-    if row.drafters <= {kind}:
-        return None
-    return {"block": "the bundle has no heads", "heads": "the bundle has no block drafter"}.get(kind or "", "the bundle has no drafter")
-
-
 def _formats(row: Row) -> Sequence[str]:
     """The number formats of CTranslate2 in which `row` can be decoded: all formats for the fastest, none for other toolkits."""
     return FORMATS if row.compute_type == BEST else [row.compute_type] if row.compute_type else []
 
 
-def _not_of_hub(row: Row, model: ModelChoice) -> str | None:
-    """The reason why transformers cannot decode `row`; None if it can, and for other rows."""
-    if row.toolkit != "transformers":
-        return None
-    from specdec_cli.benchmark.toolkits import transformers_problem
+def _problem(row: Row, model: ModelChoice, conditions: Conditions) -> str | None:
+    """The reason, as text, why `row` cannot be decoded with a bundle of these conditions; None if it can."""
+    if not row.drafters <= {conditions.drafter}:
+        missing = {"block": "heads", "heads": "block drafter"}
+        return f"the bundle has no {missing.get(conditions.drafter or '', 'drafter')}"
+    if row.toolkit == "transformers":
+        from specdec_cli.benchmark.toolkits import transformers_problem
 
-    return transformers_problem(row, model)
-
-
-def _refusal(row: Row, refused: Mapping[str, str]) -> str | None:
-    """The reason why CTranslate2 cannot decode `row`, from those by number format; None if it can."""
-    reasons = [refused.get(kind) for kind in _formats(row)]
+        return transformers_problem(row, model)
+    reasons = [conditions.refused.get(kind) for kind in _formats(row)]
     return reasons[0] if reasons and all(reasons) else None
 
 

@@ -209,22 +209,6 @@ def _block_size_cell(result: Measured) -> str:
     return show(result.numbers["block_size"], ",.1f")
 
 
-def _is_adaptive(results: Sequence[Measured]) -> bool:
-    return any(result.numbers["drafted"] is not None for result in results)
-
-
-def _has_several_bundles(results: Sequence[Measured]) -> bool:
-    return any(result.row.model for result in results)
-
-
-def _is_unverified(results: Sequence[Measured]) -> bool:
-    return any(method.unverified for result in results for method in methods_of(result.row.decoding))
-
-
-def _repetition(one: Measured) -> float:
-    return repetition_rate(sentence for output in one.outputs for sentence in output.sentences)
-
-
 def _peak_memory(one: Measured) -> float | None:
     return max((run.peak_memory_mb for run in one.runs if run.peak_memory_mb is not None), default=None)
 
@@ -239,11 +223,27 @@ COLUMNS: tuple[Column, ...] = (
         lambda one: _over(one.tokens, one.sentences),
         ",.2f",
         "main? sweep?",
-        _has_several_bundles,
+        lambda results: any(one.row.model for one in results),
     ),
     # GAD, Table 9
-    Column("repetition", "repeated tokens", _repetition, ".2%", "main? sweep?", _is_unverified, digits=6),
-    Column("block_size", "block size", lambda one: one.runs[0].block_size or None, ",.1f", "main?", _is_adaptive, _block_size_cell),
+    Column(
+        "repetition",
+        "repeated tokens",
+        lambda one: repetition_rate(sentence for output in one.outputs for sentence in output.sentences),
+        ".2%",
+        "main? sweep?",
+        lambda results: any(method.unverified for one in results for method in methods_of(one.row.decoding)),
+        digits=6,
+    ),
+    Column(
+        "block_size",
+        "block size",
+        lambda one: one.runs[0].block_size or None,
+        ",.1f",
+        "main?",
+        lambda results: any(one.numbers["drafted"] is not None for one in results),
+        _block_size_cell,
+    ),
     Column("drafted", "rounds with a draft", _drafted, ".0%", "main?"),
     Column("ms_per_sentence.median", "ms a sentence", lambda one: one.quantile(0.5), ",.1f", "main synthetic"),
     Column("ms_per_sentence.p95", "", lambda one: one.quantile(0.95), ",.1f"),
