@@ -3,7 +3,7 @@
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from specdec_cli.commands.options import QuietOption
+from specdec_cli.commands.options import OptionGroup, with_groups
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import make_folder, naming, partial_folder, write_atomically, write_json
 from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies, with_other_quantities
@@ -21,65 +21,40 @@ from specdec_cli.text.corpus.names import with_other_names
 from specdec_cli.text.corpus.parallel import Pair, read_pairs, read_tsv
 
 _cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
+FORMAT = 1
+USUAL_SIZE = 8000
+"""The default size of a vocabulary, which is smaller if the text has fewer subwords."""
 
-DomainOption = Annotated[
-    list[str] | None,
-    _cleaning_option(
+_FLAGS: dict[str, Any] = {
+    "source": typer.Option("--source", metavar="FILE", help="Source lines, instead of TSV; with --target. Repeatable."),
+    "target": typer.Option("--target", metavar="FILE", help="Target lines, one for each line of --source. Repeatable."),
+    "vocabulary_size": typer.Option(
+        "--vocabulary-size", metavar="N", min=300, help="Subwords to train.", show_default="8000, or as many as the text has"
+    ),
+    "tokenizer": typer.Option("--tokenizer", metavar="FILE", help="Use this vocabulary instead of training one."),
+    "domain": _cleaning_option(
         "--domain", metavar="NAME", help="Keep this domain, or those of a pattern such as 'wiki-*'. Repeatable.", show_default="all"
     ),
-]
-MinCharactersOption = Annotated[int, _cleaning_option("--min-characters", metavar="N", min=1, help="Drop shorter lines.")]
-MaxCharactersOption = Annotated[int, _cleaning_option("--max-characters", metavar="N", min=1, help="Drop longer lines.")]
-MaxRatioOption = Annotated[
-    float,
-    _cleaning_option(
+    "min_characters": _cleaning_option("--min-characters", metavar="N", min=1, help="Drop shorter lines."),
+    "max_characters": _cleaning_option("--max-characters", metavar="N", min=1, help="Drop longer lines."),
+    "max_ratio": _cleaning_option(
         "--max-ratio",
         metavar="X",
         min=1.0,
         help="Drop pairs whose longer line has more than 20 characters and more than X times those of the shorter.",
     ),
-]
-NormalizeOption = Annotated[bool, _cleaning_option("--normalize-punctuation", help="Normalise punctuation as Moses does.")]
-DetokenizeOption = Annotated[bool, _cleaning_option("--detokenize", help="Join tokenised text as Moses does.")]
-SourceLanguageOption = Annotated[
-    str, _cleaning_option("--source-language", metavar="CODE", help="For the rules of Moses, numbers and times.")
-]
-TargetLanguageOption = Annotated[
-    str, _cleaning_option("--target-language", metavar="CODE", help="For the rules of Moses, numbers and times.")
-]
-SameNumbersOption = Annotated[bool, _cleaning_option("--same-numbers", help="Drop pairs whose sides have different numbers.")]
-RepairNumbersOption = Annotated[
-    bool,
-    _cleaning_option(
+    "same_numbers": _cleaning_option("--same-numbers", help="Drop pairs whose sides have different numbers."),
+    "repair_numbers": _cleaning_option(
         "--repair-numbers",
         help="Write numbers and times that targets have as their sources in the way of the target language: 2.350 for 2,350.",
     ),
-]
-NumberCopiesOption = Annotated[
-    int,
-    typer.Option(
-        "--number-copies",
-        metavar="N",
-        min=0,
-        max=100,
-        help="Add up to N copies of each pair with the same numbers or times on both sides, with other ones.",
-        show_default="0",
+    "held_out": _cleaning_option(
+        "--held-out",
+        metavar="FILE",
+        help="Drop pairs with a sentence of this dev or test set, in TSV, M2 (*.m2) or plain text. Repeatable.",
+        show_default=False,
     ),
-]
-NameCopiesOption = Annotated[
-    int,
-    typer.Option(
-        "--name-copies",
-        metavar="N",
-        min=0,
-        max=100,
-        help="Add up to N copies of each pair with the same names of people on both sides, with other ones.",
-        show_default="0",
-    ),
-]
-VaryOption = Annotated[
-    float,
-    typer.Option(
+    "vary": typer.Option(
         "--vary",
         metavar="SHARE",
         min=0.0,
@@ -87,128 +62,122 @@ VaryOption = Annotated[
         help="Replace the numbers and times of this share of pairs by random ones, and the names by rare ones of the text.",
         show_default="0",
     ),
-]
-TemperatureOption = Annotated[
-    float,
-    typer.Option(
+    "number_copies": typer.Option(
+        "--number-copies",
+        metavar="N",
+        min=0,
+        max=100,
+        help="Add up to N copies of each pair with the same numbers or times on both sides, with other ones.",
+        show_default="0",
+    ),
+    "name_copies": typer.Option(
+        "--name-copies",
+        metavar="N",
+        min=0,
+        max=100,
+        help="Add up to N copies of each pair with the same names of people on both sides, with other ones.",
+        show_default="0",
+    ),
+    "temperature": typer.Option(
         "--temperature",
         metavar="T",
         min=1.0,
         help="Repeat the pairs of small domains, so that the share of a domain is proportional to its number of pairs to the power 1/T.",
         show_default="1: as they are",
     ),
-]
-HeldOutOption = Annotated[
-    list[Path] | None,
-    _cleaning_option(
-        "--held-out",
-        metavar="FILE",
-        help="Drop pairs with a sentence of this dev or test set, in TSV, M2 (*.m2) or plain text. Repeatable.",
-        show_default=False,
-    ),
-]
+    "normalize_punctuation": _cleaning_option("--normalize-punctuation", help="Normalise punctuation as Moses does."),
+    "detokenize": _cleaning_option("--detokenize", help="Join tokenised text as Moses does."),
+    "source_language": _cleaning_option("--source-language", metavar="CODE", help="For the rules of Moses, numbers and times."),
+    "target_language": _cleaning_option("--target-language", metavar="CODE", help="For the rules of Moses, numbers and times."),
+    "force": typer.Option("--force", help="Replace the output of an earlier run."),
+}
+"""The options of the command line that only prepare has, by the name of the field."""
 
 
-FORMAT = 1
-USUAL_SIZE = 8000
-"""The default size of a vocabulary, which is smaller if the text has fewer subwords."""
-FilesOption = list[Path] | None
+@dataclass(frozen=True, kw_only=True)
+class PrepareOptions(OptionGroup):
+    """The options of prepare: input, vocabulary, rules of cleaning, and changes of the pairs, whose defaults change nothing."""
+
+    own_flags = _FLAGS
+
+    source: list[Path] | None = None
+    target: list[Path] | None = None
+    vocabulary_size: int | None = None
+    tokenizer: Path | None = None
+    domain: list[str] | None = None
+    min_characters: int = 1
+    max_characters: int = 400
+    max_ratio: float = 3.0
+    same_numbers: bool = False
+    repair_numbers: bool = False
+    held_out: list[Path] | None = None
+    vary: float = 0.0
+    number_copies: int = 0
+    name_copies: int = 0
+    temperature: float = 1.0
+    normalize_punctuation: bool = False
+    detokenize: bool = False
+    source_language: str = "en"
+    target_language: str = "de"
+    force: bool = False
+    quiet: bool = False
+
+    @property
+    def aligned(self) -> list[tuple[Path, Path]]:
+        """The files of source lines, each with that of its target lines."""
+        return list(zip(self.source or (), self.target or (), strict=True))
+
+    @property
+    def rules(self) -> CleaningRules:
+        """The rules by which pairs are kept, dropped and changed."""
+        return CleaningRules(
+            domains=frozenset(self.domain or ()),
+            minimum_length=self.min_characters,
+            maximum_length=self.max_characters,
+            maximum_ratio=self.max_ratio,
+            same_numbers=self.same_numbers,
+            repair_numbers=self.repair_numbers,
+            normalize_punctuation=self.normalize_punctuation,
+            detokenize=self.detokenize,
+            languages=(self.source_language, self.target_language),
+        )
 
 
+@with_groups
 def prepare(
     output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the result.", show_default=False)],
-    tsv: Annotated[FilesOption, typer.Argument(metavar="TSV", help="Lines of source TAB target, or domain TAB source TAB target.")] = None,
-    source: Annotated[
-        FilesOption, typer.Option("--source", metavar="FILE", help="Source lines, instead of TSV; with --target. Repeatable.")
+    tsv: Annotated[
+        list[Path] | None, typer.Argument(metavar="TSV", help="Lines of source TAB target, or domain TAB source TAB target.")
     ] = None,
-    target: Annotated[
-        FilesOption, typer.Option("--target", metavar="FILE", help="Target lines, one for each line of --source. Repeatable.")
-    ] = None,
-    vocabulary_size: Annotated[
-        int | None,
-        typer.Option("--vocabulary-size", metavar="N", min=300, help="Subwords to train.", show_default="8000, or as many as the text has"),
-    ] = None,
-    tokenizer: Annotated[
-        Path | None, typer.Option("--tokenizer", metavar="FILE", help="Use this vocabulary instead of training one.")
-    ] = None,
-    domain: DomainOption = None,
-    min_characters: MinCharactersOption = 1,
-    max_characters: MaxCharactersOption = 400,
-    max_ratio: MaxRatioOption = 3.0,
-    same_numbers: SameNumbersOption = False,
-    repair_numbers: RepairNumbersOption = False,
-    held_out: HeldOutOption = None,
-    vary: VaryOption = 0.0,
-    number_copies: NumberCopiesOption = 0,
-    name_copies: NameCopiesOption = 0,
-    temperature: TemperatureOption = 1.0,
-    normalize_punctuation: NormalizeOption = False,
-    detokenize: DetokenizeOption = False,
-    source_language: SourceLanguageOption = "en",
-    target_language: TargetLanguageOption = "de",
-    force: Annotated[bool, typer.Option("--force", help="Replace the output of an earlier run.")] = False,
-    quiet: QuietOption = False,
+    *,
+    asked: PrepareOptions,
 ) -> None:
     """Clean parallel text and train a vocabulary on it.
 
     OUTPUT/train.tsv has the pairs that are kept (with domains, if the input has them), OUTPUT/tokenizer.model the vocabulary,
     and OUTPUT/prepare.json the settings and counts. Files may be compressed (.gz, .xz).
     """
-
-    rules = CleaningRules(
-        domains=frozenset(domain or ()),
-        minimum_length=min_characters,
-        maximum_length=max_characters,
-        maximum_ratio=max_ratio,
-        same_numbers=same_numbers,
-        repair_numbers=repair_numbers,
-        normalize_punctuation=normalize_punctuation,
-        detokenize=detokenize,
-        languages=(source_language, target_language),
-    )
-    if len(source or ()) != len(target or ()) or not (tsv or source):
+    if len(asked.source or ()) != len(asked.target or ()) or not (tsv or asked.source):
         raise UsageError("give TSV files, or as many --target as --source")
-    if tokenizer is not None and vocabulary_size is not None:
+    if asked.tokenizer is not None and asked.vocabulary_size is not None:
         raise UsageError("--tokenizer and --vocabulary-size are alternatives; give one")
-    if (output / "prepare.json").exists() and not force:
+    if (output / "prepare.json").exists() and not asked.force:
         raise UsageError(f"{output}: contains prepared data; choose another folder, or --force to replace it")
-    aligned = list(zip(source or (), target or (), strict=True))
     made = not output.exists()
     make_folder(output)
     try:
-        vocabulary = tokenizer or vocabulary_size
-        inputs = Inputs(tsv or [], aligned, rules, held_out or [], vocabulary, vary, number_copies, name_copies, temperature)
-        report, pieces = _prepare(output, inputs, quiet)
+        report, pieces = _prepare(output, tsv or [], asked)
     finally:
         if made:
             with suppress(OSError):
                 output.rmdir()  # only if empty, after an error
-    if not quiet:
+    if not asked.quiet:
         _print_report(report, pieces, output)
-        if not tokenizer and not vocabulary_size and pieces < USUAL_SIZE:
+        if not asked.tokenizer and not asked.vocabulary_size and pieces < USUAL_SIZE:
             typer.echo(f"The text has only {pieces:,} subwords; --vocabulary-size gives a smaller vocabulary.", err=True)
 
 
-@dataclass(frozen=True)
-class Inputs:
-    """The files that are prepared, and how. `vocabulary` is a file, a size, or None for the default size.
-
-    `vary` is the share of pairs with other numbers and names, `number_copies` and `name_copies` are the numbers of copies of a pair with
-    other numbers and times, and with other names, and domains are mixed by the `temperature`. Their defaults change nothing.
-    """
-
-    tsv: list[Path]
-    aligned: list[tuple[Path, Path]]
-    rules: CleaningRules
-    held_out: list[Path]
-    vocabulary: Path | int | None
-    vary: float = 0.0
-    number_copies: int = 0
-    name_copies: int = 0
-    temperature: float = 1.0
-
-
-def _prepare(output: Path, inputs: Inputs, quiet: bool) -> tuple[CleaningReport, int]:
+def _prepare(output: Path, tsv: list[Path], asked: PrepareOptions) -> tuple[CleaningReport, int]:
     """Write the three files to `output` once all are complete, prepare.json last; return the report and the vocabulary size.
 
     Raises OSError, naming a file.
@@ -216,23 +185,23 @@ def _prepare(output: Path, inputs: Inputs, quiet: bool) -> tuple[CleaningReport,
     from specdec_cli.text.tokenize.sentencepiece import Subwords, train_subwords
 
     names = ("train.tsv", "tokenizer.model", "prepare.json")
-    vocabulary = inputs.vocabulary
-    given = Subwords(vocabulary).path.read_bytes() if isinstance(vocabulary, Path) else b""
+    given = b"" if asked.tokenizer is None else Subwords(asked.tokenizer).path.read_bytes()
     report = CleaningReport()
     with partial_folder(output / "prepare.json") as folder:
         train, model, manifest = (folder / name for name in names)
-        with _busy("Cleaning", quiet):
-            pairs = clean(read_pairs(inputs.tsv, inputs.aligned), inputs.rules, report, HeldOut(inputs.held_out))
+        with _busy("Cleaning", asked.quiet):
+            pairs = clean(read_pairs(tsv, asked.aligned), asked.rules, report, HeldOut(asked.held_out or []))
             with naming(output / train.name, train):
                 write_pairs(pairs, train, report)
-                vary_and_mix(train, report, inputs)
-        if isinstance(vocabulary, Path):
+                vary_and_mix(train, report, asked)
+        if asked.tokenizer is not None:
             write_atomically(model, lambda partial: partial.write_bytes(given))
             subwords = Subwords(model)
         else:
-            with _busy("Training the vocabulary", quiet), _naming_option(vocabulary):
-                subwords = train_subwords(_texts(train), model, vocabulary or USUAL_SIZE, exact=vocabulary is not None)
-        write_json(manifest, _manifest(inputs, report, len(subwords)))
+            size = asked.vocabulary_size
+            with _busy("Training the vocabulary", asked.quiet), _naming_option(size):
+                subwords = train_subwords(_texts(train), model, size or USUAL_SIZE, exact=size is not None)
+        write_json(manifest, _manifest(tsv, asked, report, len(subwords)))
         (output / "prepare.json").unlink(missing_ok=True)
         for path in (train, model, manifest):
             path.replace(output / path.name)
@@ -255,21 +224,21 @@ def _texts(train: Path) -> Iterator[str]:
         yield pair.target
 
 
-def _manifest(inputs: Inputs, report: CleaningReport, pieces: int) -> dict[str, Any]:
+def _manifest(tsv: Sequence[Path], asked: PrepareOptions, report: CleaningReport, pieces: int) -> dict[str, Any]:
     """The content of prepare.json; `pieces` is the size of the vocabulary."""
     return {
         "format": FORMAT,
-        "tsv": [str(path) for path in inputs.tsv],
-        "aligned": [[str(source), str(target)] for source, target in inputs.aligned],
-        "rules": asdict(inputs.rules) | {"domains": sorted(inputs.rules.domains)},
-        "held_out": [str(path) for path in inputs.held_out],
-        "tokenizer": str(inputs.vocabulary) if isinstance(inputs.vocabulary, Path) else None,
+        "tsv": [str(path) for path in tsv],
+        "aligned": [[str(source), str(target)] for source, target in asked.aligned],
+        "rules": asdict(asked.rules) | {"domains": sorted(asked.rules.domains)},
+        "held_out": [str(path) for path in asked.held_out or ()],
+        "tokenizer": None if asked.tokenizer is None else str(asked.tokenizer),
         "vocabulary_size": pieces,
-        "temperature": inputs.temperature,
+        "temperature": asked.temperature,
         "repaired": report.repaired,
-        "copied": {"copies": inputs.number_copies, "pairs": report.copied},
-        "names_copied": {"copies": inputs.name_copies, "pairs": report.names_copied},
-        "varied": {"share": inputs.vary, "pairs": report.varied},
+        "copied": {"copies": asked.number_copies, "pairs": report.copied},
+        "names_copied": {"copies": asked.name_copies, "pairs": report.names_copied},
+        "varied": {"share": asked.vary, "pairs": report.varied},
         "pairs": {"read": report.read, "kept": report.kept, "written": report.written, "dropped": dict(report.dropped.most_common())},
     }
 
@@ -316,24 +285,24 @@ def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> N
     write_atomically(train, lambda partial: _write(pairs, partial, report))
 
 
-def vary_and_mix(train: Path, report: CleaningReport, inputs: Inputs) -> None:
+def vary_and_mix(train: Path, report: CleaningReport, asked: PrepareOptions) -> None:
     """Change the pairs of a file in place: vary a share of them, add copies with other numbers, then of all these with other names, and mix
     the domains by a temperature.
 
     Counts the pairs changed and added in `report`. Raises UsageError for a temperature above 1 without domains; OSError.
     """
-    languages = inputs.rules.languages
-    if inputs.vary:
-        vary = Variation(read_tsv(train), inputs.vary, languages=languages)
+    languages = asked.rules.languages
+    if asked.vary:
+        vary = Variation(read_tsv(train), asked.vary, languages=languages)
         write_pairs(map(vary, read_tsv(train)), train, report)
         report.varied = vary.varied
-    if inputs.number_copies:
+    if asked.number_copies:
         change = partial(with_other_quantities, languages=languages)
-        report.copied = _add_copies(train, report, inputs.number_copies, change)
-    if inputs.name_copies:
-        report.names_copied = _add_copies(train, report, inputs.name_copies, with_other_names)
-    if inputs.temperature > 1:
-        write_pairs(repeated(read_tsv(train), _repetitions(train, inputs.temperature)), train, report)
+        report.copied = _add_copies(train, report, asked.number_copies, change)
+    if asked.name_copies:
+        report.names_copied = _add_copies(train, report, asked.name_copies, with_other_names)
+    if asked.temperature > 1:
+        write_pairs(repeated(read_tsv(train), _repetitions(train, asked.temperature)), train, report)
 
 
 def _add_copies(train: Path, report: CleaningReport, count: int, change: Callable[[Pair, random.Random], Pair]) -> int:
