@@ -29,7 +29,7 @@ from specdec_cli.text.protect.characters import (
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST
-from specdec_cli.text.quotations import quotations, quoted_forms, with_own_quotes
+from specdec_cli.text.quotations import has_marks, quotations, quoted_forms, with_own_quotes
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import is_in_capitals
 
@@ -93,7 +93,8 @@ def _with_marks(setting: Setting, text: str) -> Iterator[Variant]:
     for apart in speech_apart(text, setting.languages):
         yield _decoded_apart(apart, setting)
     forms = quoted_forms(text, setting.languages[1])
-    quotes = bool(quotations(text)) and not protected_spans(text, latin=setting.latin)
+    in_spans = (text[start:end] for start, end in protected_spans(text, latin=setting.latin))
+    quotes = bool(quotations(text)) and not any(map(has_marks, in_spans))
     for form in forms if quotes and len(forms) > 1 else ():
         inner = _watched(setting, form)
         yield from (each.changed("quotation marks", partial(_quoted, source=text, language=setting.languages[1])) for each in inner)

@@ -148,6 +148,11 @@ def _with_marks(text: str, found: Sequence[Quotation], pair: str, moved: str) ->
 _OUTPUT_MARKS = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u00bb]|(?<!\w)['\u201a\u2018\u2039\u203a]|['\u2018\u2019](?!\w)")
 
 
+def has_marks(text: str) -> bool:
+    """Whether a text has what may be a quotation mark, or a part of one."""
+    return _OUTPUT_MARKS.search(text) is not None
+
+
 def with_own_quotes(output: str, source: str, language: str, depth: int = 0) -> str | None:
     """Return `output` with the quotation marks of its `language` (German: a comma after speech that more words follow); None if it has
     another number of them than the quotations of `source` need, or no words before, in or after them where `source` has some.

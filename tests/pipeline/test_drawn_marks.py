@@ -163,6 +163,17 @@ def foreign(words: Words, draw: random.Random) -> str:
     return draw.choice(words.with_foreign).format(draw.choice(words.foreign))
 
 
+def beside_spans(words: Words, draw: random.Random) -> str:
+    """A quotation in a sentence with a placeholder or code."""
+    span = draw.choice(("{name}", "`Vec<T>`", "%s", "`x = 1`", "$HOME", "https://example.org/a"))
+    carriers = {
+        ENGLISH: ("Use {} for {}.", "If {} is {}, the door stays closed.", "The file {} has the word {} in it.", "You see {} and {} here."),
+        GERMAN: ("Verwenden Sie {} f\u00fcr {}.", "In der Datei {} steht das Wort {}.", "Wenn {} gleich {} ist, ist die T\u00fcr zu."),
+    }
+    nouns = ("house", "the old river", "Save", "table") if words is ENGLISH else ("Haus", "der alte Fluss", "Speichern", "Tisch")
+    return draw.choice(carriers[words]).format(span, words.quoted(draw.choice(nouns), draw.choice((0, 1, 4))))
+
+
 def brackets(words: Words, draw: random.Random) -> str:
     return draw.choice(words.with_brackets).format(draw.choice(words.outer), draw.choice(words.inner))
 
@@ -219,7 +230,11 @@ def _is_repeated(text: str) -> bool:
     return len(found) > 1 and len(set(found)) == 1
 
 
-KINDS: dict[Callable[[Words, random.Random], str], int] = {nested: 97, questions: 97, spanning: 97, foreign: 97, brackets: 80, repeated: 90}
+KINDS: dict[Callable[[Words, random.Random], str], int] = {
+    **dict.fromkeys((nested, questions, spanning, foreign, beside_spans), 97),
+    brackets: 80,
+    repeated: 90,
+}
 """The kinds, and the share of texts, in percent, that must keep all marks."""
 
 
