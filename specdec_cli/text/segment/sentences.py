@@ -26,6 +26,8 @@ _POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*\s|[。！？]")
 _LEADING = re.compile(r"^[\s\ufeff]+")
 _CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(CLOSING)}]))\s+|(?<=[，、；：])\s*")
 _WORD_GAP = re.compile(r"\s+")
+_TICK = "`"
+"""What begins code, with which a sentence may begin."""
 Gap = tuple[int, int]
 """First and last offset of white space between texts."""
 Count = Callable[[str], int]
@@ -93,7 +95,7 @@ def split_sentences(line: str) -> Segments:
     """Split a line in a European language, or with full-width punctuation, into sentences.
 
     A sentence ends with . ! ? or … (and closing quotes or brackets) if white space follows and then a capital
-    letter, a letter of a script without case, or a digit, with opening quotes before it or not. A full stop after an
+    letter, a letter of a script without case, a digit, or code, with opening quotes before it or not. A full stop after an
     abbreviation, an initial or a number of one or two digits does not end a sentence, because two sentences in one
     are decoded better than half a sentence. Emoji between two sentences are in the gap. The full-width 。！？ always
     end a sentence. None ends inside a protected span, such as code. The items of an enumeration, as in "1) red 2) green",
@@ -208,14 +210,15 @@ def _ends_sentence(word: str, following: str) -> bool:
         return True
     if not bare.endswith((".", "!", "?", "…")) or not _begins_sentence(following):
         return False
-    return not is_abbreviation(bare.lstrip(OPENING), following)
+    # Code may be a number, so that `fig.` before it is an abbreviation.
+    return not is_abbreviation(bare.lstrip(OPENING), "0" if following.lstrip(OPENING).startswith(_TICK) else following)
 
 
 def _begins_sentence(word: str) -> bool:
     first = word.lstrip(OPENING)[:1]
     if not first:
         return word[0] in ONLY_OPENING
-    return first.isdigit() or (first.isalpha() and not first.islower())
+    return first.isdigit() or first == _TICK or (first.isalpha() and not first.islower())
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,8 @@ def with_spaces(text: str) -> int:
         "Это предложение. | И это тоже.",
         "안녕하세요. | 반갑습니다.",
         'He asked "why?" (and left).',
+        "See it. | `a. B` is new. | (`c` too.) | \u201c`d`\u201d is last.",
+        "Files, e.g. `x`, and approx. `5` of fig. `7` are here.",
     ],
 )
 def test_sentences_are_split(line: str) -> None:
