@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -59,29 +59,10 @@ InPlaceOption = Annotated[
 ]
 
 
-class FormatName(StrEnum):
-    """The formats of the input and those of reports: typer takes no list of literals."""
-
-    LINES = "lines"
-    TXT = "txt"
-    MD = "md"
-    SRT = "srt"
-    VTT = "vtt"
-    PO = "po"
-    XLIFF = "xliff"
-    HTML = "html"
-    DOCX = "docx"
-    JSON = "json"
-    YAML = "yaml"
-    PROPERTIES = "properties"
-    INI = "ini"
-    CSV = "csv"
-    TEXT = "text"
-    GNU = "gnu"
-    RDJSONL = "rdjsonl"
-    SARIF = "sarif"
-    GITHUB = "github"
-
+if TYPE_CHECKING:
+    FormatName: TypeAlias = str
+else:  # the formats of the input and those of reports: typer takes no list of literals
+    FormatName = StrEnum("FormatName", {name.upper(): name for name in (*FORMATS, *REPORTS)})
 
 CorrectFormatOption = Annotated[
     list[FormatName] | None,
@@ -247,7 +228,7 @@ def _split_formats(names: Sequence[FormatName], *, check: bool) -> tuple[Format 
     Raises UsageError for two of one kind, and for the format of a report without --check.
     """
     inputs, reports = [name for name in FORMATS if name in names], [name for name in REPORTS if name in names]
-    if names.count(FormatName.JSON) == 1:
+    if names.count("json") == 1:
         (reports if not check or len(reports) > 1 else inputs).remove("json")
     for found in (inputs, reports):
         if len(found) > 1:
