@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from functools import partial
 from pathlib import Path
 from typing import get_type_hints
 
@@ -51,11 +52,7 @@ def generators() -> dict[str, Generator]:
         "gpu-checks": gpu_checks,
         "gpu-decodings": gpu_decodings,
         "paper": paper_tables.paper,
-        "paper-analysis": paper_tables.paper_analysis,
-        "paper-profile": paper_tables.paper_profile,
-        "paper-histogram": paper_tables.paper_histogram,
-        "paper-edits": paper_tables.paper_edits,
-        "paper-ends": paper_tables.paper_ends,
+        **{kind: partial(paper_tables.paper_view, kind) for kind in paper_tables.VIEWS},
         "paper-runs": paper_tables.paper_runs,
         "keys": keys,
         "kinds-of-errors": kinds_of_errors,

@@ -198,52 +198,38 @@ def paper_runs() -> str:
     return f"{''.join(lines)}{''.join(needs)}* Updates of training: {trained}.\n"
 
 
-def paper_analysis(run: str, name: str) -> str:
-    """The Markdown table of the analysis `name`, a key of ANALYSES."""
-    return _view(run, lambda result: ANALYSES[name].table(result.record["analyses"][name]).to_markdown())
+def paper_view(kind: str, run: str, *arguments: str) -> str:
+    """The Markdown tables of a run that the function of VIEWS for `kind` makes, and the name of the run; only its name if it is not stored.
 
-
-def paper_profile(run: str) -> str:
-    """The Markdown table of the time by module of each row that was profiled."""
-    return _view(run, _profile)
-
-
-def paper_histogram(run: str) -> str:
-    """Markdown tables of the speedups by sentence of each row that drafts, over each baseline."""
-    return _view(run, lambda result: "\n".join(map(_histogram, result.record["histograms"])))
-
-
-def paper_edits(run: str) -> str:
-    """The Markdown table of the median speedup over greedy decoding by edit ratio, for each row that drafts."""
-    return _view(run, lambda result: _edits(result.record["points"]))
-
-
-def paper_ends(run: str) -> str:
-    """The Markdown table of the precision of 1-grams and 4-grams, from left to right and from both ends, by part of the output.
-
-    `run` is a result with the analysis `ends` of one model of each order, with a beam of 5.
+    `arguments` are those of the function.
     """
-    return _view(run, lambda result: _ends(result.record["analyses"]["ends"]))
-
-
-def _view(run: str, table: Callable[[Stored], str]) -> str:
-    """The table of a run, and its name; only its name if it is not stored."""
     result = stored(run)
-    return ("" if result is None else table(result)) + _named([run])
+    return ("" if result is None else VIEWS[kind](result, *arguments)) + _named([run])
+
+
+def _analysis(result: Stored, name: str) -> str:
+    """The analysis `name`, a key of ANALYSES."""
+    return ANALYSES[name].table(result.record["analyses"][name]).to_markdown()
 
 
 def _profile(result: Stored) -> str:
+    """The time by module of each row that was profiled."""
     iterations = {row_name(row): row["iterations"] for row in result.rows}
     return profile_table(result.record["profiles"], result.record["input"]["sentences"], iterations).to_markdown()
 
 
-def _histogram(record: Mapping[str, Any]) -> str:
-    return f"Speedup of {record['row']} over {record['baseline']}:\n\n{histogram_table(record['bins']).to_markdown()}"
+def _histograms(result: Stored) -> str:
+    """The speedups by sentence of each row that drafts, over each baseline."""
+    return "\n".join(
+        f"Speedup of {each['row']} over {each['baseline']}:\n\n{histogram_table(each['bins']).to_markdown()}"
+        for each in result.record["histograms"]
+    )
 
 
-def _edits(points: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
+def _edits(result: Stored) -> str:
+    """The median speedup over greedy decoding by edit ratio, for each row that drafts."""
     rows = []
-    for name, of_row in points.items():
+    for name, of_row in result.record["points"].items():
         for low, high in zip((-1.0, *EDIT_RATIOS), EDIT_RATIOS, strict=False):
             speedups = [one["speedup"] for one in of_row if low < one["edit_ratio"] <= high]
             label = "0" if low < 0 else f"above {low:.2f}, up to {high:.2f}"
@@ -252,8 +238,9 @@ def _edits(points: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
     return markdown(("decoding", "edit ratio", "lines", "median speedup"), rows, 2)
 
 
-def _ends(ends: Sequence[Mapping[str, Any]]) -> str:
-    lines = []
+def _ends(result: Stored) -> str:
+    """The precision of 1-grams and 4-grams, from left to right and from both ends, by part of the output, with a beam of 5."""
+    ends, lines = result.record["analyses"]["ends"], []
     for part, published in ENDS.items():
         of_part = [one for one in ends if one["tokens"] == part]
         pairs = [next(one for one in of_part if one["decoding"].endswith(f" {label}")) for label in (LEFT_TO_RIGHT, BOTH_ENDS)]
@@ -261,3 +248,13 @@ def _ends(ends: Sequence[Mapping[str, Any]]) -> str:
         lines.append((part, *(cell for mine, theirs in zip(ours, published, strict=True) for cell in (mine, f"{theirs:.1f}%"))))
     names = [f"{order}-grams, {way}" for order in (1, 4) for way in ("L2R", "both ends")]
     return markdown(["tokens", *(cell for name in names for cell in (name, "published"))], lines, 1)
+
+
+VIEWS: Mapping[str, Callable[..., str]] = {
+    "paper-analysis": _analysis,
+    "paper-profile": _profile,
+    "paper-histogram": _histograms,
+    "paper-edits": _edits,
+    "paper-ends": _ends,
+}
+"""What the pages show of a run beside its rows, by the name of the generator."""

@@ -355,13 +355,8 @@ def _lines(line: Line, edits: Sequence[Edit]) -> Written:
         yield apply_edits(line.text, edits), line.ending
 
 
-def marked(source: str, edits: tuple[Edit, ...], coloured: bool) -> str:
-    """`source` with the `edits` marked as [-old-]{+new+}; with `coloured`, also by the colours of a terminal."""
-    return apply_edits(source, marked_edits(edits, coloured))
-
-
 def marked_edits(edits: Sequence[Edit], coloured: bool) -> list[Edit]:
-    """Return edits that put the marks of `marked` in the place of each of `edits`."""
+    """Return edits that put marks, as in [-old-]{+new+}, in the place of each of `edits`; with `coloured`, in the colours of a terminal."""
     go, come = "[-{}-]", "{{+{}+}}"
     if coloured:
         go, come = f"{_RED}{go}{_PLAIN}", f"{_GREEN}{come}{_PLAIN}"

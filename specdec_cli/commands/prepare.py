@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from specdec_cli.commands.options import OptionGroup, with_groups
+from specdec_cli.commands.reports import print_table
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import make_folder, naming, partial_folder, write_atomically, write_json
 from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies, with_other_quantities
@@ -252,29 +253,23 @@ def _busy(what: str, quiet: bool) -> AbstractContextManager[Any]:
 
 
 def _print_report(report: CleaningReport, pieces: int, output: Path) -> None:
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table("pairs", "")
-    table.columns[1].justify = "right"
-    table.add_row("read", f"{report.read:,}")
-    for reason, count in report.dropped.most_common():
-        table.add_row(f"dropped: {reason}", f"{count:,}")
-    table.add_row("kept", f"{report.kept:,}")
-    if report.repaired:
-        table.add_row("of those, numbers repaired", f"{report.repaired:,}")
-    if report.varied:
-        table.add_row("of those, varied", f"{report.varied:,}")
-    if report.copied:
-        table.add_row("copies with other numbers", f"{report.copied:,}")
-    if report.names_copied:
-        table.add_row("copies with other names", f"{report.names_copied:,}")
+    rows = [
+        ("read", report.read),
+        *((f"dropped: {reason}", count) for reason, count in report.dropped.most_common()),
+        ("kept", report.kept),
+    ]
+    some = {
+        "of those, numbers repaired": report.repaired,
+        "of those, varied": report.varied,
+        "copies with other numbers": report.copied,
+        "copies with other names": report.names_copied,
+    }
+    rows += [(name, count) for name, count in some.items() if count]
     if report.written != report.kept + report.copied + report.names_copied:
-        table.add_row("written, with repetitions", f"{report.written:,}")
-    console = Console(stderr=True)
-    console.print(str(output / "train.tsv"), markup=False, highlight=False, soft_wrap=True)
-    console.print(table)
-    console.print(f"Vocabulary: {pieces:,} subwords", highlight=False)
+        rows.append(("written, with repetitions", report.written))
+    typer.echo(str(output / "train.tsv"), err=True)
+    print_table(((name, f"{count:,}") for name, count in rows), "pairs")
+    typer.echo(f"Vocabulary: {pieces:,} subwords", err=True)
 
 
 def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> None:

@@ -45,12 +45,12 @@ def teller(quiet: bool) -> Tell:
     return silent if quiet else say
 
 
-def print_table(rows: Iterable[tuple[str, str]]) -> None:
-    """Print names and their values as a table on stderr."""
+def print_table(rows: Iterable[tuple[str, str]], title: str = "") -> None:
+    """Print names and their values as a table on stderr, with `title` as the header of the names."""
     from rich.console import Console
     from rich.table import Column, Table
 
-    table = Table(Column(), Column(justify="right"), show_header=False)
+    table = Table(Column(title), Column(justify="right"), show_header=bool(title))
     for row in rows:
         table.add_row(*row)
     Console(stderr=True).print(table)

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.corrections import m2_block, marked
-from specdec_cli.text.edits import Edit
+from specdec_cli.commands.corrections import m2_block, marked_edits
+from specdec_cli.text.edits import Edit, apply_edits
 
 WILD = ("--max-edit-ratio", "100")
 """Options with which the edits of a random model, which changes nearly every word, are applied."""
@@ -99,8 +99,8 @@ def test_output_formats_exclude_each_other(corrector_folder: Path) -> None:
 
 def test_diff_marks_edits() -> None:
     edits = (Edit(3, 5, "go", "goes"), Edit(10, 10, "", " now"))
-    assert marked("He go home.", edits, coloured=False) == "He [-go-]{+goes+} home{+ now+}."
-    coloured = marked("He go home.", edits, coloured=True)
+    assert apply_edits("He go home.", marked_edits(edits, coloured=False)) == "He [-go-]{+goes+} home{+ now+}."
+    coloured = apply_edits("He go home.", marked_edits(edits, coloured=True))
     assert coloured.startswith("He \033[31m[-go-]\033[0m\033[32;1m{+goes+}\033[0m home")
 
 

@@ -13,7 +13,7 @@ from typer.main import get_group
 from specdec_cli.app import app
 from tools import paper_tables, results
 from tools.pages import DOCS, ROOT
-from tools.paper_tables import PaperRow, Run, paper, paper_edits, paper_ends, paper_runs, runs, stored, tables
+from tools.paper_tables import PaperRow, Run, paper, paper_runs, paper_view, runs, stored, tables
 from tools.papers import measure
 from tools.results import Stored, load, store
 
@@ -121,10 +121,10 @@ def test_runs_are_measured_when_their_models_are_there_and_new(tmp_path: Path, m
 
 
 def test_speedups_are_grouped_by_edit_ratio(one: Callable[..., None]) -> None:
-    assert paper_edits("one") == "\nNot measured yet: `one`.\n"
+    assert paper_view("paper-edits", "one") == "\nNot measured yet: `one`.\n"
     points = [{"edit_ratio": ratio, "speedup": speedup} for ratio, speedup in ((0, 4.0), (0.05, 3.0), (0.01, 2.0), (0.9, 1.0))]
     one(points={"lookup": points})
-    lines = [line for line in paper_edits("one").splitlines() if line.startswith("| lookup")]
+    lines = [line for line in paper_view("paper-edits", "one").splitlines() if line.startswith("| lookup")]
     assert lines == [
         "| lookup | 0 | 1 | 4.00x |",
         "| lookup | above 0.00, up to 0.05 | 2 | 2.50x |",
@@ -137,7 +137,7 @@ def test_precision_at_both_ends_has_a_column_for_each_order(one: Callable[..., N
     precisions = [{"decoding": label, "1-gram": 0.1 * place, "4-gram": 0.01 * place} for place, label in labels]
     ends = [{"tokens": part, **values} for values in precisions for part in paper_tables.ENDS]
     one(analyses={"ends": ends})
-    assert "| last 5 | 10.0% | 62.9% | 20.0% | 64.5% | 1.0% | 14.7% | 2.0% | 15.3% |" in paper_ends("one")
+    assert "| last 5 | 10.0% | 62.9% | 20.0% | 64.5% | 1.0% | 14.7% | 2.0% | 15.3% |" in paper_view("paper-ends", "one")
 
 
 def test_rows_are_stored_one_a_line(one: Callable[..., None]) -> None:
