@@ -59,9 +59,9 @@ def drawn(kind: Kind, seed: int, count: int = 60) -> Iterator[Drawn]:
             yield one
 
 
-def check_translations(kind: Kind, seed: int, cache: pytest.Cache, terms: Sequence[Term] = ()) -> None:
+def check_translations(kind: Kind, seed: int, cache: pytest.Cache, terms: Sequence[Term] = (), are_warned: bool = True) -> None:
     """Translate drawn texts of a kind with the shipped bundle: enough of them must come out right, and the others must have the warning
-    that numbers are lost.
+    that numbers are lost, if they `are_warned`.
     """
     texts = list(drawn(kind, seed))
     bundle, engine = opened(kind.bundle, cache)
@@ -70,4 +70,4 @@ def check_translations(kind: Kind, seed: int, cache: pytest.Cache, terms: Sequen
     faults = [(each.source, output.text, output.warnings) for each, output in zip(texts, found, strict=True) if wrong(each, output.text)]
     print(f"\n{kind.draw.__name__:32} seed {seed}: {len(texts) - len(faults)} of {len(texts)}")
     assert 100 * len(faults) <= (100 - kind.share) * len(texts), faults
-    assert all(NUMBERS in warnings for _, _, warnings in faults), faults
+    assert not are_warned or all(NUMBERS in warnings for _, _, warnings in faults), faults

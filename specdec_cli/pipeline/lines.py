@@ -21,7 +21,7 @@ from specdec_cli.text.labels import Labels
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.segment.code import code_lines
-from specdec_cli.text.segment.layout import Passthrough, segment_line, with_first
+from specdec_cli.text.segment.layout import Passthrough, segment_line, with_parts
 from specdec_cli.text.segment.sentences import Count, Segments, segment
 from specdec_cli.text.shape import tidied
 from specdec_cli.text.tags.markup import distributed, without_tags
@@ -127,8 +127,8 @@ class LineDecoder:
 
     def segments(self, line: str, count: Count) -> Segments:
         """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens
-        of a text. A greeting at the beginning, and a label with a colon (Subject: The house), are texts, unless there are drafts for whole
-        sentences.
+        of a text. A greeting at the beginning, and a label with a colon (Subject: The house) at the beginning or in a cell, are texts,
+        unless there are drafts for whole sentences.
         """
         if self._passthrough is None:
             return segment(line, self._limit, count, split=self._split)
@@ -136,15 +136,16 @@ class LineDecoder:
         segments = cut(line)
         if self.labels is None or self.drafts is not None or not self._split or not segments.texts:
             return segments
-        first = segments.texts[0]
-        end, gap = self.labels.greeting_end(first), " "
-        if not end:
-            label, gap, _ = first.partition(": ")
-            end = len(label) if self.labels.find(label) is not None else 0
-        rest = first[end + len(gap) :]
-        if not end or not rest.strip() or first[end : end + len(gap)] != gap:
-            return segments
-        return with_first(segments, [Segments((first[:end],), ("", gap)), cut(rest)])
+        parts = dict[int, list[str | Segments]]()
+        for place, text in enumerate(segments.texts):
+            end, gap = self.labels.greeting_end(text) if not place else 0, " "
+            if not end and (not place or segments.is_apart(place)):
+                label, gap, _ = text.partition(": ")
+                end = len(label) if self.labels.find(label) is not None else 0
+            rest = text[end + len(gap) :]
+            if end and rest.strip() and text[end : end + len(gap)] == gap:
+                parts[place] = [Segments((text[:end],), ("", gap)), cut(rest)]
+        return with_parts(segments, parts) if parts else segments
 
     def _prepared(
         self,

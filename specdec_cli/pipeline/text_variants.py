@@ -16,7 +16,7 @@ from specdec_cli.text.checks import holds, shortened_names
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
-from specdec_cli.text.locale.scales import spelled_out
+from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
 from specdec_cli.text.marks import DOTS, ELLIPSIS
 from specdec_cli.text.protect.characters import (
     DOUBLE_QUOTES,
@@ -29,7 +29,7 @@ from specdec_cli.text.protect.characters import (
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST
-from specdec_cli.text.quotations import has_marks, quotations, quoted_forms, with_own_quotes
+from specdec_cli.text.quotations import has_marks, lost_primes, quotations, quoted_forms, with_own_quotes, with_primes
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import is_in_capitals
 
@@ -157,8 +157,10 @@ def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[
     """An output with its quantities as its language writes them, and the problems that long numbers, prices, times or letters of names
     are missing; these are added to `lost`.
     """
-    output = tidied_numbers(source, realise(source, restored.text, languages))
+    output = with_references(source, with_primes(source, tidied_numbers(source, realise(source, restored.text, languages))), languages)
     numbers, names = lost_long_numbers(source, output, languages), shortened_names(source, output, languages[1])
+    if languages[0] != languages[1]:
+        numbers = [*numbers, *lost_primes(source, output), *lost_letters(source, output)]
     lost.update(numbers, names)
     found = [*(Problem("number lost", each) for each in numbers), *(Problem("name shortened", each) for each in names)]
     return Restored(output, (*restored.problems, *found))

@@ -17,6 +17,10 @@ WRITTEN = {"de": ("\u201e\u201c", "\u201a\u2018"), "en": ('""', "''")}
 """For languages, the marks around a quotation and around one inside another; in English the straight ones, which most texts have."""
 _NOT_OPENING = re.compile("['\u2019](?:(?:tis|twas|cause|em|til|bout)\\b|n['\u2019]|\\d)", re.IGNORECASE)
 """Words with an apostrophe at their beginning."""
+_PRIME = re.compile(r"(?<![\w'\"])(?P<number>\d+(?:[.,]\d+)?)(?P<mark>['\"\u2032\u2033])(?=[\s.,;:!?)x\u00d7-]|$)")
+"""A number with a mark that may be that of feet, inches, minutes or seconds."""
+_AFTER_DIGIT = re.compile(r"\d\s?['\"]")
+_QUOTES_AFTER = r"\s?['\"\u2018-\u201f\u00ab\u00bb\u2032\u2033`\u00b4]"
 LETTER = re.compile(r"[^\W\d_]")
 _NO_COMMA = re.compile(r"(?<=[!?])\u201c(?= [a-z\u00e4\u00f6\u00fc])")
 """The end of a German quotation before the words that say who speaks."""
@@ -62,7 +66,7 @@ def quotations(text: str) -> tuple[Quotation, ...]:
     """
     if not _SIGN.search(text):
         return ()
-    spans = protected_spans(text) if any(sign in text for sign in "<`{=") else []
+    spans = protected_spans(text) if any(sign in text for sign in "<`{=") or _AFTER_DIGIT.search(text) else []
     signs = [found.start() for found in _SIGN.finditer(text) if not any(start <= found.start() < end for start, end in spans)]
     opened: list[tuple[int, list[Quotation]]] = []
     found: list[Quotation] = []
@@ -145,6 +149,45 @@ def _with_marks(text: str, found: Sequence[Quotation], pair: str, moved: str) ->
     return text
 
 
+def _primes(text: str) -> Iterator[re.Match[str]]:
+    """The numbers of a text, outside of protected spans, with a mark that is no quotation mark."""
+    if not _PRIME.search(text):
+        return
+    quoted = {place for each in quotations(text) for place, _, _ in each.marks()}
+    spans = protected_spans(text)
+    for found in _PRIME.finditer(text):
+        if found.start("mark") not in quoted and not any(start <= found.start() < end for start, end in spans):
+            yield found
+
+
+def with_primes(source: str, output: str) -> str:
+    """Return `output`, the translation of `source`, with the marks of feet and inches that numbers have in the source, as in 15", in the
+    place of other marks, or of none, after the same numbers.
+    """
+    for found in _primes(source):
+        there = _number_with_mark(found["number"]).search(output)
+        if there is not None:
+            start = there.start("mark") if there["mark"] else there.end()
+            output = f"{output[:start]}{found['mark']}{output[there.end() :]}"
+    return output
+
+
+def lost_primes(source: str, output: str) -> list[str]:
+    """The numbers of `source` with a mark of feet or inches that `output` lacks; all of them if it has quotation marks and `source` has
+    none.
+    """
+    found = list(_primes(source))
+    are_added = found and not quotations(source) and _OUTPUT_MARKS.search(_PRIME.sub("", output)) is not None
+    return [each.group() for each in found if are_added or not _number_with_mark(each["number"]).search(output)]
+
+
+def _number_with_mark(number: str) -> re.Pattern[str]:
+    """A number in either form of decimals, with any mark behind it in the group `mark`, or none; not one with a word such as "inches"."""
+    forms = "|".join(map(re.escape, dict.fromkeys((number, number.translate(_SWAPPED)))))
+    return re.compile(rf"(?<![\w.,'\"])(?:{forms})(?P<mark>{_QUOTES_AFTER})?(?![\w'\"]|[.,]\d|[ -]?(?:Zoll|Fu\u00df|inch|f[eo]{{2}}t))")
+
+
+_SWAPPED = str.maketrans(",.", ".,")
 _OUTPUT_MARKS = re.compile(r"[\"\u201c\u201d\u201e\u00ab\u00bb]|(?<!\w)['\u201a\u2018\u2039\u203a]|['\u2018\u2019](?!\w)")
 
 
@@ -161,7 +204,8 @@ def with_own_quotes(output: str, source: str, language: str, depth: int = 0) -> 
     """
     quoted = quotations(source)
     needed = [mark for each in quoted for mark in each.marks(depth)]
-    found = list(_OUTPUT_MARKS.finditer(output))
+    spans = protected_spans(output) if _AFTER_DIGIT.search(output) else []
+    found = [each for each in _OUTPUT_MARKS.finditer(output) if not any(start <= each.start() < end for start, end in spans)]
     if len(found) == len(needed) + 1 and found[-1].end() == len(output):
         output = output[: found.pop().start()]
     if len(found) != len(needed) or not needed:

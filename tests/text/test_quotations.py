@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.quotations import Quotation, quotations, quoted_forms, with_own_quotes
+from specdec_cli.text.quotations import Quotation, lost_primes, quotations, quoted_forms, with_own_quotes, with_primes
 
 
 def shown(text: str, found: tuple[Quotation, ...]) -> list[object]:
@@ -68,6 +68,22 @@ def test_a_sentence_can_begin_or_end_a_quotation(text: str, expected: Quotation)
 )
 def test_quotations_have_the_marks_of_german(output: str, source: str, expected: str | None) -> None:
     assert with_own_quotes(output, source, "de") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected", "lost"),
+    [
+        ('It has 15".', "Es hat 15.", 'Es hat 15".', []),
+        ('It has 15.6".', "Es hat 15,6\u00ab.", 'Es hat 15,6".', []),
+        ("It is 12' long.", "Es ist 12 Fu\u00df lang.", "Es ist 12 Fu\u00df lang.", ["12'"]),
+        ('A 15" one.', "Ein 15er.", "Ein 15er.", ['15"']),
+        ('A 15" one.', 'Ein \u00bbBild\u00ab mit 15".', 'Ein \u00bbBild\u00ab mit 15".', ['15"']),
+        ('He said "it is 15" again.', "Er sagte \u201ees ist 15\u201c.", "Er sagte \u201ees ist 15\u201c.", []),
+    ],
+)
+def test_marks_of_inches_are_no_quotation_marks(source: str, output: str, expected: str, lost: list[str]) -> None:
+    assert with_primes(source, output) == expected
+    assert lost_primes(source, expected) == lost
 
 
 def test_quotations_are_written_in_several_ways() -> None:

@@ -19,7 +19,8 @@ stv vors hrsg verf bspw einschl entspr gegr insb insbes kgl vorm zw resp ebd
 """
 _OTHERS = "mme mmes mlle mlles mgr env sra srta ud uds vd vds sig sigg dott avv dhr mevr mej drs enz bijv"
 _NUMBERED = """
-max min app est no nr nos nrn num art abs abb fig figs vol vols bd kap chap sec sect tab op pp pag pág par para zif ziff ver
+max min app est no nr nos nrn num art abs abb abschn anh fig figs vol vols bd kap ch chap eq eqs gl sec sect tab
+op pp pag pág par para zif ziff ver
 jan feb mar apr jun jul aug sep sept oct okt nov dec dez
 """
 _ANYWHERE = frozenset((_ENGLISH + _GERMAN + _OTHERS).split())

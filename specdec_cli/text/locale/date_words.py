@@ -16,6 +16,7 @@ class DateWords(NamedTuple):
     - `to_day`, `to_name`: what is between two days, and between two names.
     - `between`: what is before and between two days after "between".
     - `on`: what is before a day.
+    - `listed`: a pattern of what is between the dates of a list, with its conjunction as the group `word`.
     """
 
     before_day: str
@@ -34,6 +35,7 @@ class DateWords(NamedTuple):
     to_name: str
     between: tuple[str, str]
     on: str
+    listed: re.Pattern[str]
 
 
 DATE_WORDS = {
@@ -57,6 +59,7 @@ DATE_WORDS = {
         to_name=" to ",
         between=("between ", " and "),
         on="on ",
+        listed=re.compile(r"(?:,? (?P<word>and|or)|,) (?:on )?(?:the )?"),
     ),
     "de": DateWords(
         before_day="",
@@ -79,8 +82,17 @@ DATE_WORDS = {
         to_name=" bis ",
         between=("zwischen dem ", " und dem "),
         on="am ",
+        listed=re.compile(r"(?:,? (?P<word>und|oder)|,) (?:am |an |de[mnr] )?"),
     ),
 }
+MONTH_NOUNS = (
+    r"(?:(?:annual|quarterly|monthly|final|interim|special|general|official|federal|national|local|regional|first|second"
+    r"|last|double|print) )?"
+    r"(?:issues?|editions?|reports?|meetings?|elections?|releases?|updates?|versions?|statements?|invoices?|newsletters?|budgets?|conferences?"
+    r"|courses?|bills?|surveys?|articles?|payments?|figures|results|events?|workshops?|fairs?|magazines?|referendums?|votes?|attacks?"
+    r"|agreements?|decisions?|letters?|orders?|deadlines?|trips?|concerts?|reviews?|studies|study|poll|polls|plan|plans)"
+)
+"""A pattern of English nouns that have a month with its year before them: the October 2026 issue."""
 SEPARATORS = {"to": "bis", "and": "und", "or": "oder"}
 """English words between the ends of ranges, and the German ones."""
 NO_AGE = "".join(

@@ -17,6 +17,7 @@ from specdec_cli.text.locale.date_words import (
     BEFORE_AMOUNT,
     BEFORE_BOTH,
     DATE_WORDS,
+    MONTH_NOUNS,
     NO_AGE,
     NOT_BEFORE,
     NOT_BEFORE_MONTH,
@@ -131,7 +132,8 @@ def written_date(date: Date, language: str, separator: str = "", *, is_short: bo
     if date.kind == "weekdays":
         return f"{weekdays[weekday - 1]}{between}{weekdays[date.weekday - 1]}"
     if date.kind == "months":
-        return f"{months[month - 1]}{between}{months[date.month - 1]}"
+        last = filled(own.month, 0, date.month, year=date.year) if date.year else months[date.month - 1]
+        return f"{months[month - 1]}{between}{last}"
     if date.kind == "month":
         return filled(own.month, 0, date.month, year=date.year)
     patterns = (own.day, own.date, own.weekday, own.full)
@@ -164,15 +166,15 @@ def month_name(month: int, language: str) -> str:
 def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bool = False) -> list[Date]:
     """The dates of `source` that `output`, its translation, lacks. A date in the output counts for one date of the source only.
 
-    The output may write a date in digits, a day up to 12 as a word, and the weekday at another place. Ranges of weekdays or months with
-    words between both names are not checked. With `are_strict`, dates are returned, too, that are there but lack their weekday, have a dash
-    between two names, or stand after a word that does not fit.
+    The output may write a date in digits, a day up to 12 as a word, and the weekday at another place. Ranges of weekdays, and of months
+    without a year, with words between both names are not checked. With `are_strict`, those of months are, and dates are returned, too, that
+    are there but lack their weekday, have a dash between two names, or stand after a word that does not fit.
     """
     if not knows_dates(languages) or not _may_have_dates(source):
         return []
     there, lost = list(find_dates(output, languages[1])), list[Date]()
     for date in find_dates(source, languages[0]):
-        if not (date.day or date.year or _DASH.fullmatch(date.separator)):
+        if not (date.day or date.year or _DASH.fullmatch(date.separator) or (are_strict and date.kind == "months")):
             continue
         found = next((each for each in there if each.value == date.value), None)
         wanted = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
@@ -188,9 +190,11 @@ def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bo
 def _is_odd(date: Date, found: Date, source: str, output: str, languages: Languages) -> bool:
     """Whether what was `found` for a date of a source lacks its weekdays, or is written or placed as it should not be."""
     source_code, code = map(short_code, languages)
-    if found.kind in ("weekdays", "months"):
+    if found.kind == "weekdays":
         return _DASH.fullmatch(found.separator) is not None
     there, before = (text[max(each.start - _LONGEST_BEFORE, 0) : each.start] for text, each in ((source, date), (output, found)))
+    if found.kind == "months":
+        return _DASH.fullmatch(found.separator) is not None or (code == "en" and NOT_BEFORE[code].search(before) is not None)
     if before.rstrip().rpartition(" ")[2].removesuffix("s") in _names()[code].months:
         return True
     for own, other in BEFORE_BOTH[source_code, code].items():
@@ -226,10 +230,13 @@ def _weekday_without_comma(code: str) -> re.Pattern[str]:
 
 
 def spelled_dates(text: str, language: str) -> str:
-    """Return `text` with the short names of months in dates written in full, and with decades without apostrophes: "Jan. 5" becomes
-    "January 5". Models know these words better.
+    """Return `text` with the short names of months in dates written in full, with decades without apostrophes, and with a month and its
+    year after an English noun: "Jan. 5" becomes "January 5", "the May 2027 report" "the report of May 2027". Models know these words
+    better.
     """
     code, edits = short_code(language), list[Edit]()
+    if code == "en" and _may_have_dates(text):
+        text = _before_noun().sub(_after_noun, text)
     for date in find_dates(text, language) if _may_have_dates(text) else ():
         if date.kind == "decade":
             shown = re.sub("['\u2019]", "", date.text)
@@ -242,8 +249,23 @@ def spelled_dates(text: str, language: str) -> str:
     return apply_edits(text, edits)
 
 
+@cache
+def _before_noun() -> re.Pattern[str]:
+    """A pattern of an English month with its year between an article or the like and a noun."""
+    words = r"the|a|an|this|that|our|your|their|his|her|its|my"
+    month = f"(?P<month>{_with_stop('en', 'months', _names()['en'].months)}) {_YEAR}"
+    return re.compile(rf"\b(?P<article>(?i:{words})) {month} (?P<noun>{MONTH_NOUNS})\b(?!-)")
+
+
+def _after_noun(found: re.Match[str]) -> str:
+    article, noun = found["article"], found["noun"]
+    if article.lower() in ("a", "an"):
+        article = article[0] + "n" * (noun[0] in "aeiou")
+    return f"{article} {noun} of {found['month']} {found['year']}"
+
+
 def _may_have_dates(text: str) -> bool:
-    return any(each.isdecimal() or each in "-\u2013" for each in text)
+    return any(each.isdecimal() or each in "-\u2013" for each in text) or " bis " in text
 
 
 @cache
@@ -304,10 +326,10 @@ def _patterns(code: str, any_case: bool) -> tuple[tuple[Kind, re.Pattern[str]], 
         days.append(f"{month_first(2)}{year}")
     found: list[tuple[Kind, str]] = [("day", each) for each in days]
     found += [
-        ("month", f"{month(2)}{words.before_year}{_YEAR}"),
         ("decade", rf"{NO_AGE}{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
         ("weekdays", f"(?P<weekday1>{weekdays}){between}(?P<weekday2>{weekdays})"),
-        ("months", f"{month(1)}{between}{month(2)}"),
+        ("months", f"{month(1)}{between}{month(2)}{year}"),
+        ("month", f"{month(2)}{words.before_year}{_YEAR}"),
     ]
     return tuple((kind, re.compile(_BEGIN + pattern, re.IGNORECASE if any_case else 0)) for kind, pattern in found)
 
@@ -348,6 +370,16 @@ def _date(match: re.Match[str], kind: Kind, code: str) -> Date:
 def to_between(language: str) -> str:
     """What is between the ends of a range in words."""
     return _separator("to", short_code(language))
+
+
+def joint(word: str, language: str) -> str:
+    """The English conjunction `word` in a language, with spaces."""
+    return _separator(word, short_code(language))
+
+
+def in_english(word: str) -> str:
+    """The English form of a conjunction of English or German."""
+    return _separator(word, "")
 
 
 def _separator(found: str, code: str) -> str:

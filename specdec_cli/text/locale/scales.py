@@ -10,9 +10,12 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, value_of, with_sign
-from specdec_cli.text.locale.words import BESIDE_NUMBERS, CURRENCIES, CURRENCY_CODES, MULTIPLIER, SCALES, Scale, currency_names
+from specdec_cli.text.locale.words import BESIDE_NUMBERS, CURRENCIES, CURRENCY_CODES, MULTIPLIER, REFERENCES, SCALES, Scale, currency_names
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
+_LETTERED = re.compile(
+    r"(?<![\w.,:/-])(?:\d{1,3}[a-h](?![\w.:/-]*\w)|\d{1,3} ?ft\.? \d{1,2} ?in\b(?= (?:long|tall|high|wide|deep|thick|x)\b|[.,;)]|$))"
+)
 _NAME_START = r"(?:(?<!\w)|(?<=\d)|(?<=en)|(?<=-))"
 """What is before the name of a currency, which may be joined to a word for a power of ten: Milliardenpfund."""
 
@@ -71,6 +74,34 @@ def with_scales(source: str, output: str, languages: Languages) -> str:
             edit = Edit(found.start, found.end, output[found.start : found.end], output[found.start : found.end])
         edits.append(_with_sign(output, found, edit, languages) if amount.sign and amount.sign == found.sign else edit)
     return apply_edits(output, sorted(edits))
+
+
+def with_references(source: str, output: str, languages: Languages) -> str:
+    """Return `output`, the translation of `source`, with the abbreviations of its own language before numbers where it has those of the
+    source: "Abb. 3" in the place of "Fig. 3". Only between English and German.
+    """
+    codes = tuple(map(short_code, languages))
+    if codes not in (("en", "de"), ("de", "en")) or "." not in source:
+        return output
+    for pair in REFERENCES:
+        own, other = pair if codes[0] == "en" else pair[::-1]
+        pattern = _reference(own)
+        if pattern.search(source):
+            output = pattern.sub(f"{other}\\g<space>", output)
+    return output
+
+
+def lost_letters(source: str, output: str) -> list[str]:
+    """The numbers of `source` with a letter, as in "Fig. 2a", and those of feet and inches (6 ft 2 in), that `output` lacks."""
+    return [each for each in _LETTERED.findall(source) if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", output) is None]
+
+
+@cache
+def _reference(abbreviation: str) -> re.Pattern[str]:
+    """An abbreviation before the number of a part of a text, with its first letter small or a capital, but for the German ones."""
+    first, rest = abbreviation[0], re.escape(abbreviation[1:])
+    either = first if abbreviation in {german for _, german in REFERENCES} else f"[{first.lower()}{first.upper()}]"
+    return re.compile(rf"(?<![\w.]){either}{rest}(?P<space>\s?)(?=[A-Z]?\d|[IVX]+\b)")
 
 
 def lost_scales(source: str, output: str, languages: Languages) -> list[str]:

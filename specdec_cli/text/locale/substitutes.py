@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.date_words import DATE_WORDS
-from specdec_cli.text.locale.dates import Date, find_dates, month_name, to_between, written_date
+from specdec_cli.text.locale.dates import Date, find_dates, in_english, joint, month_name, to_between, written_date
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages
 
@@ -25,11 +25,23 @@ _EVERY_DAY = Date(0, 0, "", "weekdays")
 """What stands for a range as an adverb."""
 
 
+class DateList(NamedTuple):
+    """Days in a list, and the conjunction before the last one, in English; "" if there is none, or if it is in the last range."""
+
+    dates: tuple[Date, ...]
+    conjunction: str
+
+    def written(self, language: str) -> str:
+        """The list as a language writes it."""
+        *first, last = (written_date(each, language) for each in self.dates)
+        return f"{', '.join(first)}{joint(self.conjunction, language) if self.conjunction else ', '}{last}"
+
+
 class Substitute(NamedTuple):
-    """A text in which dates are replaced; `replaced` are pairs of the date in the text and the right one."""
+    """A text in which dates are replaced; `replaced` are pairs of the date in the text and the right one, or the right ones of a list."""
 
     text: str
-    replaced: Sequence[tuple[Date, Date]]
+    replaced: Sequence[tuple[Date, Date | DateList]]
 
     def restored(self, output: str, language: str) -> str | None:
         """The translation `output` of the text, with the right dates put back. None if a substitute, or the name of its month, does not
@@ -41,26 +53,57 @@ class Substitute(NamedTuple):
             if len(places) != 1:
                 return None
             start, end, separator = places[0]
+            months |= {month_name(other.month, language)} if other.month else set()
+            if isinstance(date, DateList):
+                edits.append(Edit(start, end, output[start:end], date.written(language)))
+                continue
             is_adverb = other is _EVERY_DAY
             written = written_date(date, language, to_between(language) if is_adverb or date.kind in ("weekdays", "months") else separator)
             if is_adverb:
                 written = _as_at(output, start, (words.since if date.kind == "day" else words.of_names) + written)
             edits.append(Edit(start, end, output[start:end], written))
-            months |= {month_name(other.month, language)} if other.month else set()
         rest = apply_edits(output, [each._replace(text="") for each in sorted(edits)])
         return None if any(month in rest for month in months) else apply_edits(output, sorted(edits))
 
 
 def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iterator[Substitute]:
-    """Yield the `text` with substitutes for the dates in `lost`, in several ways. A day becomes a day such as the 3rd of May, a month with
-    a year a month alone, a range first "every day", then a range of days such as the 3rd to the 4th of May, and at last one day.
+    """Yield the `text` with substitutes for the dates in `lost`, in several ways. First, a list of days becomes one day. Then a day becomes
+    a day such as the 3rd of May, a month with a year a month alone, a range first "every day", then a range of days such as the 3rd to the
+    4th of May, and at last one day.
     """
     code = short_code(languages[0])
+    yield from _for_lists(text, lost, code)
     dates = [date for date in find_dates(text, code) if date in lost]
     for attempt in range(_ATTEMPTS if dates else 0):
         shown = [_other(text, date, code, place, attempt) for place, date in enumerate(dates)]
         edits = [Edit(start, date.end, text[start : date.end], new) for date, (start, new, _) in zip(dates, shown, strict=True)]
         yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)])
+
+
+def _for_lists(text: str, lost: Collection[Date], code: str) -> Iterator[Substitute]:
+    """The text with a day in the place of each list of days in which one is lost."""
+    lists = [each for each in _lists(text, code) if any(date in lost for date in each.dates)]
+    for attempt in range(2 if lists else 0):
+        edits, replaced = list[Edit](), list[tuple[Date, Date | DateList]]()
+        for place, days in enumerate(lists):
+            day, month = _DAYS[(place + attempt) % len(_DAYS)]
+            start, end, new = days.dates[0].start, days.dates[-1].end, _day(day, month, code, is_long=not attempt)
+            edits.append(Edit(start, end, text[start:end], _as_at(text, start, new)))
+            replaced.append((Date(0, 0, "", "day", day=day, month=month), days))
+        yield Substitute(apply_edits(text, edits), replaced)
+
+
+def _lists(text: str, code: str) -> Iterator[DateList]:
+    """The lists of days in a text: at least two dates with a comma or conjunction between them."""
+    run, word = list[Date](), ""
+    for date in (*find_dates(text, code), None):
+        between = DATE_WORDS[code].listed.fullmatch(text, run[-1].end, date.start) if run and date is not None else None
+        if date is not None and date.kind == "day" and between is not None and not word:
+            run, word = [*run, date], between["word"] or ""
+            continue
+        if len(run) > 1:
+            yield DateList(tuple(run), in_english(word))
+        run, word = [date] if date is not None and date.kind == "day" else [], ""
 
 
 def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:

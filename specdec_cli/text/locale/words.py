@@ -17,14 +17,39 @@ CODES = f"(?:{'|'.join([*CURRENCY_CODES.values(), 'CHF'])})"
 """A pattern for codes of currencies that stand before or after amounts."""
 
 
+_PARTS_IN_ENGLISH = {"p": "page", "pp": "pages", "[Cc]h(?:ap)?": "Chapter", "[Ss]ect?": "Section"}
+_PARTS_IN_GERMAN = {"Abschn": "Abschnitt", "Art": "Artikel", "Kap": "Kapitel"}
+"""Patterns of abbreviations for parts of a text, and the words that models know."""
 BESIDE_NUMBERS = {
     "en": (
         (re.compile(r"(?<!\bis )(?<!\bwas )(?<!\bsays )(?<!\bsay )(?<!\bsaid )\b([Nn])o(s?)\.\s?(?=[A-Z]{0,4}-?\d)"), r"\1umber\2 "),
         (re.compile(r"\b([Gg]et \d+) free(?=\W*$|[.!?,;]| (?:on|with|today|for|every|when|if|in|at)\b)"), r"\1 as a gift"),
+        *((re.compile(rf"\b{short}\.\s?(?=\d)"), f"{word} ") for short, word in _PARTS_IN_ENGLISH.items()),
+        (re.compile(r"(?<![\w.,])(\d{1,3})(['\"]) by (\d{1,3})(?=\2)"), r"\1\2 x \3"),
     ),
-    "de": ((re.compile(r"\bNrn?\.\s?(?=[A-Z]{0,4}-?\d)"), "Nummer "),),
+    "de": (
+        (re.compile(r"\bNrn?\.\s?(?=[A-Z]{0,4}-?\d)"), "Nummer "),
+        *((re.compile(rf"\b{short}\.\s?(?=\d)"), f"{word} ") for short, word in _PARTS_IN_GERMAN.items()),
+        (re.compile(r"(?<=\d )Abs\.\s?(?=\d)"), "Absatz "),
+    ),
 }
 """Abbreviations of "number" and phrases beside numbers, and what models read better in their place."""
+REFERENCES = (
+    ("Fig.", "Abb."),
+    ("Figs.", "Abb."),
+    ("p.", "S."),
+    ("pp.", "S."),
+    ("Ch.", "Kap."),
+    ("Chap.", "Kap."),
+    ("Sec.", "Abschn."),
+    ("Sect.", "Abschn."),
+    ("Vol.", "Bd."),
+    ("Eq.", "Gl."),
+    ("App.", "Anh."),
+    ("para.", "Abs."),
+    ("par.", "Abs."),
+)
+"""English and German abbreviations before the numbers of parts of a text. Several of one language may stand for one of the other."""
 
 
 class Scale(NamedTuple):

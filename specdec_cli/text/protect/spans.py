@@ -294,6 +294,15 @@ RECOGNISERS = (
         ("at 10:30:15", "a: b:", "one:two:three", ":12:", "::before::", ":---:"),
     ),
     Recogniser(
+        "measure",  # feet and inches, degrees with minutes and seconds, a paragraph of a law
+        r"(?<![\w.,'\"])\d{1,3}(?:\s?['\u2019\u2032]\s?\d{1,2}(?:[.,]\d{1,3})?\s?(?:[\"\u201d\u2033]|'')"
+        r"|\s?\u00b0\s?\d{1,2}\s?['\u2019\u2032](?:\s?\d{1,2}(?:[.,]\d{1,3})?\s?(?:[\"\u201d\u2033]|''))?"
+        r"|['\"\u2032\u2033]\s?[x\u00d7]\s?\d{1,3}['\"\u2032\u2033])"
+        r"|\u00a7{1,2}\s?\d+[a-z]?(?:\s(?:Abs\.|Absatz|Satz|S\.|Nr\.|lit\.)\s?\w{1,3})*\s(?-i:[A-Z][A-Za-z]{0,5}[A-Z]+)(?!\w)",
+        ("5'7\"", "6' 2\"", "40\u00b0 26' 46\"", "51\u00b030'", '12"x10"', "\u00a7 12 Abs. 3 Satz 2 BGB", "\u00a7 5 StGB"),
+        ("the 5' and 7", "\u00a7 12 Abs. 3", 'in \'95 "it"'),
+    ),
+    Recogniser(
         "emoticon",
         EMOTICON,
         (":D", ":P", ";-D", "=P", "<3", "</3", "^^", "-_-", "xD", ":/", ":-|", ":3"),

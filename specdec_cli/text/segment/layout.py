@@ -1,7 +1,7 @@
 """Segmentation of a line into texts for the model, and gaps between them: markers, cell separators, code, other languages."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -209,6 +209,8 @@ class Passthrough:
 
 _TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
 _PIPES = re.compile(r"(?<!\s)\s*(?<!\\)\|+\s*")
+_TWO_CELLS = re.compile(r"[A-Z\u00c0-\u00de\d][^|]{0,80} \| [A-Z\u00c0-\u00de\d][^|]{0,80}")
+"""Two cells with a pipe between them, both with a capital or digit at the beginning; `this | that` is text."""
 _COLUMNS = re.compile(r"(?<=\S) {3,}(?=\S)")
 # A row of values separated by commas or semicolons without spaces, and a value that is quoted or a number.
 _FIELD = r"(?:\"[^\"]*\"|[^\",;\s][^\",;]*|)"
@@ -281,11 +283,13 @@ def concatenate(parts: Iterable[str | Segments]) -> Segments:
     return Segments(tuple(texts), tuple(gaps), frozenset(continued))
 
 
-def with_first(segments: Segments, first: Iterable[str | Segments]) -> Segments:
-    """`segments` with the parts `first` in the place of the first text."""
-    continued = frozenset(place - 1 for place in segments.continued if place)
-    rest = Segments(segments.texts[1:], segments.gaps[1:], continued)
-    return concatenate([segments.gaps[0], *first, rest])
+def with_parts(segments: Segments, parts: Mapping[int, Iterable[str | Segments]]) -> Segments:
+    """`segments` with several parts in the place of some of its texts, by their indices."""
+    found: list[str | Segments] = [segments.gaps[0]]
+    for place, (text, gap) in enumerate(zip(segments.texts, segments.gaps[1:], strict=True)):
+        continued = frozenset({0} if place in segments.continued else ())
+        found += [*parts[place], gap] if place in parts else [Segments((text,), ("", gap), continued)]
+    return concatenate(found)
 
 
 def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments:
@@ -308,7 +312,7 @@ def _cells(text: str, *, in_table: bool, columns: bool) -> Iterator[tuple[str, b
         return
     separator = _TABS if "\t" in text else _PIPES
     gaps = _gaps(separator, text)
-    if separator is _PIPES and len(gaps) < 2 and not in_table:
+    if separator is _PIPES and len(gaps) < 2 and not in_table and not (columns and _TWO_CELLS.fullmatch(text)):
         gaps = _gaps(_COLUMNS, text) if columns else []
     position = 0
     for start, end in gaps:

@@ -126,6 +126,10 @@ def test_dates_in_odd_places_are_lost_if_they_are_strict(source: str, output: st
 
 def test_short_names_are_written_in_full() -> None:
     assert spelled_dates("Due Jan. 5, 2026 or 6 Feb. In the 1990's.", "en") == "Due January 5, 2026 or 6 February In the 1990s."
+    assert spelled_dates("The May 2027 annual report and an October 2026 issue", "en") == (
+        "The annual report of May 2027 and an issue of October 2026"
+    )
+    assert spelled_dates("In May 2027 reports came. The May 2027 house", "en") == "In May 2027 reports came. The May 2027 house"
     assert spelled_dates("Am 5. Dez. ist Sept. 2028.", "de") == "Am 5. Dezember ist September 2028."
 
 
@@ -142,6 +146,8 @@ def test_dates_are_read_as_others_that_models_know() -> None:
         "We are closed on the 4th of October.",
     ]
     assert _read("Ge\u00f6ffnet von Mo\u2013Fr.", DE_EN)[0] == "Ge\u00f6ffnet jeden Tag."
+    assert _read("On May 4, June 5 and July 6 it rained.", EN_DE)[:2] == ["On the 3rd of May it rained.", "On July 1 it rained."]
+    assert _read("Am 4. Mai, am 5. Juni oder am 6. Juli.", DE_EN)[0] == "Am 3. Mai."
     assert _read("Between 3 and 5 June we rest.", EN_DE)[0] == "Between the 3rd of May and the 4th of May we rest."
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from specdec_cli.text.checks import NUMBERS, output_warnings
 from specdec_cli.text.locale.matching import lost_long_numbers, realise
-from specdec_cli.text.locale.scales import spelled_out
+from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,26 @@ def test_abbreviations_are_spelled_out(text: str, language: str, expected: str) 
 )
 def test_an_output_has_the_word_of_its_language(source: str, output: str, expected: str) -> None:
     assert realise(source, output, ("en", "de")) == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "languages", "expected"),
+    [
+        ("See Fig. 2a and p. 12.", "Siehe Fig. 2a und p. 12.", ("en", "de"), "Siehe Abb. 2a und S. 12."),
+        ("fig. 3 shows it.", "Fig. 3 zeigt es.", ("en", "de"), "Abb. 3 zeigt es."),
+        ("Siehe Abb. 3 und S. 12.", "See Abb. 3 and S. 12.", ("de", "en"), "See Fig. 3 and p. 12."),
+        ("J. S. 12 Abb. IV", "Abb. IV", ("de", "en"), "Fig. IV"),
+        ("the fig.", "die Fig.", ("en", "de"), "die Fig."),
+        ("See Fig. 2.", "Voir Fig. 2.", ("en", "fr"), "Voir Fig. 2."),
+    ],
+)
+def test_references_have_the_abbreviation_of_the_target(source: str, output: str, languages: tuple[str, str], expected: str) -> None:
+    assert with_references(source, output, languages) == expected
+
+
+def test_a_number_with_a_letter_stays() -> None:
+    assert lost_letters("See Fig. 2a and 3b, not v1.2a.", "Siehe Abb. 2 Uhr und 3b.") == ["2a"]
+    assert lost_letters("It is 6 ft 2 in long, 5 ft 1 in total.", "Es ist 6 ft 2 lang.") == ["6 ft 2 in"]
 
 
 def test_an_amount_without_its_million_is_lost() -> None:

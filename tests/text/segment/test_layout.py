@@ -36,6 +36,7 @@ TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
         ("Cup,5,299.50", ["Cup"]),
         ('He said,"I am here"', ['He said,"I am here"']),
         ("this | that", ["this | that"]),
+        ("Status: Open | Size: Big", ["Status: Open", "Size: Big"]),
         ("  spfp     Use these   things.", ["spfp", "Use these", "things."]),
         ("Use `a | b | c` or `d     e`.", ["Use `a | b | c` or `d     e`."]),
         ("not  two spaces", ["not  two spaces"]),

@@ -1,0 +1,297 @@
+"""Greetings of several people, measures, references to parts of texts, fields in a line, lists of dates and amounts, and months beside
+nouns and in ranges, drawn from templates: how many are in the translations as the target language writes them.
+"""
+
+import random
+import re
+
+import pytest
+
+from tests.drawn import Drawn, Kind, check_translations
+
+WOMEN = ("Anna", "Maria", "Julia", "Sophie", "Laura", "Emma", "Lisa", "Clara", "Nina", "Helen")
+MEN = ("Tom", "Paul", "Peter", "Max", "Felix", "David", "Simon", "Robert", "Frank", "Leo")
+FAMILIES = ("Smith", "Miller", "Brown", "Baker", "Schmidt", "Weber", "Klein", "Wagner", "Cooper", "Fischer")
+AFTER_GREETING = (
+    ("", ""),
+    (" thank you for your letter.", " vielen Dank für den Brief."),
+    (" we are late again.", " wir kommen wieder zu spät."),
+    (" the house is ready.", " das Haus ist fertig."),
+    (" I will call you tomorrow.", " ich rufe euch morgen an."),
+)
+MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+GERMAN = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember")
+LENGTHS = ("He is {} tall.", "The board is {} long.", "My table is {} wide.", "The wall is {} high.", "The window of {} is broken.")
+GERMAN_LENGTHS = (
+    "Er ist {} groß.",
+    "Das Brett ist {} lang.",
+    "Mein Tisch ist {} breit.",
+    "Die Mauer ist {} hoch.",
+    "Das Fenster von {} ist kaputt.",
+)
+PLACES = ("The lake is at {} N.", "The ship was seen at {} S.", "We found it at {} W.", "The village is at {} E.")
+GERMAN_PLACES = ("Der See liegt bei {} N.", "Das Schiff wurde bei {} S gesehen.", "Wir fanden es bei {} W.", "Das Dorf liegt bei {} O.")
+SCREENS = ("A {} screen is too small.", "The tyre has {}.", "I bought a {} monitor.", "The pipe is {} thick.")
+GERMAN_SCREENS = (
+    "Ein Bildschirm mit {} ist zu klein.",
+    "Der Reifen hat {}.",
+    "Ich habe einen Monitor mit {} gekauft.",
+    "Das Rohr ist {} dick.",
+)
+PARTS = (("Fig.", "Abb."), ("p.", "S."), ("Ch.", "Kap."), ("Vol.", "Bd."), ("pp.", "S."), ("Sec.", "Abschn."))
+PART_WORDS = r"Abb|S|Kap|Bd|Abschn|Abbildung|Seiten?|Kapitel|Band|Abschnitt|Figur|Bild|Volumen"
+ENGLISH_PART_WORDS = r"[Ff]ig|[Ff]igs|p|pp|[Cc]h|[Vv]ol|[Ss]ec|[Ff]igure|[Pp]ages?|[Cc]hapter|[Vv]olume|[Ss]ection|[Ii]mage|[Pp]icture"
+IN_TEXT = ("See {} for details.", "As we see in {}, the value is higher.", "The answer is in {} of the book.", "Please read {} today.")
+IN_GERMAN_TEXT = ("Siehe {}.", "Wie man in {} sieht, ist der Wert höher.", "Die Antwort steht in {}.", "Bitte lesen Sie heute {}.")
+LAWS = (
+    "Das steht in {}.",
+    "Nach {} ist das verboten.",
+    "Siehe {}.",
+    "Der Vertrag ist nach {} nicht gültig.",
+    "Wir bitten Sie, {} zu lesen.",
+)
+FIELDS = (
+    ("Status: Open", "Status: (?!Open)"),
+    ("Size: Big", "Größe: Groß"),
+    ("Price: $12", r"Preis: 12\s\$"),
+    ("Age: 35", "Alter: 35"),
+    ("Total: 12", "Gesamt: 12|Summe: 12"),
+    ("Home", "Startseite"),
+    ("Contact", "Kontakt"),
+    ("Date: May 3", r"Datum: 3\. Mai"),
+    ("Phone: 030 123", "Telefon: 030 123"),
+    ("Quantity: 5", "Menge: 5|Anzahl: 5"),
+)
+GERMAN_FIELDS = (
+    ("Status: Offen", "Status: Open"),
+    ("Größe: Groß", "Size: (?:Big|Large)"),
+    ("Preis: 12 €", "Price: €12"),
+    ("Alter: 35", "Age: 35"),
+    ("Gesamt: 12", "Total: 12"),
+    ("Startseite", "Home"),
+    ("Kontakt", "Contact"),
+    ("Datum: 3. Mai", "Date: (?:May 3|3 May)"),
+    ("Telefon: 030 123", "(?:Phone|Telephone): 030 123"),
+    ("Menge: 5", "(?:Quantity|Amount): 5"),
+)
+ON_DAYS = (
+    "We are closed on {}.",
+    "The meetings are on {}.",
+    "There will be no school on {}.",
+    "On {}, the shop opens later.",
+    "The films are shown on {}.",
+)
+ON_GERMAN_DAYS = (
+    "Wir haben {} geschlossen.",
+    "Die Treffen sind {}.",
+    "Der Laden öffnet {} später.",
+    "Das Museum ist {} geschlossen.",
+    "Der Kurs findet {} statt.",
+)
+COSTS = ("The tickets cost {}.", "They paid {}.", "We have prices of {}.", "The three bills are {}.", "You can win {}.")
+GERMAN_COSTS = ("Die Karten kosten {}.", "Sie zahlten {}.", "Es gibt Preise von {}.", "Die Rechnungen sind {}.", "Du kannst {} gewinnen.")
+COUNTS = ("They sold {} cars.", "The villages have {} people.", "We counted {} birds.", "The books have {} pages.")
+GERMAN_COUNTS = ("Sie verkauften {} Autos.", "Die Dörfer haben {} Einwohner.", "Wir zählten {} Vögel.", "Die Bücher haben {} Seiten.")
+BEFORE_NOUN = (
+    "The {} issue is out.",
+    "Please read the {} report.",
+    "We met at the {} conference.",
+    "He won the {} election.",
+    "Our {} newsletter has more details.",
+    "The {} meeting was too long.",
+    "She lost her {} invoice.",
+    "In the {} survey, most people said yes.",
+    "This is a {} annual report.",
+    "The {} update is ready.",
+)
+RANGES_OF_MONTHS = (
+    "Von {} bis {} sind wir geschlossen.",
+    "Der Kurs läuft von {} bis {}.",
+    "{} bis {}",
+    "Er war von {} bis {} in Rom.",
+    "Die Karten gelten von {} bis {}.",
+    "Von {} bis {} ist das Museum geschlossen.",
+)
+
+
+def _people(draw: random.Random) -> list[tuple[str, str, str]]:
+    """Two people, each as the name, the greeting in front of it in German, and whether it is a family name with a title."""
+    if draw.random() < 0.4:
+        one, two = draw.sample(FAMILIES, 2)
+        return [(f"Mr. {one}", "Herr", one), (f"Mrs. {two}", "Frau", two)][:: draw.choice((1, -1))]
+    return draw.sample([(draw.choice(WOMEN), "e", ""), (draw.choice(MEN), "er", "")], 2)
+
+
+def greetings(draw: random.Random) -> Drawn:
+    """Two or three people, before a sentence or alone."""
+    (one, _, title), (two, _, _) = _people(draw)
+    greeting, after = draw.choice(("Dear", "Hi", "Hello")), draw.choice(AFTER_GREETING)[0]
+    third = draw.choice(("Ben", "Mia", "Kate")) if not title and draw.random() < 0.3 else ""
+    people = f"{one}, {two} and {third}" if third else f"{one} {draw.choice(('and', 'and', '&'))} {two}"
+    names = [each.split()[-1] for each in (one, two, third) if each]
+    begin = r"^(?:Liebe|Lieber|Hallo|Sehr geehrter?|Hi)\b.*" + ".*".join(rf"\b{name}\b" for name in names)
+    return Drawn(f"{greeting} {people},{after}", has=(begin + r",(?:$| [^\W\d_])",), lacks=(r"\b(?:Mr|Mrs|Dear|and)\b",))
+
+
+def greetings_in_german(draw: random.Random) -> Drawn:
+    """Two people, before a sentence or alone."""
+    (one, first, title), (two, second, _) = _people(draw)
+    after = draw.choice(AFTER_GREETING)[1]
+    names = [each.split()[-1] for each in (one, two)]
+    if title:
+        kind = draw.choice(("Sehr geehrt", "Lieb"))
+        greeted = [f"{kind}{'e' if each == 'Frau' else 'er'} {each} {name}" for each, name in zip((first, second), names, strict=True)]
+        people = f"{greeted[0]}, {greeted[1][0].lower()}{greeted[1][1:]}"
+    else:
+        people = f"Lieb{first} {one}, lieb{second} {two}"
+        people = draw.choice((people, people.replace(", ", " und "), f"Hallo {one} und {two}"))
+    begin = r"^(?:Dear|Hello|Hi)\b.*" + ".*".join(rf"\b{name}\b" for name in names)
+    return Drawn(f"{people},{after}", has=(begin + r",(?:$| [^\W\d_])",), lacks=(r"(?i)\b(?:herr|frau|love|better|very|prefer\w*|und)\b",))
+
+
+def measures(draw: random.Random) -> Drawn:
+    """Feet and inches, degrees, and inches alone."""
+    return _measures(draw, LENGTHS, PLACES, SCREENS)
+
+
+def measures_in_german(draw: random.Random) -> Drawn:
+    """The same in German."""
+    return _measures(draw, GERMAN_LENGTHS, GERMAN_PLACES, GERMAN_SCREENS)
+
+
+def _measures(draw: random.Random, lengths: tuple[str, ...], places: tuple[str, ...], screens: tuple[str, ...]) -> Drawn:
+    small, large, other = draw.randrange(2, 9), draw.randrange(12, 90), draw.randrange(10, 60)
+    kind = draw.randrange(3)
+    text = (f"{small}'{draw.choice(('', ' '))}{draw.randrange(1, 12)}\"", f"{large}° {other}' {draw.randrange(1, 60)}\"", f'{large}"')[kind]
+    is_alone = kind == 2
+    keeps = () if is_alone else (text,)
+    has = (rf'\b{large}(?:"|[ -](?:Zoll|inch))',) if is_alone else ()
+    return Drawn(draw.choice((lengths, places, screens)[kind]).format(text), has=has, keeps=keeps, lacks=("[«»“”„`]",))
+
+
+def parts(draw: random.Random) -> Drawn:
+    """Abbreviations before the number of a part of a text."""
+    number = draw.choice((f"{draw.randrange(2, 200)}", f"{draw.randrange(2, 20)}{draw.choice('ab')}"))
+    text = f"{draw.choice(PARTS)[0]} {number}"
+    return Drawn(draw.choice(IN_TEXT).format(text), has=(rf"\b(?:{PART_WORDS})\.? {number}\b",))
+
+
+def parts_in_german(draw: random.Random) -> Drawn:
+    """The same in German."""
+    number = draw.choice((f"{draw.randrange(2, 200)}", f"{draw.randrange(2, 20)}{draw.choice('ab')}"))
+    text = f"{draw.choice(PARTS)[1]} {number}"
+    return Drawn(draw.choice(IN_GERMAN_TEXT).format(text), has=(rf"\b(?:{ENGLISH_PART_WORDS})\.? {number}\b",))
+
+
+def laws(draw: random.Random) -> Drawn:
+    """Paragraphs of German laws."""
+    number, part = draw.randrange(2, 900), draw.randrange(1, 9)
+    law = draw.choice(("", "", " BGB", " StGB", " GG"))
+    text = f"{draw.choice(('§', '§', 'Art.'))} {number}{draw.choice(('', f' Abs. {part}'))}{law}"
+    has = [rf"\b{number}\b"] + ([rf"\b{part}\b"] if "Abs." in text else []) + ([law.strip()] if law else [])
+    return Drawn(draw.choice(LAWS).format(text), has=tuple(has), lacks=(rf"{number}\. ", r"\.\.", "Sounds"))
+
+
+def fields(draw: random.Random) -> Drawn:
+    """Two or three fields with pipes between them."""
+    return _fields(draw, FIELDS)
+
+
+def fields_in_german(draw: random.Random) -> Drawn:
+    """The same in German."""
+    return _fields(draw, GERMAN_FIELDS)
+
+
+def _fields(draw: random.Random, listed: tuple[tuple[str, str], ...]) -> Drawn:
+    chosen = draw.sample(listed, draw.choice((2, 2, 3)))
+    return Drawn(" | ".join(source for source, _ in chosen), has=("^" + r"[^|]* \| ".join(f"(?:{each})" for _, each in chosen),))
+
+
+def lists_of_dates(draw: random.Random) -> Drawn:
+    """Three or four days in a list."""
+    days = sorted(draw.sample([(month, day) for month in range(12) for day in range(1, 29)], draw.choice((3, 3, 4))))
+    shown = [f"{MONTHS[month]} {day}" for month, day in days]
+    text = f"{', '.join(shown[:-1])} {draw.choice(('and', 'or'))} {shown[-1]}"
+    return Drawn(draw.choice(ON_DAYS).format(text), has=tuple(rf"\b{day}\. {GERMAN[month]}\b" for month, day in days))
+
+
+def lists_of_dates_in_german(draw: random.Random) -> Drawn:
+    """The same in German."""
+    days = sorted(draw.sample([(month, day) for month in range(12) for day in range(1, 29)], draw.choice((3, 3, 4))))
+    before = draw.choice(("", "am "))
+    shown = [f"{before}{day}. {GERMAN[month]}" for month, day in days]
+    text = f"{'' if before else 'am '}{', '.join(shown[:-1])} {draw.choice(('und', 'oder'))} {shown[-1]}"
+    ends = "(?:st|nd|rd|th)?"
+    has = (rf"\b(?:{MONTHS[month]} (?:the )?{day}{ends}|{day}{ends} (?:of )?{MONTHS[month]})\b" for month, day in days)
+    return Drawn(draw.choice(ON_GERMAN_DAYS).format(text), has=tuple(has))
+
+
+def lists_of_amounts(draw: random.Random) -> Drawn:
+    """Three or four prices or numbers in a list."""
+    sign, values = (
+        draw.choice(("", "$", "€")),
+        [draw.choice((draw.randrange(13, 99), draw.randrange(1000, 90_000))) for _ in range(draw.choice((3, 4)))],
+    )
+    cents = f".{draw.randrange(11, 99)}" if sign else ""
+    shown = [f"{sign}{value:,}{cents}" for value in dict.fromkeys(values)]
+    text = f"{', '.join(shown[:-1])} {draw.choice(('and', 'or'))} {shown[-1]}" if len(shown) > 1 else shown[0]
+    german = [each.replace(sign, "").translate(str.maketrans(",.", ".,")) for each in shown]
+    has = tuple(rf"(?<![\d.,]){re.escape(each)}(?![.,]?\d)" for each in german)
+    signs = (rf"(?:\{sign}[^{sign}]*){{{len(shown)}}}",) if sign else ()
+    return Drawn(draw.choice(COSTS if sign else COUNTS).format(text), has=(*has, *signs))
+
+
+def lists_of_amounts_in_german(draw: random.Random) -> Drawn:
+    """The same in German."""
+    sign, values = (
+        draw.choice(("", "€")),
+        [draw.choice((draw.randrange(13, 99), draw.randrange(1000, 90_000))) for _ in range(draw.choice((3, 4)))],
+    )
+    cents = f".{draw.randrange(11, 99)}" if sign else ""
+    english = [f"{value:,}{cents}" for value in dict.fromkeys(values)]
+    shown = [each.translate(str.maketrans(",.", ".,")) + (f" {sign}" if sign else "") for each in english]
+    text = f"{', '.join(shown[:-1])} {draw.choice(('und', 'oder'))} {shown[-1]}" if len(shown) > 1 else shown[0]
+    has = tuple(rf"(?<![\d.,]){sign}{re.escape(each)}(?![.,]?\d)" for each in english)
+    return Drawn(draw.choice(GERMAN_COSTS if sign else GERMAN_COUNTS).format(text), has=has)
+
+
+def months_before_nouns(draw: random.Random) -> Drawn:
+    """A month with its year before a noun."""
+    month, year = draw.randrange(12), draw.randrange(2001, 2039)
+    text = draw.choice(BEFORE_NOUN).format(f"{MONTHS[month]} {year}").replace(" a A", " an A").replace(" a O", " an O")
+    return Drawn(text, has=(rf"\b{GERMAN[month]}s? {year}\b",))
+
+
+def ranges_of_months(draw: random.Random) -> Drawn:
+    """Ranges of months in German, most with a year."""
+    first, last = sorted(draw.sample(range(12), 2))
+    year = draw.choice(("", f" {draw.randrange(2001, 2039)}", f" {draw.randrange(2001, 2039)}"))
+    between = "(?:to|until|till|through|\u2013|and)"
+    pattern = rf"\b{MONTHS[first]} {between} {MONTHS[last]}{year}\b"
+    return Drawn(draw.choice(RANGES_OF_MONTHS).format(GERMAN[first], f"{GERMAN[last]}{year}"), has=(pattern,), lacks=(r"\bby ",))
+
+
+KINDS = (
+    Kind(greetings, 97),
+    Kind(greetings_in_german, 97, bundle="de-en"),
+    Kind(measures, 97),
+    Kind(measures_in_german, 97, bundle="de-en"),
+    Kind(parts, 97),
+    Kind(parts_in_german, 97, bundle="de-en"),
+    Kind(laws, 97, bundle="de-en"),
+    Kind(fields, 97),
+    Kind(fields_in_german, 97, bundle="de-en"),
+    Kind(lists_of_dates, 97),
+    Kind(lists_of_dates_in_german, 97, bundle="de-en"),
+    Kind(lists_of_amounts, 97),
+    Kind(lists_of_amounts_in_german, 97, bundle="de-en"),
+    Kind(months_before_nouns, 97),
+    Kind(ranges_of_months, 97, bundle="de-en"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
+@pytest.mark.parametrize("seed", [41, 42])
+def test_drawn_phrases_come_out_right(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
+    check_translations(kind, seed, pytestconfig.cache, are_warned=False)
