@@ -215,7 +215,8 @@ def environment(stored: Stored) -> str:
     place = known.get("gpu") or known["cpu"]
     parts = [place, ", ".join(filter(None, (known["device"], known["precision"], known.get("engine"))))]
     if "cores" in known:
-        parts.insert(1, f"{known['cores']} cores, {known['threads']} threads" if "threads" in known else f"{known['cores']} cores")
+        counts = {"core": known["cores"], "thread": known.get("threads", 0)}
+        parts.insert(1, ", ".join(f"{count} {name}{'s' if count > 1 else ''}" for name, count in counts.items() if count))
     parts += [", ".join(f"{name} {known[name]}" for name in ("specdec", "torch", "ctranslate2") if name in known), known["date"][:10]]
     if known.get("repetitions", 1) > 1:
         parts.append(f"medians of {known['repetitions']} repetitions")

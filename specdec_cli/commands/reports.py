@@ -242,7 +242,7 @@ def print_statistics(totals: Totals, engine: "SentenceDecoder", machine: "Machin
     sentences, tokens, rounds = max(translated, 1), totals.tokens, max(totals.rounds, 1)
     rows = [
         ("decoding", f"{decoding_in_words(engine.decoding, engine.drafted, totals.rounds)}, batch size {engine.decoding.batch_size}"),
-        ("machine", f"{machine.device}, {machine.precision}, {machine.threads} threads, {engine.description}"),
+        ("machine", f"{machine.in_words}, {engine.description}"),
         *([("CUDA graphs", engine.captured)] if engine.captured else []),
         ("lines, sentences", f"{totals.lines:,}, {translated:,}"),
         ("protected spans", "none" if not totals.spans else f"{totals.spans:,}, of which the output has {totals.kept:,} exactly as often"),

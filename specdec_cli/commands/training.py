@@ -317,10 +317,8 @@ def print_simulation(
             cells = (result.tokens_per_round, break_even, margin, a_round, line, greedy / line)
             table.add_row(str(size), *(f"{cell:.2f}" for cell in cells), style="bold" if margin >= MARGIN else None)
         console.print(table)
-    machine = opened.machine
-    threads = f"{machine.threads} thread{'s' if machine.threads > 1 else ''}"
     console.print(
-        f"{machine.device}, {machine.precision}, {threads}; {opened.engine.description}; encoding {encode:.2f} ms, "
+        f"{opened.machine.in_words}; {opened.engine.description}; encoding {encode:.2f} ms, "
         f"a greedy round {step:.2f} ms; bold: {MARGIN - 1:.0%} above break-even"
     )
 

@@ -67,6 +67,11 @@ class Machine:
     threads: int
     native: bool = False
 
+    @property
+    def in_words(self) -> str:
+        """Device, precision and threads in words, such as `cpu, int8, 1 thread`."""
+        return f"{self.device}, {self.precision}, {self.threads} thread{'s' if self.threads > 1 else ''}"
+
     def with_model(self, bundle: "Bundle") -> Self:
         """The machine with the precision that `move_to` chose for `bundle`, if it is not known yet."""
         weight = bundle.verifier.embedding.tokens.weight

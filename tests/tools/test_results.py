@@ -56,7 +56,7 @@ def test_a_table_shows_numbers_command_and_machine() -> None:
     assert "| auto | 30.00 | 2.50 | 1,200 | 3 of 4 |" in text
     assert "| ctranslate2-greedy:int8 | — | 2.50 | 800 | 3 of 4 |" in text
     assert "\n[one](results/one.json): Some; 2 cores" in text
-    assert "Some; 2 cores, 1 threads; cpu, int8; specdec 1; 2026-01-02." in text
+    assert "Some; 2 cores, 1 thread; cpu, int8; specdec 1; 2026-01-02." in text
 
 
 def test_a_table_of_several_number_formats_has_a_column_for_them_beside_the_metric(folder: Path) -> None:
