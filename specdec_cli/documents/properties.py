@@ -26,7 +26,7 @@ _SETTING = re.compile(
 )
 _NAME = re.compile(r"[a-z0-9_.:/*-]+|(?i:true|false|yes|no|on|off|none|null)")
 """A value without quotation marks that is a setting, and no text."""
-_QUOTE = re.compile(r"\\.")
+_QUOTE = re.compile(r'\\"')
 
 
 def read_properties(source: Source) -> TextDocument:
@@ -88,10 +88,13 @@ def read_ini(source: Source) -> TextDocument:
     for found in _SETTING.finditer(content):
         kind = "bare" if found["quoted"] is None else "quoted"
         if kind == "quoted" or not _NAME.fullmatch(found["bare"]):
-            layout = Layout(escape=_in_quotes if kind == "quoted" else str)
-            segments += value_segments(unescaped(content, *found.span(kind), _QUOTE, lambda escape: escape[0][1]), layout)
+            begin, finish = found.span(kind)
+            if kind == "quoted":
+                segments += value_segments(unescaped(content, begin, finish, _QUOTE, lambda _: '"'), Layout(escape=_in_quotes))
+            else:
+                segments += value_segments([(content[begin:finish], begin, finish, "text")], Layout())
     return TextDocument(source, content, segments, encoding)
 
 
 def _in_quotes(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
+    return text.replace('"', '\\"')

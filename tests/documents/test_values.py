@@ -165,6 +165,31 @@ def units(character: str) -> list[int]:
     return [int.from_bytes(data[place : place + 2]) for place in range(0, len(data), 2)]
 
 
+@pytest.mark.parametrize("format", ["json", "yaml", "csv", "properties", "ini"])
+@pytest.mark.parametrize("seed", range(30))
+def test_edits_give_what_changed_texts_give(seed: int, format: Format) -> None:
+    draw = random.Random(f"edits {format} {seed}")
+    texts = [words(draw, 2) for _ in range(6)]
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([["text"], *([text] for text in texts)])
+    content = {
+        "json": json.dumps(texts),
+        "yaml": yaml.safe_dump(texts, width=1000, default_style=draw.choice([None, "'", '"'])),
+        "csv": stream.getvalue(),
+        "properties": "".join(f"key{number} = {text}\n" for number, text in enumerate(text.replace("\\", "\\\\") for text in texts)),
+        "ini": "".join(f"key{number} = {text}\n" for number, text in enumerate(texts)),
+    }[format]
+    document = read_document(Source(content.encode(), f"a.{format}", "correct"), format)
+    edits, outputs = list[list[Edit]](), list[str]()
+    for segment in document.segments:
+        found = draw.choice(list(re.finditer(r"\S+", segment.text)))
+        new = draw.choice(["house,", "it: is", '"so"', "#", "don't", "caf\u00e9", "a\\b"])
+        edits.append([Edit(*found.span(), found.group(), new)])
+        outputs.append(segment.text[: found.start()] + new + segment.text[found.end() :])
+    corrected, translated = document.corrected(edits), document.translated(outputs)
+    assert yaml.safe_load(corrected) == yaml.safe_load(translated) if format == "yaml" else corrected == translated
+
+
 def test_apostrophes_of_messages_with_arguments_are_doubled() -> None:
     data = b"a=It''s {0} of ''{1}''\nb=It's plain\n"
     document = read_document(Source(data, "a.properties"), "properties")
