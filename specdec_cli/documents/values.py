@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
 from specdec_cli.documents.segments import Layout, Segment, is_decoded
 from specdec_cli.text.segment.forms import FormReader
@@ -43,9 +42,3 @@ def _texts(text: str) -> Iterator[tuple[int, int]]:
         for line in _LINE.finditer(text, position, begin):
             yield line.span()
         position = finish
-
-
-def with_endings(segment: Segment, ending: str) -> Segment:
-    """The segment of several lines, whose output has lines that end with `ending`."""
-    layout = segment.layout
-    return replace(segment, layout=replace(layout, gap=layout.gap.replace("\n", ending)))

@@ -13,7 +13,7 @@ from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.json_file import in_double_quotes
 from specdec_cli.documents.reading import decode, load_library, marked_encoding
 from specdec_cli.documents.segments import Layout, Segment
-from specdec_cli.documents.values import unescaped, value_segments, with_endings
+from specdec_cli.documents.values import unescaped, value_segments
 from specdec_cli.documents.wrapped import text_segment
 from specdec_cli.errors import InputError
 from specdec_cli.text.view import Part, view_of
@@ -42,8 +42,9 @@ def read_yaml(source: Source) -> TextDocument:
     content = decode(source.data, source.name, encoding)
     yaml = load_library("yaml", source.name)
     segments = [segment for event, is_flow in _values(content, source.name, yaml) for segment in _segments(content, event, is_flow, yaml)]
-    ending = "\r\n" if "\r\n" in content else "\n"
-    return TextDocument(source, content, [with_endings(segment, ending) for segment in segments], encoding)
+    if "\r\n" in content:
+        segments = [replace(each, layout=replace(each.layout, gap=each.layout.gap.replace("\n", "\r\n"))) for each in segments]
+    return TextDocument(source, content, segments, encoding)
 
 
 def in_single_quotes(text: str) -> str:
