@@ -5,8 +5,6 @@ a valid request is compared with the first one for the same text. All requests g
 """
 
 import argparse
-import http.client
-import json
 import os
 import random
 import socket
@@ -20,7 +18,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
 
 from specdec_cli.benchmark.inputs import read_sample
 
@@ -83,18 +84,6 @@ class Report:
             self.problems.append(f"the server has grown from {self.warm} to {self.last}")
 
 
-class _Connection(http.client.HTTPConnection):
-    """A connection to the Unix socket `path`."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=_PATIENCE)
-        self._path = path
-
-    def connect(self) -> None:
-        """Connect to the socket."""
-        self.sock = _connected(self._path)
-
-
 def _connected(path: Path) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(_PATIENCE)
@@ -110,7 +99,8 @@ class Client:
 
     def __init__(self, path: Path, texts: Sequence[str], number: int, report: Report, known: dict[tuple[str, str], bytes]) -> None:
         self._path, self._texts, self._report, self._known = path, texts, report, known
-        self._random, self._connection = random.Random(number), _Connection(path)
+        self._random = random.Random(number)
+        self._http = httpx.Client(transport=httpx.HTTPTransport(uds=str(path)), base_url="http://localhost", timeout=_PATIENCE)
 
     def run(self, stop: threading.Event) -> None:
         """Do one action after another until `stop` is set."""
@@ -119,74 +109,65 @@ class Client:
             action = self._random.choice([*common, self._leave, self._garbage, self._broken])
             try:
                 action()
-            except (OSError, http.client.HTTPException) as error:
+            except (OSError, httpx.HTTPError) as error:
                 self._report.problems.append(f"{action.__name__}: {error!r}")
-                self._connection.close()
             time.sleep(self._random.expovariate(10))
-        self._connection.close()
+        self._http.close()
 
-    def _ask(self, name: str, path: str, body: str | bytes, kind: str = _FORM, method: str = "POST") -> tuple[int, bytes]:
+    def _ask(self, name: str, path: str, **request: Any) -> httpx.Response:
+        """The answer to a POST request, or to a GET request for nothing to send; `request` are arguments of httpx."""
+        method = "POST" if request else "GET"
         try:
-            response = self._send(method, path, body, kind)
-        except ConnectionError:  # a server may close a connection that was kept after an error
+            response = self._http.request(method, path, **request)
+        except (httpx.NetworkError, httpx.RemoteProtocolError):  # a server may close a connection that was kept after an error
             self._report.counts["closed"] += 1
-            self._connection.close()
-            response = self._send(method, path, body, kind)
-        answer = response.read()
-        self._report.counts[f"{name} {response.status}"] += 1
-        if response.status >= 500 and response.status not in BUSY:
-            self._report.problems.append(f"{name}: status {response.status}: {answer!r}")
-        return response.status, answer
+            response = self._http.request(method, path, **request)
+        self._report.counts[f"{name} {response.status_code}"] += 1
+        if response.status_code >= 500 and response.status_code not in BUSY:
+            self._report.problems.append(f"{name}: status {response.status_code}: {response.content!r}")
+        return response
 
-    def _send(self, method: str, path: str, body: str | bytes, kind: str) -> http.client.HTTPResponse:
-        with suppress(BrokenPipeError):  # a busy server may answer before it has read the body
-            self._connection.request(method, path, body, {"Content-Type": kind})
-        return self._connection.getresponse()
-
-    def _expect(self, name: str, path: str, body: str | bytes, kind: str = _FORM, method: str = "POST") -> bytes | None:
+    def _expect(self, name: str, path: str, **request: Any) -> httpx.Response | None:
         """The answer to a valid request; None if the server is busy."""
-        status, answer = self._ask(name, path, body, kind, method)
-        if status not in (200, *BUSY):
-            self._report.problems.append(f"{name}: status {status}: {answer!r}")
-        return answer if status == 200 else None
+        response = self._ask(name, path, **request)
+        if response.status_code not in (200, *BUSY):
+            self._report.problems.append(f"{name}: status {response.status_code}: {response.content!r}")
+        return response if response.status_code == 200 else None
 
-    def _compare(self, name: str, text: str, answer: bytes | None) -> None:
-        if answer is not None and self._known.setdefault((name, text), answer) != answer:
-            self._report.problems.append(f"{name}: another answer to {text!r}: {answer!r}")
+    def _compare(self, name: str, text: str, answer: httpx.Response | None) -> None:
+        if answer is not None and self._known.setdefault((name, text), answer.content) != answer.content:
+            self._report.problems.append(f"{name}: another answer to {text!r}: {answer.content!r}")
 
     def _translate(self) -> None:
         text = self._random.choice(self._texts)
-        self._compare("translate", text, self._expect("translate", "/translate", urlencode({"q": text, **_PAIR})))
+        self._compare("translate", text, self._expect("translate", "/translate", data={"q": text, **_PAIR}))
 
     def _check(self) -> None:
         text = "\n\n".join(self._random.sample(self._texts, 2))
-        self._compare("check", text, self._expect("check", "/v2/check", urlencode({"text": text, "language": "en-US"})))
+        self._compare("check", text, self._expect("check", "/v2/check", data={"text": text, "language": "en-US"}))
 
     def _list(self) -> None:
         texts = self._random.sample(self._texts, self._random.randint(1, 20))
         body = {"q": texts, "source": "auto", "target": "de", "format": self._random.choice(["text", "html"])}
-        answer = self._expect("list", "/translate", json.dumps(body), "application/json")
-        if answer is not None and len(json.loads(answer)["translatedText"]) != len(texts):
-            self._report.problems.append(f"list: {len(texts)} texts, {answer!r}")
+        answer = self._expect("list", "/translate", json=body)
+        if answer is not None and len(answer.json()["translatedText"]) != len(texts):
+            self._report.problems.append(f"list: {len(texts)} texts, {answer.content!r}")
 
     def _document(self) -> None:
         text = "\n".join(f"- {text}" for text in self._random.sample(self._texts, 2))
-        parts = [f'name="{name}"\r\n\r\n{value}' for name, value in _PAIR.items()] + [f'name="file"; filename="a.md"\r\n\r\n{text}']
-        body = "".join(f"--x\r\nContent-Disposition: form-data; {part}\r\n" for part in parts) + "--x--"
-        answer = self._expect("document", "/translate_file", body.encode(), "multipart/form-data; boundary=x")
+        answer = self._expect("document", "/translate_file", data=_PAIR, files={"file": ("a.md", text.encode())})
         if answer is not None:
-            address = urlsplit(json.loads(answer)["translatedFileUrl"]).path
-            self._compare("fetched document", text, self._expect("fetched document", address, b"", method="GET"))
+            address = urlsplit(answer.json()["translatedFileUrl"]).path
+            self._compare("fetched document", text, self._expect("fetched document", address))
 
     def _show(self) -> None:
-        fields = {"text": self._random.choice(self._texts), "task": "translate", **_PAIR}
-        answer = self._expect("show", "/show", urlencode(fields))
-        if answer is not None and b"event: result" not in answer:
-            self._report.problems.append(f"show: {answer!r}")
+        answer = self._expect("show", "/show", data={"text": self._random.choice(self._texts), "task": "translate", **_PAIR})
+        if answer is not None and b"event: result" not in answer.content:
+            self._report.problems.append(f"show: {answer.content!r}")
 
     def _leave(self) -> None:
         text = " ".join(self._random.choices(self._texts, k=self._random.randint(1, 40)))
-        body = urlencode({"q": text, "text": text[:1500], **_PAIR, "language": "en", "task": "translate"})
+        body = str(httpx.QueryParams({"q": text, "text": text[:1500], **_PAIR, "language": "en", "task": "translate"}))
         path = self._random.choice(_PATHS)
         head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: {_FORM}\r\ncontent-length: {len(body)}\r\n\r\n"
         with _connected(self._path) as connection, suppress(OSError):
@@ -202,10 +183,9 @@ class Client:
         self._report.counts["garbage"] += 1
 
     def _broken(self) -> None:
-        try:
-            self._ask("broken", self._random.choice(_PATHS), self._random.choice(_BROKEN))
-        except ConnectionError:  # the server may refuse a body before it has read all of it
-            self._connection.close()
+        with suppress(httpx.NetworkError, httpx.RemoteProtocolError):  # the server may refuse a body before it has read all of it
+            body, kind = self._random.choice(_BROKEN), {"Content-Type": _FORM}
+            self._ask("broken", self._random.choice(_PATHS), content=body, headers=kind)
 
 
 @contextmanager
