@@ -54,7 +54,7 @@ def build_changed(kind: type[T], values: dict[str, Any], changes: Sequence[str])
     try:
         return build(kind, _apply_changes(values, changes))
     except ModelError as error:
-        raise UsageError(f"changed settings: {error}") from error
+        raise UsageError(f"--set: {error}") from error
 
 
 def _apply_changes(values: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
@@ -71,18 +71,18 @@ def _apply_changes(values: dict[str, Any], changes: Sequence[str]) -> dict[str, 
 def _apply(values: dict[str, Any], change: str) -> None:
     key, separator, text = change.partition("=")
     if not separator:
-        raise UsageError(f"change {change}: expected key=value, such as run.seed=2")
+        raise UsageError(f"--set {change}: expected key=value, such as run.seed=2")
     try:
         value = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         value = text
     except RecursionError as error:
-        raise UsageError(f"change of {key}: its value is nested too deeply") from error
+        raise UsageError(f"--set {key}: its value is nested too deeply") from error
     *path, last = key.strip().split(".")
     for name in path:
         values = values.setdefault(name, {})
         if not isinstance(values, dict):
-            raise UsageError(f"change {change}: {name} is a value and has no keys")
+            raise UsageError(f"--set {change}: {name} is a value and has no keys")
     values[last] = value
 
 

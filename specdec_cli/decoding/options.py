@@ -350,7 +350,7 @@ def resolve(options: DecodingOptions, bundle: "Described") -> Decoding:
     _check_bundle(method, bundle)
     beam_size = options.beam_size or info.beam_size or BEAM_SIZE
     if options.n_best > beam_size:
-        raise UsageError(f"n-best {options.n_best}: more than the beam size of {beam_size}")
+        raise UsageError(f"--n-best {options.n_best}: more than the beam size of {beam_size}")
     acceptance = _acceptance(method, options, bundle)
     # With a tolerant rule the output depends on the drafts, and would change with their length.
     adapts = isinstance(acceptance, Exact | Sampled) and method != "drafter" and bool(set(parts(method)) & set(DRAFTING))
@@ -406,7 +406,7 @@ def check_known(decoding: str) -> None:
 def check_block_size(block_size: int, largest: int) -> None:
     """Raise UsageError if `block_size` is below 1 or above `largest`, the block size for which the drafter was trained."""
     if not 1 <= block_size <= largest:
-        raise UsageError(f"block size {block_size}: this bundle's drafter works for 1 to {largest}")
+        raise UsageError(f"--block-size {block_size}: this bundle's drafter works for 1 to {largest}")
 
 
 @cache
@@ -442,32 +442,37 @@ def ranges() -> Mapping[str, Between]:
     return ranges
 
 
+def _option(name: str) -> str:
+    """The option of the command line for the field `name`."""
+    return "--" + name.replace("_", "-")
+
+
 def _check_ranges(options: DecodingOptions) -> None:
     """Raise UsageError if a numeric option is NaN or outside its range."""
     for name, allowed in ranges().items():
         value = getattr(options, name)
         if isinstance(value, int | float) and not allowed.low <= value <= allowed.high:
-            raise UsageError(f"{name.replace('_', ' ')} {value}: a number from {allowed.low} to {allowed.high} is expected")
+            raise UsageError(f"{_option(name)} {value}: a number from {allowed.low} to {allowed.high} is expected")
 
 
 def check_options(options: DecodingOptions, method: str) -> None:
     """Raise UsageError for options that `method` does not have, and for a preset that contradicts others."""
     chained = any(part in DRAFTING for part in parts(method))
     rules: list[tuple[str, bool, Sequence[str], bool]] = [
-        ("top-beta, tolerance and presets", options.tolerant, TOLERANT, method in TOLERANT),
-        ("block size", isinstance(options.block_size, int), DRAFTING, chained),
-        ("beam size, length penalty and n-best", options.searching, SEARCHES, method in SEARCHES),
+        ("--top-beta, --tolerance and --preset", options.tolerant, TOLERANT, method in TOLERANT),
+        ("--block-size", isinstance(options.block_size, int), DRAFTING, chained),
+        ("--beam-size, --length-penalty and --n-best", options.searching, SEARCHES, method in SEARCHES),
     ]
-    rules += [(name.replace("_", " "), getattr(options, name) is not None, having(name), method in having(name)) for name in OPTIONS]
+    rules += [(_option(name), getattr(options, name) is not None, having(name), method in having(name)) for name in OPTIONS]
     for name, is_given, methods, allowed in rules:
         if is_given and not allowed:
             raise UsageError(f"{name}: for decoding {', '.join(methods)}, not for {method}")
     if options.sample and (not all(part.exact for part in methods_of(method)) or options.tolerant or options.stop == "fixed-point"):
-        raise UsageError(f"sample: for decodings that give greedy's output, not for {method} with these options")
+        raise UsageError(f"--sample: for decodings that give greedy's output, not for {method} with these options")
     if not options.sample and (options.temperature is not None or options.top_k is not None):
-        raise UsageError("temperature and top-k: only together with sample")
+        raise UsageError("--temperature and --top-k: only together with --sample")
     if options.preset == "exact" and (options.top_beta is not None or options.tolerance is not None):
-        raise UsageError("preset exact accepts the verifier's first choice alone; top-beta and tolerance contradict it")
+        raise UsageError("--preset exact accepts the verifier's first choice alone; --top-beta and --tolerance contradict it")
 
 
 def _method(options: DecodingOptions, bundle: "Described") -> str:
@@ -530,7 +535,7 @@ def _acceptance(method: str, options: DecodingOptions, bundle: "Described") -> R
     name = options.preset or "high-quality"
     presets = PRESETS | bundle.info.presets
     if name not in presets:
-        raise UsageError(f"preset {name}: not known; known are exact, {', '.join(presets)}")
+        raise UsageError(f"--preset {name}: not known; known are exact, {', '.join(presets)}")
     top_beta, tolerance = presets[name]
     return Tolerant(options.top_beta or top_beta, tolerance if options.tolerance is None else options.tolerance)
 

@@ -215,7 +215,7 @@ def test_a_bundle_to_average_is_found_by_name(name: str, words: str, bundle_fold
         ("modes.careful=low", "not 'low'"),
         ("margins.careful=1", "margins: the bundle has no mode 'careful'"),
         ("offsets.comma=1", "offsets: no kind of edit is called 'comma'; there are mark_inserted, mark_removed"),
-        ("foo=1", "changed settings: unknown key 'foo'"),
+        ("foo=1", "--set: unknown key 'foo'"),
         ("max_length=-5", "max_length must be an integer from 0"),
         ("block_size=2147483648", "block_size must be an integer from 0"),
         ("presets.fast=3", "presets.fast must be a list of an integer from 1 to 1000 and a number"),

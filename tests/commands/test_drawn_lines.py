@@ -39,9 +39,9 @@ def test_a_seed_without_sampling_changes_nothing(bundle_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--temperature", "0.5"], "temperature and top-k: only together with sample"),
-        (["--top-k", "5"], "temperature and top-k: only together with sample"),
-        (["--sample", "--beam-size", "3"], "sample: for decodings that give greedy's output, not for beam"),
+        (["--temperature", "0.5"], "--temperature and --top-k: only together with --sample"),
+        (["--top-k", "5"], "--temperature and --top-k: only together with --sample"),
+        (["--sample", "--beam-size", "3"], "--sample: for decodings that give greedy's output, not for beam"),
         (["--sample", "--temperature", "0"], "greater than or equal to"),
         (["--sample", "--top-k", "0"], "greater than or equal to 1"),
     ],

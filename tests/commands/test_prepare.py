@@ -142,6 +142,15 @@ def test_an_existing_folder_is_replaced_only_with_force(tmp_path: Path, tsv: Pat
     assert len(Subwords(tmp_path / "out" / "tokenizer.model")) == 325
 
 
+def test_vocabulary_smaller_than_the_characters(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    characters = "".join(map(chr, range(0x4E00, 0x4E00 + 100)))
+    path.write_text(f"{characters}\t{characters}\n")
+    result = run(tmp_path / "out", path, "--vocabulary-size", 300)
+    assert result.exit_code == 3
+    assert re.search(r"a vocabulary of 300 subwords: the characters of the text and the bytes need \d+\n", result.stderr)
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

@@ -92,7 +92,7 @@ def test_output_file_statistics_and_trace_are_written(bundle_folder: Path, tmp_p
     [
         (("--decoding", "specdec"), 2, "no drafter"),
         (("--n-best", 2), 2, "--n-best is for --json"),
-        (("--decoding", "greedy", "--beam-size", 2), 2, "beam size, length penalty and n-best: for decoding beam"),
+        (("--decoding", "greedy", "--beam-size", 2), 2, "--beam-size, --length-penalty and --n-best: for decoding beam"),
         (("--precision", "float16", "--device", "cpu"), 2, "float16 is not offered on cpu"),
         (("missing.txt",), 3, "missing.txt: no such file\n"),
         (("My house.",), 3, "My house.: no such file; text is read from standard input"),

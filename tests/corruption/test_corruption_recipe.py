@@ -40,7 +40,7 @@ def test_changes_apply_to_nested_keys() -> None:
 def test_invalid_keys_and_values_are_named(tmp_path: Path, change: str, named: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("clean = 0.1\n")
-    with pytest.raises(UsageError, match=f"changed settings: .*{re.escape(named)}"):
+    with pytest.raises(UsageError, match=f"--set: .*{re.escape(named)}"):
         load_recipe(CorruptionRecipe, path, [change])
 
 

@@ -124,14 +124,14 @@ def test_drafts_that_come_with_sentences_do_not_change_draws(drafting: Bundle) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"sample": True, "decoding": "beam"}, "sample: for decodings that give greedy's output, not for beam"),
-        ({"sample": True, "decoding": "input-guided", "preset": "high-quality"}, "sample: for decodings that give greedy's output"),
-        ({"sample": True, "decoding": "jacobi", "stop": "fixed-point"}, "sample: for decodings that give greedy's output"),
+        ({"sample": True, "decoding": "beam"}, "--sample: for decodings that give greedy's output, not for beam"),
+        ({"sample": True, "decoding": "input-guided", "preset": "high-quality"}, "--sample: for decodings that give greedy's output"),
+        ({"sample": True, "decoding": "jacobi", "stop": "fixed-point"}, "--sample: for decodings that give greedy's output"),
         ({"sample": True, "decoding": "drafter"}, "not for drafter"),
-        ({"temperature": 0.5}, "temperature and top-k: only together with sample"),
-        ({"top_k": 3}, "temperature and top-k: only together with sample"),
-        ({"sample": True, "temperature": 0.0}, "temperature 0.0: a number from 1e-06 to 1000.0 is expected"),
-        ({"sample": True, "top_k": 2000}, "top k 2000: a number from 1 to 1024 is expected"),
+        ({"temperature": 0.5}, "--temperature and --top-k: only together with --sample"),
+        ({"top_k": 3}, "--temperature and --top-k: only together with --sample"),
+        ({"sample": True, "temperature": 0.0}, "--temperature 0.0: a number from 1e-06 to 1000.0 is expected"),
+        ({"sample": True, "top_k": 2000}, "--top-k 2000: a number from 1 to 1024 is expected"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(drafting: Bundle, options: dict[str, Any], message: str) -> None:

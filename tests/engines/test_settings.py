@@ -110,7 +110,7 @@ def test_other_settings_are_passed_on(resolved: Callable[..., Decoding]) -> None
 @pytest.mark.parametrize("asked", [{"beam_size": 1}, {"length_penalty": 0.6}, {"n_best": 2}])
 def test_settings_of_beam_search_choose_it(resolved: Callable[..., Decoding], asked: dict[str, Any]) -> None:
     assert resolved({"decoding": "specdec"}, **asked).method == "beam"
-    with pytest.raises(UsageError, match=r"beam size, length penalty and n-best: for decoding beam, .*, not for greedy"):
+    with pytest.raises(UsageError, match=r"--beam-size, --length-penalty and --n-best: for decoding beam, .*, not for greedy"):
         resolved({"decoding": "specdec"}, decoding="greedy", **asked)
 
 
@@ -122,12 +122,12 @@ def test_settings_of_beam_search_choose_it(resolved: Callable[..., Decoding], as
         ({"decoding": "specdec", "preset": "high-quality"}, "not for specdec"),
         ({"decoding": "lookup,specdec++"}, "a chain is of"),
         ({"decoding": "specdec++", "preset": "exact", "tolerance": 2.0}, "contradict"),
-        ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "n-best 3: more than the beam size of 2"),
-        ({"decoding": "beam", "beam_size": 1025}, "beam size 1025: a number from 1 to 1024 is expected"),
-        ({"decoding": "specdec++", "tolerance": float("nan")}, "tolerance nan: a number from"),
+        ({"decoding": "beam", "beam_size": 2, "n_best": 3}, "--n-best 3: more than the beam size of 2"),
+        ({"decoding": "beam", "beam_size": 1025}, "--beam-size 1025: a number from 1 to 1024 is expected"),
+        ({"decoding": "specdec++", "tolerance": float("nan")}, "--tolerance nan: a number from"),
         ({"decoding": "specdec++", "preset": "low-fat"}, "low-fat"),
-        ({"decoding": "greedy", "iterations": 4}, "iterations: for decoding mask-predict, not for greedy"),
-        ({"decoding": "beam", "length_beam": 4}, "length beam: for decoding mask-predict, not for beam"),
+        ({"decoding": "greedy", "iterations": 4}, "--iterations: for decoding mask-predict, not for greedy"),
+        ({"decoding": "beam", "length_beam": 4}, "--length-beam: for decoding mask-predict, not for beam"),
     ],
 )
 def test_contradicting_settings_are_refused(resolved: Callable[..., Decoding], asked: dict[str, Any], words: str) -> None:

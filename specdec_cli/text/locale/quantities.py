@@ -68,10 +68,13 @@ PERCENT = re.compile(rf"[ {THIN_SPACES}]?%(?!\w|-[^\W\d])")
 _CHAIN = re.compile(r"\s?[,;]?\s?(?:(?:and|or|to|not|but not|instead of|rather than|than|und|oder|bis|nicht)\s|[-\u2013]\s?)?")
 _DASH_CENTS = re.compile(r"(?<=\d),(?:-{1,2}|[\u2013\u2014])(?![\w-])")
 _HALF = rf"(?:\s?{half_of_day()}\b(?:\.(?!\s*$|[\"'\u201d)]|\s+(?-i:[A-Z])))?)"
+_STOP_AFTER_24 = r"(?:(?:(?<=\.m)|(?<=\.\sm)|(?!\.\s+(?-i:[A-Z\u00c4\u00d6\u00dc])))\.(?!\s*$|[\"'\u201c\u201d\u00ab\u00bb)]))?"
+"""The full stop of "p.m." where it ends no sentence. It may be before a capital, as nouns have them, in "p.m.", but not in "pm."."""
 _HALF_AFTER_24, _HALF_AFTER_HOUR = (
-    rf"(?:\s?(?=(?-i:[AP]M\b)|[ap]\.\s?m\.|pm\b|am(?:\s?[-\u2013]\s?\d|[.,;!?)]|$)){half_of_day(suffix)}\.?)" for suffix in ("", "2")
+    rf"(?:\s?(?=(?-i:[AP]M\b)|[ap]\.\s?m\.|pm\b|am(?:\s?[-\u2013]\s?\d|[.,;!?)]|$)){half_of_day(suffix)}{_STOP_AFTER_24})"
+    for suffix in ("", "2")
 )
-"""The same in a language where "am" is a word, which stands before others."""
+"""A time of half a day in a language where "am" is a word, which stands before others."""
 _HOUR = rf"(?<![\w:])(?<!\d[.,])(?P<hour>{_DIGIT}{{1,2}})"
 _NOT_MORE = r"(?![\d:])(?![.,]\d)"
 _NO_AMOUNT = (

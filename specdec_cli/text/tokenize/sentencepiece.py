@@ -191,8 +191,10 @@ def train_subwords(texts: Iterable[str], path: Path, vocabulary_size: int, *, ex
         )
     except RuntimeError as error:
         largest = re.search(r"too high .* <= (\d+)", str(error))
+        least = re.search(r"smaller than required_chars\. \d+ vs (\d+)", str(error))
         # SentencePiece's message begins with a source line and a condition in brackets.
         cause = f"the text has {int(largest[1]):,} at most" if largest else str(error).rpartition("] ")[2]
+        cause = f"the characters of the text and the bytes need {int(least[1]):,}" if least else cause
         raise InputError(f"cannot train a vocabulary of {vocabulary_size:,} subwords: {cause}") from error
     write_atomically(path, lambda partial: partial.write_bytes(model.getvalue()))
     return Subwords(path)
