@@ -35,7 +35,7 @@ def to_ctranslate2(
     support, naming its unsupported properties.
     """
     if quantization is not None and quantization not in QUANTIZATIONS:
-        raise UsageError(f"unknown quantization {quantization!r}; known are {', '.join(QUANTIZATIONS)}")
+        raise UsageError(f"--quantization {quantization}: not known; known are {', '.join(QUANTIZATIONS)}")
     problems = _unsupported(bundle)
     if problems:
         raise ModelError(f"CTranslate2 does not support this model: {'; '.join(problems)}")

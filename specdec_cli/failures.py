@@ -14,6 +14,14 @@ import typer
 
 from specdec_cli.errors import InputError, SpecdecError, UsageError, is_out_of_memory
 
+_CAUSES = {
+    errno.ENOENT: "no such file",
+    errno.EISDIR: "is a folder",
+    errno.ENOTDIR: "not a folder",
+    errno.EEXIST: "exists, and is not a folder",
+}
+"""Messages for errors of the system, by number; others have the system's words."""
+
 
 class ReaderGone(BrokenPipeError):
     """Raised when the process that reads the output has closed the pipe."""
@@ -47,7 +55,7 @@ def exit_codes() -> Iterator[None]:
             raise _failed("out of memory; smaller batches, beams or blocks need less") from error
         if not isinstance(error, OSError):
             raise
-        cause, name = error.strerror or str(error), error.filename2 or error.filename  # of two files, the destination
+        cause, name = _cause(error), error.filename2 or error.filename  # of two files, the destination
         raise _failed(cause if name is None else f"{name}: {cause}") from error
     except SystemExit as error:
         # Rich raises SystemExit when the reader of stdout has closed the pipe.
@@ -72,6 +80,11 @@ def _is_installed(name: str) -> bool:
     except metadata.PackageNotFoundError:
         return False
     return True
+
+
+def _cause(error: OSError) -> str:
+    """What went wrong, in the words of the messages about missing input."""
+    return _CAUSES.get(error.errno or 0) or error.strerror or str(error)
 
 
 def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:

@@ -24,11 +24,11 @@ from specdec_cli.commands.reports import duration, print_table, progress_bar, sa
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import DecodingOptions, Sampled, resolve
-from specdec_cli.devices import by_device, found_device
+from specdec_cli.devices import by_device, found_device, has_gpu
 from specdec_cli.distillation.bundle_teachers import ENSEMBLE_FORMATS, check_ensemble, drawing_options, open_teacher
 from specdec_cli.distillation.run import DISTILLED, SHARD_LINES, DistillationPlan, Filters, Progress, Shards, Summary, settings_of
 from specdec_cli.distillation.run import distill as distill_shards
-from specdec_cli.distillation.teachers import Resources, Search, TeacherModel, find_teacher
+from specdec_cli.distillation.teachers import COMPUTE_TYPES, Resources, Search, TeacherModel, find_teacher
 from specdec_cli.distillation.texts import Targets, distinct_lines
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.files import locked, rank
@@ -52,6 +52,8 @@ def plan_distillation(
     ensemble, and for sampling with what is not a bundle, or with options of a search.
     """
     models, quantization = tuple(find_teacher(_folder(name)) for name in teachers), plan.search.compute_type
+    if quantization not in COMPUTE_TYPES:
+        raise UsageError(f"--quantization {quantization}: not known; known are {', '.join(COMPUTE_TYPES)}")
     check_ensemble(models)
     if len(models) > 1 and quantization not in ENSEMBLE_FORMATS:
         raise UsageError(f"--quantization {quantization}: an ensemble computes in {' or '.join(ENSEMBLE_FORMATS)}")
@@ -254,6 +256,8 @@ def distill(
     """
     if cluster.ray is None:
         check_text([path for path in files or () if path != STDIO], parallel=nearest is not None)
+        if device == "cuda" and not has_gpu():
+            raise UsageError("--device cuda: no CUDA device is available")
     if not sample and (temperature is not None or top_k is not None):
         raise UsageError("--temperature and --top-k are for --sample")
     plan = DistillationPlan(

@@ -89,9 +89,9 @@ class Ensemble:
         from specdec_cli.engines.reference import bundle_verifier
 
         first = bundles[0]
-        for other in bundles[1:]:
+        for number, other in enumerate(bundles[1:], 2):
             if other.tokenizer.vocabulary() != first.tokenizer.vocabulary():
-                raise ModelError("the teachers differ in vocabulary; an ensemble must share it")
+                raise ModelError(f"teacher {number} has another vocabulary than the first; the teachers of an ensemble must share it")
             if other.verifier.config.order != first.verifier.config.order:
                 raise ModelError("the teachers differ in order; an ensemble must share it")
         if first.verifier.config.order == "masked":

@@ -28,6 +28,10 @@ class Translation:
     finished: bool
 
 
+COMPUTE_TYPES = ("float32", "int8", "bfloat16", "float16", "int16", "int8_float32", "int8_float16", "int8_bfloat16", "auto", "default")
+"""The number formats in which CTranslate2 computes."""
+
+
 @dataclass(frozen=True)
 class Search:
     """Settings of a teacher's beam search, all of which affect its output. Lengths are in tokens, EOS included.

@@ -125,15 +125,24 @@ def test_a_second_run_requires_the_same_text_and_settings(ctranslate2_folder: Pa
     [
         (("--max-source-length", 65), "ka\n", UsageError, "positions for 64"),
         ((), "\n\n", InputError, "no source line"),
-        (("--quantization", "int3"), "ka\n", ModelError, "int3"),
+        (("--quantization", "int3"), "ka\n", UsageError, "--quantization int3: not known; known are float32, int8,"),
+        (("--device", "cuda"), "ka\n", UsageError, "--device cuda: no CUDA device is available"),
     ],
 )
 def test_invalid_options_are_refused(
-    arguments: tuple[object, ...], text: str, kind: type[Exception], words: str, ctranslate2_folder: Path, tmp_path: Path
+    arguments: tuple[object, ...],
+    text: str,
+    kind: type[Exception],
+    words: str,
+    ctranslate2_folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("specdec_cli.commands.distill.has_gpu", lambda: False)
     result = run(ctranslate2_folder, tmp_path / "out", *arguments, text=text)
     assert isinstance(result.exception, kind)
     assert words in str(result.exception)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_distillation_without_output_fails(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
