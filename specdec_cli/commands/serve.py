@@ -138,7 +138,10 @@ def _load(
 
     threads = usable_processors() if options.threads is None else options.threads
     request = decoding.options(options, with_scores=bundle_task(choice) == "correct", trace=False, mode=DEFAULT_MODE)
-    opened = open_engine(choice, replace(options, threads=1), request, say)
+    try:
+        opened = open_engine(choice, replace(options, threads=1), request, say)
+    except UsageError as error:  # the message may be about an option that other models of the server take
+        raise UsageError(f"{choice.name}: {error}") from error
     engine = opened.engine
     engine.expect(WORTH_LOADING)  # what is optional is loaded now, not during a request
     shared = engine.is_shareable

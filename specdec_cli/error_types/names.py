@@ -57,7 +57,7 @@ def checked_names(names: Iterable[str]) -> tuple[str, ...]:
     found = tuple(name.upper() for name in names)
     for name in found:
         if not any(belongs_to(f"{operation}:{category}", name) for operation in OPERATIONS for category in CATEGORIES):
-            raise UsageError(f"category {name}: not known; there are {', '.join(CATEGORIES)}, also after M:, U: or R:")
+            raise UsageError(f"--ignore-category {name}: not known; there are {', '.join(CATEGORIES)}, also after M:, U: or R:")
     return found
 
 

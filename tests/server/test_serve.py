@@ -51,6 +51,8 @@ def test_errors_are_plain(tmp_path: Path, bundle_folder: Path) -> None:
     assert code == 2 and "SPELL" in said
     code, said = fails("--glossary", str(tmp_path / "none"))
     assert code == 3 and "none" in said
+    code, said = fails("-m", "en-gec", "--decoding", "specdec", "--port", "0")
+    assert code == 2 and said.startswith("specdec: error: en-gec: decoding specdec: this bundle has no drafter; it supports greedy,")
     file = tmp_path / "file"
     file.touch()
     code, said = fails("--unix", str(file))

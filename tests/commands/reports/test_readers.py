@@ -85,7 +85,7 @@ def test_every_format_has_the_same_findings(essay: Path) -> None:
         (("--format", "text", "--format", "gnu"), "--format text and --format gnu are alternatives"),
         (("--format", "md", "--format", "po"), "--format md and --format po are alternatives"),
         (("--format", "sarif", "--output-dir", "out"), "--format sarif is one document, which --output-dir cannot write"),
-        (("--ignore-category", "VERBS"), "category VERBS: not known; there are ADJ, "),
+        (("--ignore-category", "VERBS"), "--ignore-category VERBS: not known; there are ADJ, "),
         (("--json",), "alternatives; give one"),
         (("--ignore-file", "-", "-"), "--ignore-file -: stdin is the text"),
     ],
