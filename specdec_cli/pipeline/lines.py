@@ -19,6 +19,7 @@ from specdec_cli.pipeline.variants import Variant, as_it_is
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.locale.alone import written_alone
+from specdec_cli.text.locale.languages import own_letters
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.segment.layout import Passthrough, segment_line, with_parts
@@ -204,7 +205,14 @@ class LineDecoder:
 
     def _variants(self, text: str) -> Iterator[Variant]:
         own = self._passthrough or Passthrough()
-        return variants_with(self._tokenizer.lacks, text, latin=own.latin, languages=(own.source, own.target))
+        return variants_with(self._lacks, text, latin=own.latin, languages=(own.source, own.target))
+
+    def _lacks(self, character: str) -> bool:
+        """Whether the tokenizer lacks a character. The letters of the source language count as there if they are encoded as bytes: models
+        read them often.
+        """
+        is_own = self._passthrough is not None and character in own_letters(self._passthrough.source)
+        return self._tokenizer.lacks(character) and not (is_own and self._tokenizer.has_bytes(character))
 
     def _with_drafts(self, drafts: Drafts, lines: Sequence[Untagged | None]) -> list[list[WholeSentence]]:
         """The sentences of each line, before they are cut, with the drafts that are found for them; none for a line that is copied."""

@@ -20,6 +20,7 @@ from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_refer
 from specdec_cli.text.marks import DOTS, ELLIPSIS
 from specdec_cli.text.protect.characters import (
     DOUBLE_QUOTES,
+    TWO_ELLIPSES,
     Lacks,
     known_signs,
     lacking_spans,
@@ -183,6 +184,10 @@ def _with_own_characters(restored: Restored, source: str) -> Restored:
     output = restored.text
     if ELLIPSIS in source and DOTS not in source:
         output = output.replace(DOTS, ELLIPSIS)
+    if " && " in source and "&&" not in output:
+        output = output.replace(" & ", " && ")
+    if source.count(TWO_ELLIPSES) == output.count(f"{DOTS} ") == 1 and TWO_ELLIPSES not in output:
+        output = output.replace(f"{DOTS} ", TWO_ELLIPSES)
     return restored._replace(text=with_dashes_of_ranges(source, with_fixed_spaces(source, output)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from specdec_cli.text.edits import Edit, count_words
 from specdec_cli.text.locale.languages import BEGINNINGS_IN_GERMAN, is_function_word, short_code
 from specdec_cli.text.marks import STOPS
-from specdec_cli.text.protect.spans import protected_spans, split_at, without_protected
+from specdec_cli.text.protect.spans import is_number, protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LONGEST, _ONLY = 4, 5
@@ -53,11 +53,13 @@ def with_first_capital(output: str, source: str) -> str:
 
 
 def _after_spans(text: str) -> int:
-    """The end of the tags and other protected spans with which a text begins; 0 if there are none."""
+    """The end of the tags and other protected spans with which a text begins; 0 if there are none, or if one stands for a number."""
     place = 0
     for start, end in protected_spans(text):
         if text[place:start].strip():
             break
+        if is_number(text[start:end]):
+            return 0
         place = end
     return place
 

@@ -97,6 +97,7 @@ def test_outputs_are_in_capitals_except_for_protected_spans(text: str, output: s
         ("{% if x %}You are here.", "{% if x %}du bist hier.", "{% if x %}Du bist hier."),
         ("<%= a %> %s You", "<%= a %> %s du", "<%= a %> %s Du"),
         ("{a} files", "{a} dateien", "{a} dateien"),
+        ("%d Dateien", "%d files", "%d files"),
     ],
 )
 def test_a_text_keeps_its_first_capital(source: str, output: str, written: str) -> None:

@@ -112,6 +112,20 @@ RANGES_OF_MONTHS = (
     "Die Karten gelten von {} bis {}.",
     "Von {} bis {} ist das Museum geschlossen.",
 )
+OWN_LETTERS = (
+    ("Österreich", "Austria"),
+    ("Österreich", "Austria"),
+    ("Öl", "(?i:oil)"),
+    ("Öffentlichkeit", "(?i:public)"),
+    ("Ökologie", "(?i:ecology)"),
+    ("Öffne", "(?i:open)"),
+    ("Öffnen Sie", "(?i:open)"),
+)
+PEOPLE = ("Tom", "Maria", "Mein Bruder", "Meine Mutter", "Der Lehrer", "Unser Nachbar")
+TIMES = ("heute", "morgen", "im Sommer", "am Montag", "jetzt")
+FOR_NAMES = ("{1} wohnt in {0}.", "{1} fährt {2} nach {0}.", "{0} ist schön.", "{1} kommt {2} aus {0} zurück.", "{1} kennt {0} gut.")
+FOR_THINGS = ("{1} spricht {2} über {0}.", "{0} ist {2} wichtig.", "{1} denkt {2} an {0}.", "{1} weiß viel über {0}.")
+FOR_VERBS = ("{0} {2} das Fenster.", "{0} {2} die Tür.", "{0} {2} den Brief.", "{0} {2} das Buch von {1}.", "{0} die Datei {2}.")
 
 
 def _people(draw: random.Random) -> list[tuple[str, str, str]]:
@@ -262,6 +276,14 @@ def months_before_nouns(draw: random.Random) -> Drawn:
     return Drawn(text, has=(rf"\b{GERMAN[month]}s? {year}\b",))
 
 
+def own_letters(draw: random.Random) -> Drawn:
+    """German words with a letter that the vocabulary has only as bytes."""
+    german, english = draw.choice(OWN_LETTERS)
+    templates = FOR_NAMES if english == "Austria" else FOR_VERBS if english == "(?i:open)" else FOR_THINGS
+    source = draw.choice(templates).format(german, draw.choice(PEOPLE), draw.choice(TIMES))
+    return Drawn(source, has=(rf"\b{english}",), lacks=("Ö",))
+
+
 def ranges_of_months(draw: random.Random) -> Drawn:
     """Ranges of months in German, most with a year."""
     first, last = sorted(draw.sample(range(12), 2))
@@ -287,6 +309,7 @@ KINDS = (
     Kind(lists_of_amounts_in_german, 97, bundle="de-en"),
     Kind(months_before_nouns, 97),
     Kind(ranges_of_months, 97, bundle="de-en"),
+    Kind(own_letters, 95, bundle="de-en"),
 )
 
 

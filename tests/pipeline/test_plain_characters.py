@@ -110,3 +110,17 @@ def test_ranges_have_the_dashes_of_the_source(source: str, output: str, expected
 
 def test_a_range_of_numbers_is_read_with_a_hyphen() -> None:
     assert placed("Wait 25\u201330 minutes.", lambda source: source) == ("Wait 25\u201330 minutes.", ["Wait 25-30 minutes."])
+
+
+@pytest.mark.parametrize(
+    ("text", "output", "written"),
+    [
+        ("Cut && paste", "Schneiden & kleben", "Schneiden && kleben"),
+        ("Cut && paste", "Schneiden und kleben", "Schneiden und kleben"),
+        ("I saw... ...him.", "Ich sah... ihn.", "Ich sah... ...ihn."),
+    ],
+)
+def test_two_ampersands_and_two_ellipses_are_written_back(text: str, output: str, written: str) -> None:
+    read = plain_characters(text, lacks)
+    assert placed(text, lambda _: output)[:2] == (written, [read]) and "&&" not in read and "... ..." not in read
+    assert plain_characters("`a && b`", lacks) == "`a && b`"

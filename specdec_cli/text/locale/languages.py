@@ -103,6 +103,7 @@ BEGINNINGS_IN_GERMAN = frozenset(
 """Words with which a German sentence behind a greeting often begins, beside function words; other capitals may be those of nouns."""
 NAME_PARTICLES = frozenset(("al", "bin", "da", "de", "del", "den", "der", "di", "la", "le", "van", "von", "zu"))
 """Words with small letters inside of names of persons."""
+_OWN_LETTERS = {"de": frozenset("\u00e4\u00f6\u00fc\u00c4\u00d6\u00dc\u00df")}
 DETECTED = frozenset(_FUNCTION_WORDS)
 """The languages of which function words are known."""
 _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
@@ -128,6 +129,11 @@ def short_code(language: str) -> str:
 def is_latin(language: str) -> bool:
     """Whether the language with the code `language` is known to use the Latin alphabet."""
     return short_code(language) in _LATIN
+
+
+def own_letters(language: str) -> frozenset[str]:
+    """The letters of a language beside those of ASCII; empty if they are not known here."""
+    return _OWN_LETTERS.get(short_code(language), frozenset())
 
 
 def is_function_word(word: str, language: str | None = None) -> bool:

@@ -19,6 +19,7 @@ _CLOSED_DASH = re.compile(rf"(?<=[\w%\u20ac\u00a3]){_EN_DASH}(?=[\w$\u20ac\u00a3
 """An en dash without spaces, as in 1939\u20131945 and Mon\u2013Fri, which models read worse than a hyphen."""
 _RANGE = re.compile(rf"(?<=[\w$%\u20ac\u00a3])(?P<dash>{_EN_DASH}|-)(?=[\d$\u20ac\u00a3])")
 """A dash or hyphen before the second number of a range."""
+TWO_ELLIPSES = f"{DOTS} {DOTS}"
 _QUOTED = re.compile("(?<!\\w)\u2018(?=\\S)(?:[^\u2018\u2019]|(?<=\\w)\u2019(?=\\w))*(?<=\\S)\u2019(?!\\w)")
 """Words between single quotation marks, in which a mark between two letters is an apostrophe."""
 
@@ -28,9 +29,10 @@ def plain_characters(text: str, lacks: Lacks) -> str:
 
     Accents are joined to their letters, spaces become plain ones, several spaces one, invisible characters such as soft hyphens are left
     out, ligatures become their letters, an ellipsis becomes three dots, and single quotation marks become double ones around words, else
-    apostrophes. An en dash between words or numbers without spaces becomes a hyphen, whatever the vocabulary has.
+    apostrophes. An en dash between words or numbers without spaces becomes a hyphen, whatever the vocabulary has, "&&" between words "&",
+    and two ellipses in a row ("so... ...he went") one.
     """
-    if text.isascii() and text.isprintable() and "  " not in text:
+    if text.isascii() and text.isprintable() and "  " not in text and "&&" not in text and TWO_ELLIPSES not in text:
         return text
     spans = protected_spans(text)
     if lacks("\u2018"):
@@ -38,6 +40,7 @@ def plain_characters(text: str, lacks: Lacks) -> str:
     parts = split_at(text, spans)
     plain = ("".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", part)) for part in parts[::2])
     parts[::2] = [_CLOSED_DASH.sub("-", _REPEATED_SPACES.sub(" ", part)) for part in plain]
+    parts[::2] = [part.replace(" && ", " & ").replace(TWO_ELLIPSES, f"{DOTS} ") for part in parts[::2]]
     return "".join(parts)
 
 

@@ -108,6 +108,10 @@ class Tokenizer(ABC):
             self._lacking[character] = any(piece == self.unknown or is_byte(piece) for piece in pieces)
         return self._lacking[character]
 
+    def has_bytes(self, character: str) -> bool:
+        """Whether a character that the source vocabulary lacks is encoded as bytes, and not as unknown."""
+        return self.unknown not in self.source_pieces(self.encode(character))
+
     @abstractmethod
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each of the target texts, without special tokens."""
