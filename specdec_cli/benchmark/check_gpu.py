@@ -10,7 +10,7 @@ import random
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice, product
@@ -40,16 +40,22 @@ from specdec_cli.training.data import SentencePair
 
 OUT = Path("check-gpu.json")
 """The file of the results, without another name."""
-BATCHES, SIZES = (1, 7, 32, 128, 512), range(64)
-"""Batch sizes, and block sizes: those that the drafter was not trained for are drafted by lookup."""
-BURSTS = range(1, 9)
-"""Least rounds of a burst."""
+SIZES, BURSTS = range(64), range(1, 9)
+"""Block sizes: those that the drafter was not trained for are drafted by lookup. Least rounds of a burst."""
+Lines = Mapping[int, int | None]
+"""Batch sizes, and how many lines are decoded in batches of that size; None: all."""
+OF_SIZES: Lines = {512: None, 128: 128, 32: 64, 7: 21, 1: 4}
+OF_BURSTS: Lines = {32: 256, 1: 32}
+OF_OTHERS: Lines = {128: None, 1: 100}
+"""The lines of each block size, number of rounds of a burst, and other decoding; they are compared with greedy decoding of all lines one at
+a time, which comes first. Large batches are fast, so they have all lines.
+"""
 SECONDS = 330.0
 """Seconds after which no part begins: a run takes six minutes at most."""
-FIRST = ((128, 4), (512, 4), (1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (32, 10), (128, 0), (512, 0), (7, 3))
-"""Batch sizes and block sizes that are checked and timed first; then come all others."""
+TIMED = ((128, 4), (512, 4), (1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (32, 10), (128, 0), (512, 0), (7, 3))
+"""Batch sizes and block sizes that are timed, and checked first."""
 OTHERS = ("auto", "lookup", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "specdec,lookup")
-"""Other exact decodings, which are checked alone and in batches."""
+"""Other exact decodings."""
 BESIDE = (1, 32, 128, 512)
 """Batch sizes of CTranslate2."""
 BEAM, BEAM_ROWS = 5, (1, 512)
@@ -65,7 +71,7 @@ GROWTH = 1.1
 LAUNCHES = 20
 """Bursts whose time on the device is measured."""
 FEW = 300
-"""Number of lines that are decoded one at a time, and with blocks that the drafter was not trained for."""
+"""Number of lines that are timed one at a time."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,7 @@ class Check:
     results: dict[str, Any] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)
     _bundles: dict[str, tuple[Bundle, Verifier]] = field(default_factory=dict)
+    _sentences: list[Sentence] = field(default_factory=list)
 
     def run(self) -> bool:
         """Run all parts that the file does not have; return whether all results are as they should be."""
@@ -114,7 +121,7 @@ class Check:
         yield "card", self.card
         yield "kernels", self.kernels
         yield "kernels, greedy alone", self.alone, "kernels"
-        yield from (self._decoding("kernels", rows, size) for rows, size in FIRST)
+        yield from (self._timed("kernels", rows, size) for rows, size in TIMED)
         yield from ((f"CTranslate2, batch {rows}", self.ctranslate2, rows) for rows in BESIDE)
         for rows in BEAM_ROWS:
             yield f"kernels, batch {rows}, beam of {BEAM}", self.beam, "kernels", rows
@@ -122,15 +129,13 @@ class Check:
         for trained, captured in product(TRAINED, (True, False)):
             yield f"training of the {trained}, {'captured' if captured else 'eager'}", self.training, trained, captured
         yield f"memory over {DRAWN:,} sentences", self.memory
-        yield from (self._decoding("operators", rows, size) for rows, size in ((1, 0), (1, 4), (128, 4)))
+        yield from (self._timed("operators", rows, size) for rows, size in ((1, 0), (1, 4), (128, 4)))
         yield "float32, eager operators", self.reference
-        for name, rows in product(OTHERS, (1, 128)):
-            yield f"kernels, batch {rows}, {name}", self.decode, "kernels", rows, None, name
-        for rounds, rows in product(BURSTS, (1, 32)):
-            yield f"kernels, batch {rows}, bursts of {rounds} rounds", self.bursts, "kernels", rows, rounds
-        yield from (self._decoding("kernels", rows, size) for size, rows in product(SIZES, BATCHES))
+        yield from ((f"kernels, {name}", self.agrees, OF_OTHERS, name) for name in OTHERS)
+        yield from ((f"kernels, bursts of {rounds} rounds", self.agrees, OF_BURSTS, "specdec", 4, rounds) for rounds in BURSTS)
+        yield from ((f"kernels, block size {size}", self.agrees, OF_SIZES, "specdec", size) for size in SIZES)
 
-    def _decoding(self, means: str, rows: int, size: int) -> tuple[Any, ...]:
+    def _timed(self, means: str, rows: int, size: int) -> tuple[Any, ...]:
         return f"{means}, batch {rows}, block size {size}", self.decode, means, rows, size
 
     def part(self, name: str, compute: Callable[..., dict[str, Any]], *arguments: object) -> None:
@@ -180,33 +185,37 @@ class Check:
         return self._bundles[means]
 
     def engine(self, means: str, decoding: str, rows: int, size: int | None = None) -> Engine:
-        """An engine for a decoding in batches of `rows` sentences, with blocks of `size` tokens."""
+        """An engine for a decoding in batches of `rows` sentences, with blocks of `size` tokens (0: greedy decoding; None: the toolkit
+        chooses). Those that the drafter was not trained for are of lookup.
+        """
         bundle, verifier = self.bundle(means)
         beam = BEAM if decoding == "beam" else None
-        request = DecodingOptions(decoding=decoding, batch_size=rows, block_size=size, beam_size=beam)
+        longest = bundle.drafter_config.max_block if bundle.drafter_config is not None else 0
+        if size == 0:
+            decoding = "greedy"
+        elif decoding == "specdec" and (size or 1) > longest:
+            decoding = "lookup"
+        request = DecodingOptions(decoding=decoding, batch_size=rows, block_size=size or None, beam_size=beam)
         return Engine(bundle, resolve(request, bundle), verifier=verifier)
 
-    def sentences(self, bundle: Bundle) -> list[Sentence]:
-        """The lines as sentences; those that are too long are left out."""
-        eos, longest = bundle.shape.eos, bundle.shape.max_positions - 16
-        sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in self.lines]
-        return [Sentence(number, ids) for number, ids in enumerate(sources) if len(ids) <= longest and ids[-1] == eos]
+    def sentences(self, count: int | None = None) -> list[Sentence]:
+        """The first `count` lines (None: all) as sentences; those that are too long are left out."""
+        if not self._sentences:
+            bundle = self.bundle("kernels")[0]
+            eos, longest = bundle.shape.eos, bundle.shape.max_positions - 16
+            sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in self.lines]
+            self._sentences = [Sentence(number, ids) for number, ids in enumerate(sources) if len(ids) <= longest and ids[-1] == eos]
+        return self._sentences[:count]
 
-    def decode(self, means: str, rows: int, size: int | None, decoding: str = "specdec") -> dict[str, Any]:
-        """Decode the lines, and return counts of tokens and the speed. Block size 0 means greedy decoding; None lets the toolkit choose."""
-        bundle, verifier = self.bundle(means)
-        sentences = self.sentences(bundle)
-        longest = bundle.drafter_config.max_block if bundle.drafter_config is not None else 0
-        if decoding == "specdec" and (size or 0) > longest:
-            decoding = "lookup"
-        if rows == 1 or (size or 0) > longest:
-            sentences = sentences[: max(FEW, rows)]
-        engine = self.engine(means, "greedy" if size == 0 else decoding, rows, size or None)
+    def decode(self, means: str, rows: int, size: int) -> dict[str, Any]:
+        """Decode the lines twice, those of batches of 1 only the first FEW: counts of tokens and the speed of the second time."""
+        verifier, sentences = self.bundle(means)[1], self.sentences(FEW if rows == 1 else None)
+        engine = self.engine(means, "specdec", rows, size)
         before = {} if verifier.graphs is None else vars(verifier.graphs.counts).copy()
         outputs, first = self.timed(engine, sentences)
         again, seconds = self.timed(engine, sentences)
         same = [each.ids for each in again] == [each.ids for each in outputs]
-        found = speed(outputs, seconds) | {"first_s": round(first, 2)}
+        found = speed(outputs, seconds) | {"first_s": round(first, 2), "lines": named(sentences)}
         if self.device == "cuda":
             found["memory_mb"] = round(torch.cuda.max_memory_allocated() / 2**20)
         if verifier.graphs is not None:
@@ -214,22 +223,30 @@ class Check:
             found |= {name: number - before[name] for name, number in vars(verifier.graphs.counts).items()}
         return found | self.compare(means, outputs) | ({} if same else {"different": "from run to run"})
 
-    def bursts(self, means: str, rows: int, rounds: int) -> dict[str, Any]:
-        """Decode some lines in bursts of `rounds` rounds or, where the player takes more, of those."""
-        bundle, verifier = self.bundle(means)
-        engine = self.engine(means, "lookup" if bundle.drafter is None else "specdec", rows, 4)
-        outputs: list[Hypothesis] = []
-        for alike in by_width(verifier, self.sentences(bundle)[:FEW]):
-            outputs += decode_with(verifier, engine.drafter, alike, engine.decoding, pace=FixedPace(4, rounds))
-        return self.compare(means, outputs)
+    def agrees(self, lines: Lines, decoding: str, size: int | None = None, rounds: int = 0) -> dict[str, Any]:
+        """Decode `lines` by kernels in batches of each size, and compare the tokens with those of greedy decoding. Where only some are
+        decoded, they are the first ones of the most frequent width. With `rounds`, bursts have at least so many.
+        """
+        verifier, outputs, decoded = self.bundle("kernels")[1], list[Hypothesis](), dict[str, str]()
+        for rows, count in lines.items():
+            groups = by_width(verifier, self.sentences())
+            chosen = self.sentences() if count is None else max(groups, key=len)[:count]
+            engine = self.engine("kernels", decoding, rows, size)
+            if rounds:
+                for alike in by_width(verifier, chosen):
+                    outputs += decode_with(verifier, engine.drafter, alike, engine.decoding, pace=FixedPace(size or 0, rounds))
+            else:
+                outputs += self.timed(engine, chosen)[0]
+            decoded[f"batch {rows}"] = named(chosen)
+        return {"lines": decoded} | self.compare("kernels", outputs)
 
     def beam(self, means: str, rows: int) -> dict[str, Any]:
         """Decode by beam search: the hypotheses in batches are those of sentences alone, which are decoded first and kept."""
-        sentences = self.sentences(self.bundle(means)[0])[: max(FEW, rows)]
+        sentences = self.sentences(max(FEW, rows))
         engine = self.engine(means, "beam", rows)
         self.timed(engine, sentences)
         outputs, seconds = self.timed(engine, sentences)
-        found = speed(outputs, seconds)
+        found = speed(outputs, seconds) | {"lines": named(sentences)}
         if rows == 1:
             self.keep(f"{means}-beam", outputs)
             return found
@@ -239,7 +256,7 @@ class Check:
     def training(self, trained: Trained, captured: bool) -> dict[str, Any]:
         """The speed of updates with the lines and their greedy outputs."""
         bundle, greedy = load_bundle(self.folder), self.greedy("kernels")
-        pairs = [SentencePair([*each.source], greedy[each.number]) for each in self.sentences(bundle)]
+        pairs = [SentencePair([*each.source], greedy[each.number]) for each in self.sentences()]
         whole = [pair for pair in pairs if pair.target[-1] == bundle.shape.eos]
         return training_speed(bundle, whole, trained, self.device, captured=captured, capture=self.capture() if captured else None)
 
@@ -254,8 +271,8 @@ class Check:
         if self.device == "cuda":
             torch.cuda.empty_cache()  # what training left would hide growth
         bundle, verifier = self.bundle("kernels")
-        engine = self.engine("kernels", "lookup" if bundle.drafter is None else "specdec", DRAWN_ROWS, 4)
-        sources = [tuple(each.source) for each in self.sentences(bundle)]
+        engine = self.engine("kernels", "specdec", DRAWN_ROWS, 4)
+        sources = [tuple(each.source) for each in self.sentences()]
         before = 0 if verifier.graphs is None else verifier.graphs.counts.bursts
         decoded = list(self.decoded(engine, drawn_windows(sources, bundle.shape.eos, bundle.shape.max_positions - 16)))
         if verifier.graphs is None:
@@ -338,14 +355,14 @@ class Check:
     def alone(self, means: str) -> dict[str, Any]:
         """Decode all lines greedily, one at a time, and keep their tokens: with them the other outputs are compared."""
         engine = self.engine(means, "greedy", 1)
-        outputs, seconds = self.timed(engine, self.sentences(self.bundle(means)[0]))
+        outputs, seconds = self.timed(engine, self.sentences())
         self.keep(means, outputs)
-        return speed(outputs, seconds)
+        return speed(outputs, seconds) | {"lines": named(self.sentences())}
 
     def reference(self) -> dict[str, Any]:
         """How many lines have other tokens by eager operators in float32: rounding in float16 may decide between close tokens."""
         engine = self.engine("float32", "greedy", 128)
-        outputs, seconds = self.timed(engine, self.sentences(self.bundle("float32")[0]))
+        outputs, seconds = self.timed(engine, self.sentences())
         greedy = self.greedy("kernels")
         differ = sum(greedy[each.number] != each.ids for each in outputs)
         return speed(outputs, seconds) | {"differ_by_rounding": differ, "of": len(outputs)}
@@ -363,7 +380,7 @@ class Check:
         # "auto" would take int8_float16 on a GPU.
         kind = "float16" if self.device == "cuda" else "float32"
         translator, text = Translator(str(folder), device=self.device, compute_type=kind), FolderTokenizer(folder)
-        sentences = self.sentences(bundle)[: FEW if rows == 1 else None]
+        sentences = self.sentences(FEW if rows == 1 else None)
         sources = [text.source_pieces(each.source[:-1]) for each in sentences]
         prefix = [text.target_prefix] * len(sources) if text.target_prefix else None
 
@@ -381,6 +398,7 @@ class Check:
             "tokens_per_s": round(tokens / seconds),
             "tokens": tokens,
             "compute_type": translator.compute_type,
+            "lines": named(sentences),
         }
 
 
@@ -389,6 +407,11 @@ def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
     tokens, rounds = sum(len(each.ids) for each in outputs), sum(each.rounds for each in outputs)
     rates = {"ms_a_line": round(1000 * seconds / len(outputs), 3), "tokens_per_s": round(tokens / seconds)}
     return rates | {"tokens": tokens, "tokens_a_round": round(tokens / rounds, 2)}
+
+
+def named(sentences: Sequence[Sentence]) -> str:
+    """Which lines `sentences` are, in words."""
+    return f"{len(sentences)} of lines {sentences[0].number} to {sentences[-1].number}"
 
 
 def agreement(expected: dict[int, list[int]], outputs: Sequence[Hypothesis]) -> dict[str, Any]:

@@ -197,7 +197,8 @@ class GraphPlayer:
         self._left.append((self._form, buffers))
         identity, _, width = self._form
         self._form = identity, fewer, width
-        places = torch.from_numpy(np.resize(here, fewer)).to(buffers.batch.state.lengths.device, non_blocking=True)
+        places = buffers.extra(("places", fewer), (fewer,))
+        self._graphs.capture.send(torch.from_numpy(np.resize(here, fewer)), places)
         smaller = self._graphs.take(self._form, lambda: select_rows(buffers.batch, places))
         for new, old in zip(tensors(smaller.batch), tensors(buffers.batch), strict=True):
             torch.index_select(old, 0, places, out=new)

@@ -11,19 +11,19 @@ from specdec_cli.kernels.tiles import power_of_two
 from specdec_cli.model.cache import steps
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["queries"])
 def _accept(
     best, draft, counts, prefix, forced, top, lowest, drafted_logits, lengths, limits, finished,
-    ids, accepted, bifurcations, ended, predictions, eos, tolerance,
-    SLOTS: tl.constexpr, FIXED_POINT: tl.constexpr, BLOCK: tl.constexpr,
+    ids, accepted, bifurcations, ended, predictions, eos, tolerance, queries,
+    FIXED_POINT: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """One program a row."""
     row = tl.program_id(0).to(tl.int64)
     slots = tl.arange(0, BLOCK)
-    mask, in_draft = slots < SLOTS, slots < SLOTS - 1
-    here = row * SLOTS + slots
+    mask, in_draft = slots < queries, slots < queries - 1
+    here = row * queries + slots
     token = tl.load(best + here, mask=mask, other=0)
-    guess = tl.load(draft + row * (SLOTS - 1) + slots, mask=in_draft, other=0)
+    guess = tl.load(draft + row * (queries - 1) + slots, mask=in_draft, other=0)
     count = tl.load(counts + row)
     if forced is not None:
         must = tl.load(forced + here, mask=mask, other=-1)
@@ -38,13 +38,13 @@ def _accept(
         passes = (logit >= tl.load(lowest + here, mask=mask, other=0.0)) & (highest - logit <= tolerance)
         if forced is not None:
             passes = tl.where(must >= 0, guess == must, passes)
-    passed = tl.min(tl.where(in_draft & (slots < count) & passes, SLOTS, tl.minimum(slots, SLOTS - 1)), 0)
-    passed = tl.minimum(passed, SLOTS - 1)
+    passed = tl.min(tl.where(in_draft & (slots < count) & passes, queries, tl.minimum(slots, queries - 1)), 0)
+    passed = tl.minimum(passed, queries - 1)
     result = token if drafted_logits is None else tl.where(slots < passed, guess, token)
     new = passed + 1
     if FIXED_POINT:
         new = tl.where(passed == count, new, 0)
-    end = tl.min(tl.where(mask & (result == eos), slots, SLOTS), 0)
+    end = tl.min(tl.where(mask & (result == eos), slots, queries), 0)
     remaining = tl.where(tl.load(finished + row) != 0, 0, tl.load(limits + row) - tl.load(lengths + row))
     new = tl.minimum(tl.minimum(new, end + 1), remaining)
     tl.store(ids + here, result, mask=mask)
@@ -101,15 +101,14 @@ def accept(
     rows, slots = best.shape
     top = lowest = None
     if tolerant is not None and values is not None:
-        top, lowest = values[..., 0].contiguous(), values[..., -1].contiguous()
+        top, lowest = values[..., 0], values[..., -1]
     ids, predictions = torch.empty_like(best), torch.empty_like(best)
     counts, bifurcations = torch.empty_like(state.lengths), torch.empty_like(state.lengths)
     ended = torch.empty(rows, dtype=torch.uint8, device=best.device)
     _accept[(rows,)](
-        *(best.contiguous(), draft.ids.contiguous(), draft.counts, draft.prefix, forced, top, lowest),
+        *(None if part is None else part.contiguous() for part in (best, draft.ids, draft.counts, draft.prefix, forced, top, lowest)),
         *(None if tolerant is None else drafted, state.lengths, state.limits, state.finished.view(torch.uint8)),
-        *(ids, counts, bifurcations, ended, predictions, eos, 0.0 if tolerant is None else tolerant.tolerance),
-        SLOTS=slots,
+        *(ids, counts, bifurcations, ended, predictions, eos, 0.0 if tolerant is None else tolerant.tolerance, slots),
         FIXED_POINT=isinstance(rule, FixedPoint),
         BLOCK=power_of_two(slots),
     )

@@ -13,36 +13,35 @@ WIDTH = power_of_two(LONGEST_COPY)
 
 
 @triton.jit
-def _form(tokens, draft, forms, row, length, slot, back, capacity, mask, DRAFTED: tl.constexpr):
+def _form(tokens, draft, forms, row, length, slot, back, capacity, drafted, mask):
     """The forms of the tokens `back` places before the slot; 0 before the first one."""
     place = length + slot - back
     inside = mask & (back > 0) & (place >= 0)
     token = tl.load(tokens + row * capacity + place, mask=inside & (place < length), other=0)
-    if DRAFTED > 0:
-        token += tl.load(draft + row * DRAFTED + (place - length), mask=inside & (place >= length), other=0)
+    token += tl.load(draft + row * drafted + (place - length), mask=inside & (place >= length), other=0)
     return tl.load(forms + token, mask=inside, other=0)
 
 
-@triton.jit(do_not_specialize=["capacity"])
+@triton.jit(do_not_specialize=["capacity", "drafted"])
 def _forbid(
-    tokens, draft, lengths, repeats, forms, output, capacity,
-    DRAFTED: tl.constexpr, COPIES: tl.constexpr, LONGEST: tl.constexpr, BLOCK: tl.constexpr, BACKS: tl.constexpr,
+    tokens, draft, lengths, repeats, forms, output, capacity, drafted,
+    COPIES: tl.constexpr, LONGEST: tl.constexpr, BLOCK: tl.constexpr, BACKS: tl.constexpr,
 ):  # fmt: skip
     """One program a slot. See `_completes_copy` in decoding/constraints.py."""
-    row, slot = (tl.program_id(0) // (DRAFTED + 1)).to(tl.int64), tl.program_id(0) % (DRAFTED + 1)
+    row, slot = (tl.program_id(0) // (drafted + 1)).to(tl.int64), tl.program_id(0) % (drafted + 1)
     length = tl.load(lengths + row)
     numbers = tl.arange(0, BLOCK)
     period = numbers + 1
     known = period <= LONGEST
-    first = _form(tokens, draft, forms, row, length, slot, period, capacity, known, DRAFTED)
+    first = _form(tokens, draft, forms, row, length, slot, period, capacity, drafted, known)
     within = tl.arange(0, BLOCK)[None, :] + 1
     own = known[:, None] & (within < period[:, None])
-    inner = _form(tokens, draft, forms, row, length, slot, period[:, None] - within, capacity, own, DRAFTED)
+    inner = _form(tokens, draft, forms, row, length, slot, period[:, None] - within, capacity, drafted, own)
     missing = tl.min(tl.where(own & (inner > 0), within, period[:, None]), 1) - 1
     back = tl.arange(0, BACKS)[None, :] + 1
     compared = known[:, None] & (back < COPIES * period[:, None] - missing[:, None])
-    here = _form(tokens, draft, forms, row, length, slot, back + period[:, None] * 0, capacity, compared, DRAFTED)
-    before = _form(tokens, draft, forms, row, length, slot, back + period[:, None], capacity, compared, DRAFTED)
+    here = _form(tokens, draft, forms, row, length, slot, back + period[:, None] * 0, capacity, drafted, compared)
+    before = _form(tokens, draft, forms, row, length, slot, back + period[:, None], capacity, drafted, compared)
     differs = tl.max(tl.where(compared & (here != before), 1, 0), 1)
     completes = (first > 0) & (differs == 0) & (tl.load(repeats + row) == 0)
     tl.store(output + tl.program_id(0) * BLOCK + numbers, tl.where(completes, first, 0))
@@ -57,8 +56,7 @@ def forbidden(tokens: Tensor, lengths: Tensor, draft: Tensor, forms: Tensor, rep
     (rows, drafted), capacity = draft.shape, tokens.shape[1]
     output = torch.empty(rows, drafted + 1, WIDTH, dtype=torch.int32, device=tokens.device)
     _forbid[(rows * (drafted + 1),)](
-        *(tokens, draft.contiguous() if drafted else tokens, lengths, repeats.view(torch.uint8), forms, output, capacity),
-        DRAFTED=drafted,
+        *(tokens, draft.contiguous() if drafted else tokens, lengths, repeats.view(torch.uint8), forms, output, capacity, drafted),
         COPIES=copies,
         LONGEST=LONGEST_COPY,
         BLOCK=WIDTH,

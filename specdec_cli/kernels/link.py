@@ -49,10 +49,10 @@ def _weigh(
     tl.store(scores + here * CANDIDATES + choices, total, mask=in_choices)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["slots"])
 def _walk(
-    narrow, scores, candidates, last, table, outputs, recurrent, hidden_units, draft,
-    SLOTS: tl.constexpr, RANK: tl.constexpr, CANDIDATES: tl.constexpr,
+    narrow, scores, candidates, last, table, outputs, recurrent, hidden_units, draft, slots,
+    RANK: tl.constexpr, CANDIDATES: tl.constexpr,
     BLOCK_RANK: tl.constexpr, BLOCK_CANDIDATES: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
     """One program a row. It adds up the units of the link STEP at a time, from the first to the last."""
@@ -61,8 +61,8 @@ def _walk(
     in_rank, in_choices = units < RANK, choices < CANDIDATES
     token = tl.load(last + row).to(tl.int64)
     hidden = tl.zeros([BLOCK_RANK], tl.float32)
-    for slot in range(SLOTS):
-        here = row * SLOTS + slot
+    for slot in range(slots):
+        here = row * slots + slot
         inputs = tl.load(narrow + here * RANK + units, mask=in_rank, other=0.0).to(tl.float32)
         inputs += tl.load(table + token * RANK + units, mask=in_rank, other=0.0).to(tl.float32)
         if recurrent is not None:
@@ -132,8 +132,7 @@ def choose(
     recurrent = None if link.recurrent is None else link.recurrent.weight
     hidden = torch.empty(rows, rank, dtype=torch.float32, device=states.device)
     _walk[(rows,)](
-        *(narrow, scores, best, last.contiguous(), tables.inputs, tables.outputs, recurrent, hidden, draft),
-        SLOTS=slots,
+        *(narrow, scores, best, last.contiguous(), tables.inputs, tables.outputs, recurrent, hidden, draft, slots),
         RANK=rank,
         CANDIDATES=candidates,
         BLOCK_RANK=power_of_two(rank),

@@ -229,10 +229,13 @@ def test_the_last_rows_move_to_smaller_buffers() -> None:
     model, sentences = tiny_transformer(), make_sentences(70)
     for kind in ("none", "block", "input-guided"):
         imitation, drafter = imitated(model), MADE[kind](model)
-        for _ in range(2):
-            results = found(imitation.verifier, drafter, sentences, 64)
-            assert without_rounds(results) == without_rounds(found(Verifier(model), drafter, sentences, 64))
+        with mock.patch.object(imitation.capture, "send", wraps=imitation.capture.send) as send:
+            for _ in range(2):
+                results = found(imitation.verifier, drafter, sentences, 64)
+                assert without_rounds(results) == without_rounds(found(Verifier(model), drafter, sentences, 64))
         assert imitation.graphs.counts.forms == 2
+        # Which rows move is brought to the device without a wait.
+        assert (2 * graph_player.ALONE,) in {call.args[1].shape for call in send.call_args_list}
 
 
 def test_an_adaptive_pace_is_told_what_rows_drafted_and_accepted() -> None:

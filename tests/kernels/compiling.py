@@ -34,7 +34,7 @@ from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import imitated
 from tests.fakes import VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
 
-SHARED_MEMORY = {80: 163 << 10, 86: 99 << 10, 90: 227 << 10}
+SHARED_MEMORY = {75: 64 << 10, 80: 163 << 10, 86: 99 << 10, 90: 227 << 10, 120: 99 << 10}
 """Bytes of shared memory that a kernel may have, by compute capability."""
 BURSTS = 2
 """Bursts of a decoding: the graphs of the later ones have the same kernels."""

@@ -67,6 +67,14 @@ def test_a_draft_is_accepted_as_by_the_operators(rule: Rule, size: int) -> None:
         assert result[1].dtype is torch.bool
 
 
+def test_what_is_given_may_be_a_part_of_other_tensors() -> None:
+    draft, logits, state = random_round(24, 5, prefix=True, scattered=True)
+    assert draft.prefix is not None
+    parts = [torch.stack([part, part + 1], dim=-1)[..., 0] for part in (draft.ids, draft.counts, draft.prefix)]
+    assert not any(part.is_contiguous() for part in parts)
+    assert_equal(by_kernel(Draft(*parts), logits, RULES[3], state), by_kernel(draft, logits, RULES[3], state))
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_forced_token_is_as_logits_without_the_others(rule: Rule) -> None:
     draft, logits, state = random_round(24, 5, prefix=False, scattered=True)

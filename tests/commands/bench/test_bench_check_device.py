@@ -62,15 +62,18 @@ def test_all_batches_block_sizes_and_bursts_are_planned(folder: Path, tmp_path: 
     planned: list[str] = []
     monkeypatch.setattr(Check, "part", lambda check, name, *_: planned.append(name))  # noqa: ARG005
     assert Check(folder, ["ka"], tmp_path / "a.json", 1e9, "cpu").run()
-    assert {f"kernels, batch {rows}, block size {size}" for rows in (1, 7, 32, 128, 512) for size in range(64)} <= set(planned)
-    assert {f"kernels, batch {rows}, bursts of {rounds} rounds" for rows in (1, 32) for rounds in range(1, 9)} <= set(planned)
+    assert {f"kernels, block size {size}" for size in range(64)} <= set(planned)
+    assert {f"kernels, bursts of {rounds} rounds" for rounds in range(1, 9)} <= set(planned)
+    assert set(check_gpu.OF_SIZES) == {1, 7, 32, 128, 512} and set(check_gpu.OF_BURSTS) == {1, 32}
+    assert check_gpu.OF_SIZES[512] is None  # all lines
+    assert len(planned) < 120
 
 
 @pytest.mark.usefixtures("triton")
 def test_long_blocks_and_bursts_give_greedys_tokens_and_a_later_run_goes_on(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, values in (("FIRST", ((1, 3),)), ("OTHERS", ()), ("BATCHES", (7,)), ("SIZES", (0, 4, 5, 63)), ("BURSTS", (1, 8))):
+    for name, values in (("TIMED", ((1, 3),)), ("OTHERS", ()), ("OF_SIZES", {7: None, 1: 1}), ("SIZES", (0, 4, 5, 63)), ("BURSTS", (1, 8))):
         monkeypatch.setattr(check_gpu, name, values)
     (tmp_path / "dev").mkdir()
     (text := tmp_path / "dev" / "a.tsv").write_text("ka lo mi\tta\nno pe\tka\nlo\tmi\n")
@@ -79,9 +82,11 @@ def test_long_blocks_and_bursts_give_greedys_tokens_and_a_later_run_goes_on(
     assert result.exit_code == 0, result.output
     found: dict[str, Any] = json.loads(out.read_text())
     assert found["card"]["name"] == "DATA/dev/a.tsv"
-    checked = [f"kernels, batch 7, block size {size}" for size in (0, 4, 5, 63)]
-    checked += [f"kernels, batch {rows}, bursts of {rounds} rounds" for rows in (1, 32) for rounds in (1, 8)]
-    assert [found[name].get("same") for name in checked] == [2] * 8
+    checked = [f"kernels, block size {size}" for size in (0, 4, 5, 63)]
+    checked += [f"kernels, bursts of {rounds} rounds" for rounds in (1, 8)]
+    assert [found[name].get("same") for name in checked] == [3] * 4 + [4] * 2
+    assert found[checked[0]]["lines"] == {"batch 7": "2 of lines 0 to 1", "batch 1": "1 of lines 0 to 0"}
+    assert found["kernels, greedy alone"]["lines"] == "2 of lines 0 to 1"
     del found[checked[0]]
     found[checked[1]] = {"different": 1}
     out.write_text(json.dumps(found))
@@ -138,7 +143,7 @@ def test_windows_are_judged(forms: int, different: int, words: str | None) -> No
 def test_parts_that_do_not_begin_in_time_are_named(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("FIRST", "OTHERS", "BATCHES", "BURSTS"):
+    for name in ("TIMED", "OTHERS", "SIZES", "BURSTS"):
         monkeypatch.setattr(check_gpu, name, ())
     check = Check(folder, ["ka lo"], tmp_path / "a.json", 1e9, "cpu")
 
