@@ -97,34 +97,14 @@ class CapturableRound(Round, Protocol):
         """The hypothesis of the sentence `number` from the `results` of its finished row."""
 
 
-class DraftAndVerify:
-    """The round of generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2, Algorithm 1).
+class _Drafted:
+    """What rounds with a drafter share: how sentences enter the batch, and how finished rows become hypotheses."""
 
-    Of `decoding` count the acceptance rule, the largest number of tokens, and whether there are scores.
-    """
-
-    fills_caches = False
+    with_scores = False
+    """Whether hypotheses have scores."""
 
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding) -> None:
         self._verifier, self._drafter, self._decoding = verifier, drafter, decoding
-        self._by_network = verifier.judges(decoding.acceptance)
-
-    @property
-    def identity(self) -> Hashable | None:
-        return (self._drafter, self._decoding.acceptance, self.with_scores) if self._drafter.capturable else None
-
-    @property
-    def drafts(self) -> bool:
-        return not isinstance(self._drafter, NoDrafter)
-
-    @property
-    def unbounded(self) -> bool:
-        return self._drafter.limit == 0
-
-    @property
-    def with_scores(self) -> bool:
-        """Whether hypotheses have scores."""
-        return self._decoding.with_scores
 
     @property
     def reads_sentences(self) -> bool:
@@ -144,6 +124,43 @@ class DraftAndVerify:
     def prepare(self, state: State, entering: Sequence[Sentence]) -> Any:
         return self._drafter.begin(state, entering)
 
+    def hypotheses(self, batch: Batch) -> list[Hypothesis]:
+        return _finished(batch.state, with_scores=self.with_scores)
+
+    def result_sizes(self, capacity: int) -> tuple[int, int]:
+        return _HEAD + capacity, capacity * self.with_scores
+
+    def results(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        return _integers(batch.state), batch.state.log_probabilities if self.with_scores else None
+
+    def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:
+        return _read(number, integers, numbers if self.with_scores else None)
+
+
+class DraftAndVerify(_Drafted):
+    """The round of generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2, Algorithm 1).
+
+    Of `decoding` count the acceptance rule, the largest number of tokens, and whether there are scores.
+    """
+
+    fills_caches = False
+
+    def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding) -> None:
+        super().__init__(verifier, drafter, decoding)
+        self.with_scores, self._by_network = decoding.with_scores, verifier.judges(decoding.acceptance)
+
+    @property
+    def identity(self) -> Hashable | None:
+        return (self._drafter, self._decoding.acceptance, self.with_scores) if self._drafter.capturable else None
+
+    @property
+    def drafts(self) -> bool:
+        return not isinstance(self._drafter, NoDrafter)
+
+    @property
+    def unbounded(self) -> bool:
+        return self._drafter.limit == 0
+
     def play(self, batch: Batch, size: int, *, trim: bool = False, onlooker: Onlooker | None = None) -> tuple[Draft, Verdict]:
         state, memory = batch.state, batch.memory
         draft = self._drafter.propose(state, memory, size)
@@ -159,18 +176,6 @@ class DraftAndVerify:
             advance(state, verdict)
         return draft, verdict
 
-    def hypotheses(self, batch: Batch) -> list[Hypothesis]:
-        return _finished(batch.state, with_scores=self.with_scores)
-
-    def result_sizes(self, capacity: int) -> tuple[int, int]:
-        return _HEAD + capacity, capacity * self.with_scores
-
-    def results(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        return _integers(batch.state), batch.state.log_probabilities if self.with_scores else None
-
-    def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:
-        return _read(number, integers, numbers if self.with_scores else None)
-
     def _verdict(self, state: State, draft: Draft) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k)."""
         if self._by_network:
@@ -183,7 +188,7 @@ class DraftAndVerify:
         return Verdict(replace(accepted, counts=counts), ended, scores.states, log_probabilities)
 
 
-class DraftAlone:
+class DraftAlone(_Drafted):
     """A drafting pass whose whole block is output, up to EOS, without verification (Generalized Aggressive Decoding, Table 1, "NAT
     drafter").
 
@@ -193,7 +198,8 @@ class DraftAlone:
     """
 
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding, reads: Reads) -> None:
-        self._verifier, self._drafter, self._max_length, self._reads = verifier, drafter, decoding.max_length, reads
+        super().__init__(verifier, drafter, decoding)
+        self._reads = reads
 
     @property
     def fills_caches(self) -> bool:
@@ -210,17 +216,6 @@ class DraftAlone:
     @property
     def unbounded(self) -> bool:
         return False
-
-    @property
-    def reads_sentences(self) -> bool:
-        return self._drafter.reads_sentences
-
-    def begin(self, entering: Sequence[Sentence]) -> Batch:
-        state = self.start(self.entries(entering).to(self._verifier.device))
-        return Batch(state, self.prepare(state, entering))
-
-    def entries(self, entering: Sequence[Sentence]) -> Tensor:
-        return self._verifier.entries([s.number for s in entering], [s.source for s in entering], self._max_length)
 
     def start(self, entries: Tensor) -> State:
         return self._verifier.start(entries, reads=self._reads)
@@ -245,18 +240,6 @@ class DraftAlone:
         self._observe(batch, verdict)
         advance(state, verdict)
         return draft, verdict
-
-    def hypotheses(self, batch: Batch) -> list[Hypothesis]:
-        return _finished(batch.state, with_scores=False)
-
-    def result_sizes(self, capacity: int) -> tuple[int, int]:
-        return _HEAD + capacity, 0
-
-    def results(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        return _integers(batch.state), None
-
-    def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:  # noqa: ARG002
-        return _read(number, integers, None)
 
     def _observe(self, batch: Batch, verdict: Verdict) -> None:
         """Let the drafter observe the verdict with the verifier's states, if it reads them; on a CPU not if all rows are finished."""

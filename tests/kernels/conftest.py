@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from specdec_cli.decoding import graph_player
 from specdec_cli.kernels import tiles
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -76,6 +77,12 @@ def whole_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let one program compute all columns of a tiny layer: the interpreter takes as long for a small tile as for a large one."""
     monkeypatch.setattr("specdec_cli.kernels.tiles.FEW_ROWS", replace(tiles.FEW_ROWS, columns=128))
     monkeypatch.setattr("specdec_cli.kernels.vocabulary.FEW_TOKENS", replace(tiles.FEW_TOKENS, columns=1024))
+
+
+@pytest.fixture
+def short_bursts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Play two rounds in a burst instead of four, of which most would come after the end of short outputs."""
+    monkeypatch.setattr(graph_player, "PLAIN_ROUNDS", 2)
 
 
 def _float32(handle: Any) -> Any:

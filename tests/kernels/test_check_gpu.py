@@ -34,7 +34,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = tiny_transformer(vocabulary_size=len(bundle.tokenizer), decoder_layers=1, heads=1)
-    made = Bundle(BundleInfo(decoding="specdec", max_length=4), bundle.tokenizer, model, tiny_drafter(model))
+    made = Bundle(BundleInfo(decoding="specdec", max_length=3), bundle.tokenizer, model, tiny_drafter(model))
     save_bundle(made, tmp_path / "bundle")
     monkeypatch.setattr(gpu, "ROWS", 2)
     monkeypatch.setattr(gpu, "TOKENS", 3)

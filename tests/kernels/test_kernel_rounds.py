@@ -27,7 +27,7 @@ from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import imitated
 from tests.fakes import VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
 
-pytestmark = pytest.mark.usefixtures("whole_layers")
+pytestmark = pytest.mark.usefixtures("whole_layers", "short_bursts")
 
 COPIES = 1
 FORMS = array("i", [0, 0, -1, -2, *((1 + token // 2 if token % 5 else -token) for token in range(VOCABULARY - 4))]).tobytes()
@@ -41,13 +41,13 @@ def decoded(verifier: Verifier, drafter: Drafter, sentences: list[Sentence], row
 
 @pytest.mark.parametrize("kind", ["none", "block", "unlinked", "own", "lookup"])
 def test_rounds_by_kernels_give_the_output_of_the_operators(kind: str) -> None:
-    model, sentences = tiny_transformer(decoder_layers=1), make_sentences(4)
+    model, sentences = tiny_transformer(decoder_layers=1), make_sentences(3)
     kinds: dict[str, dict[str, Any]] = {"block": {"chain": 8, "recurrent": True}, "own": {"chain": 0, "prefix": "own"}}
     changes = kinds.get(kind, {"chain": 0})
     drafters: dict[str, Drafter] = {"none": NoDrafter(), "lookup": Lookup(3, EOS, PADDING)}
     drafter = drafters.get(kind) or Block(TritonDrafter(tiny_drafter(model, **changes)), 3)
-    expected = decoded(Verifier(model, None, RULES), NoDrafter(), sentences, 4)
-    assert expected != decoded(Verifier(model), NoDrafter(), sentences, 4)
+    expected = decoded(Verifier(model, None, RULES), NoDrafter(), sentences, 3)
+    assert expected != decoded(Verifier(model), NoDrafter(), sentences, 3)
     imitation = imitated(TritonNetwork(model), None, RULES, calls=True)
     assert decoded(imitation.verifier, drafter, sentences, 2) == expected
     assert imitation.graphs.counts.replays
@@ -55,7 +55,7 @@ def test_rounds_by_kernels_give_the_output_of_the_operators(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["logits", "shortlist", "copies", "constrained"])
 def test_beam_search_by_kernels_finds_the_hypotheses_of_the_operators(kind: str) -> None:
-    model, sentences = tiny_transformer(decoder_layers=1, ends=0.3), make_sentences(5)
+    model, sentences = tiny_transformer(decoder_layers=1, ends=0.3), make_sentences(4)
     rules = {"constrained": Constraints(min_length=3), "copies": RULES}.get(kind)
     options = Decoding(search=BeamSearch(beam_size=3, n_best=3), batch_size=2, max_length=8)
     expected = list(beam_search([Verifier(model, None, rules)], sentences, options))
@@ -75,7 +75,7 @@ def test_beam_search_by_kernels_finds_the_hypotheses_of_the_operators(kind: str)
 
 
 def test_a_beam_of_one_has_the_tokens_of_greedy_decoding_by_kernels() -> None:
-    network, sentences = TritonNetwork(tiny_transformer(decoder_layers=1, ends=0.3).half()), make_sentences(4)
+    network, sentences = TritonNetwork(tiny_transformer(decoder_layers=1, ends=0.3).half()), make_sentences(3)
     imitation = imitated(network, calls=True)
     options = Decoding(search=BeamSearch(beam_size=1), batch_size=2, max_length=6)
     found = {each.number: each.ids for each in decode_by_search(imitation.verifier, sentences, options)}
