@@ -12,8 +12,8 @@ from specdec_cli.text.locale.quantities import Span
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word
+from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_name
 from specdec_cli.text.spelling.ngrams import NgramModel
-from specdec_cli.text.spelling.speller import changes_abbreviation, changes_name
 
 Rejecting = Callable[[int, Edit, str], None]
 """Takes the number of a sentence, an edit of it that is rejected, and the name of the rule."""

@@ -6,7 +6,7 @@ from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.shape import is_title, lowers_word
-from specdec_cli.text.spelling.speller import changes_abbreviation, changes_name, technical_names
+from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_name, technical_names
 from tests.stored_engine import opened
 
 SENTENCES = ("Install {} on the server.", "We use {} for this project.", "The {} package is broken.", "You need {} to run it.")

@@ -11,19 +11,12 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
 from specdec_cli.text.protect.spans import without_protected
+from specdec_cli.text.spelling.kept_words import LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, technical_names
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.spelling.phrases import phrase_edits
 
 FILE = "lexicon.txt"
 """The name of the lexicon's file in a bundle. Each line has one word, in lower case unless it is a name."""
-
-
-@cache
-def technical_names() -> frozenset[str]:
-    """Names of programs, formats and the like, and words of Latin terms, in small letters (names.txt). They are no misspellings, and
-    correct none.
-    """
-    return frozenset(Path(__file__).with_name("names.txt").read_text(encoding="utf-8").split())
 
 
 @cache
@@ -85,19 +78,7 @@ def _words(path: Path) -> list[str]:
         raise ModelError(f"{path}: {error}") from error
 
 
-_WORD = re.compile(r"(?<![\w'’@#&/\\.-])[A-Za-z]++(?![\w@&/\\-]|\.\w|['’](?!s\b))")  # noqa: RUF001
-"""A word of ASCII letters. Parts of longer names (domains, paths, addresses), of words with a hyphen, and of words that end with an
-apostrophe ("goin'") do not match; a word before "'s" does.
-"""
 _SENTENCE_START = re.compile(r"(?:^|[a-z]{3}[.!?][\"')]*\s)\W*$")
-_LENGTHENED = re.compile(r"([aeiouy])\1\1|(.)\2\2$")
-_WITHOUT_VOWELS = re.compile(r"[b-df-hj-np-tv-xz]{3,4}")
-_PREFIXED = re.compile(r"([b-df-hj-np-tv-xz])(?!\1)[a-z]{4}")
-"""The beginning of a name such as dmenu, of a letter and a word; who writes a letter too many writes the first one twice."""
-_CHAT = frozenset(
-    "afaik aka asap brb btw fyi gg haha hmm idk iirc imho imo irl jk lmao lol np ok omg pls plz rofl tbh thx ttyl ty".split()  # noqa: SIM905
-)
-"""Abbreviations of chats, which are written in small letters at the start of a sentence too."""
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz'"
 _VOWELS = "aeiouy"
 _SHORTEST = 4
@@ -167,7 +148,7 @@ class Speller:
 
     def _misspelt(self, text: str) -> list[Edit]:
         """The most probable correction of each misspelt word of a text that has one."""
-        words = _WORD.findall(without_protected(text))
+        words = WORD.findall(without_protected(text))
         unknown = [word for word in words if not self._knows(word)]
         if not 0 < len(unknown) <= max(_MOSTLY_FOREIGN * len(words), 1):
             return []
@@ -177,7 +158,7 @@ class Speller:
             return []
         if len(unknown) > most and own < _LEAST_OWN:
             return []
-        misspelt = [word for word in _WORD.finditer(text) if not self._knows(word.group()) and _may_be_misspelt(word)]
+        misspelt = [word for word in WORD.finditer(text) if not self._knows(word.group()) and _may_be_misspelt(word)]
         edits = [edit for word in misspelt if (edit := self._best(word.group(), word.start(), text)) is not None]
         if len(edits) > 1:  # beside another misspelt word, each is judged by what that one means
             edits = [self._among(edit, [other for other in edits if other is not edit], text) for edit in edits]
@@ -231,7 +212,7 @@ class Speller:
         # A singular that is not in the lexicon may be right.
         similar = self._lexicon.words.intersection(_variants(word))
         known = {new for new in similar if new != f"{word}s" and self._ngrams.count(new) >= _LEAST}
-        if _PREFIXED.match(word):
+        if PREFIXED.match(word):
             known.discard(word[1:])
         found = {new: cost + _FIRST_LETTER * (new[0] != word[0]) + _USUAL * _is_usual(word, new) for new in sorted(known)}
         for place in range(1, len(word)):
@@ -250,7 +231,7 @@ def _may_be_misspelt(word: re.Match[str]) -> bool:
     """
     text, source = word.string, word.group()
     before, after = text[: word.start()], text[word.end() :]
-    if len(source) < _SHORTEST or _LENGTHENED.search(source) or _WITHOUT_VOWELS.fullmatch(source.lower()):
+    if len(source) < _SHORTEST or LENGTHENED.search(source) or WITHOUT_VOWELS.fullmatch(source.lower()):
         return False
     if before.endswith("- ") or after.startswith(" -"):
         return False
@@ -280,52 +261,3 @@ def _is_usual(word: str, new: str) -> bool:
         longer = max(word, new, key=len)
         return place > 0 and longer[place] == longer[place - 1]
     return word[place + 1 :] != new[place + 1 :] or (word[place] in _VOWELS and new[place] in _VOWELS)
-
-
-_LETTERS = re.compile(r"[A-Za-z]+")
-_LONGEST_ABBREVIATION = 6
-_CAPITAL_INSIDE = re.compile(r"[a-z]+[A-Z]")
-_UNIT_SIGN, _AFTER_NUMBER = re.compile(r"[a-z]{1,2}[A-Z][a-z]?|[b-df-hj-np-tv-xz]{2,4}"), re.compile(r"\d\s?\Z")
-"""Unit symbols that have a capital inside (kWh) or no vowel (rpm), and the number before such a symbol."""
-
-
-def changes_abbreviation(text: str, edit: Edit) -> bool:
-    """Whether an edit of `text` only adds a letter to an abbreviation in capitals or takes one from it (IEEE, IEEEE), gives a plural to
-    the sign of a unit after a number (20 rpm, 5 mL), or a capital to a name such as macOS. A plural of capitals may be right (CDs).
-    """
-    old, new = (list(_LETTERS.finditer(each)) for each in (edit.source, edit.text))
-    if len(old) != len(new):
-        return False
-    for before, after in zip(old, new, strict=True):
-        own, other = before.group(), after.group()
-        if own.isupper() and other.isupper() and 1 < len(own) <= _LONGEST_ABBREVIATION and _differ_by_letter(own, other):
-            return True
-        if _CAPITAL_INSIDE.match(own) and other == own[0].upper() + own[1:]:
-            return True
-        if other == f"{own}s" and _UNIT_SIGN.fullmatch(own) and _AFTER_NUMBER.search(text, 0, edit.start + before.start()):
-            return True
-    return False
-
-
-def _differ_by_letter(first: str, second: str) -> bool:
-    shorter, longer = sorted((first, second), key=len)
-    return len(longer) == len(shorter) + 1 and any(longer[:place] + longer[place + 1 :] == shorter for place in range(len(longer)))
-
-
-def changes_name(edit: Edit) -> bool:
-    """Whether an edit replaces or removes a technical name, a short word without vowels (dwm), or a lengthened word (sooo, yesss), takes
-    the first letter from a word such as dmenu, or gives a capital to a name or an abbreviation of chats in small letters (lol).
-    """
-    if edit.source.islower() and edit.text == edit.source.capitalize():
-        return edit.source in _CHAT or edit.source in technical_names()
-    new, words = edit.text.lower(), [found.group().lower() for found in _WORD.finditer(edit.text)]
-    return any(
-        word not in new
-        and (
-            word in technical_names()
-            or _LENGTHENED.search(word) is not None
-            or _WITHOUT_VOWELS.fullmatch(word) is not None
-            or (_PREFIXED.match(word) is not None and word[1:] in words)
-        )
-        for word in (found.group().lower() for found in _WORD.finditer(edit.source))
-    )
