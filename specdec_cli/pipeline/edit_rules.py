@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import NamedTuple
 
 from specdec_cli.pipeline.edit_filter import EditFilter
@@ -12,7 +13,7 @@ from specdec_cli.text.locale.quantities import Span
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word
-from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_name
+from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_chat, changes_name, changes_shortened, misreads_chat
 from specdec_cli.text.spelling.ngrams import NgramModel
 
 Rejecting = Callable[[int, Edit, str], None]
@@ -80,6 +81,19 @@ def _of_other_words_than_names(edits: Sequence[Edit], context: Context) -> Seque
     return [edit for edit in edits if not changes_name(edit) and (in_capitals or not changes_abbreviation(context.text, edit))]
 
 
+def _without_changes_of_chat(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    if not context.english:
+        return edits
+    least = 0.0 if any(map(misreads_chat, edits)) else -inf  # what follows a misread word is less sure than its score
+    return [edit for edit in edits if not changes_chat(context.text, edit) and (edit.score is None or edit.score >= least)]
+
+
+def _without_changes_of_shortened(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    if not context.english or "." not in context.text.rstrip()[:-1]:
+        return edits
+    return [edit for edit in edits if not changes_shortened(context.text, edit, context.ngrams)]
+
+
 def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
     if not edits or not context.english or not is_title(context.text):
         return edits
@@ -130,6 +144,8 @@ RULES = (
     EditRule("lost content", lambda edits, context: list(filter(context.filter.keeps_content_of, edits))),
     EditRule("unknown word", _of_known_words),
     EditRule("name", _of_other_words_than_names),
+    EditRule("chat", _without_changes_of_chat),
+    EditRule("abbreviation", _without_changes_of_shortened),
     EditRule("title", _with_capitals_of_title),
 )
 """The rules for edits with scores."""

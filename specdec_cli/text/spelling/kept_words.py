@@ -4,7 +4,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from specdec_cli.text.edits import Edit
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.conventions import is_abbreviation
+from specdec_cli.text.spelling.ngrams import NgramModel
 
 WORD = re.compile(r"(?<![\w'’@#&/\\.-])[A-Za-z]++(?![\w@&/\\-]|\.\w|['’](?!s\b))")  # noqa: RUF001
 """A word of ASCII letters. Parts of longer names (domains, paths, addresses), of words with a hyphen, and of words that end with an
@@ -14,10 +16,32 @@ LENGTHENED = re.compile(r"([aeiouy])\1\1|(.)\2\2$")
 WITHOUT_VOWELS = re.compile(r"[b-df-hj-np-tv-xz]{3,4}")
 PREFIXED = re.compile(r"([b-df-hj-np-tv-xz])(?!\1)[a-z]{4}")
 """The beginning of a name such as dmenu, of a letter and a word; who writes a letter too many writes the first one twice."""
-_CHAT = frozenset(
-    "afaik aka asap brb btw fyi gg haha hmm idk iirc imho imo irl jk lmao lol np ok omg pls plz rofl tbh thx ttyl ty".split()  # noqa: SIM905
-)
+_CHAT_LIST = """
+afaik afk aka asap bbl brb btw dm ffs fyi gg glhf gtg haha hmm hmu idc idk iirc ikr imho imo irl jk kk lmao lmfao lmk lol ngl nm np nvm ok
+omfg omg pls plz r rofl smh tbf tbh thx ttyl ty tysm u ur wp wtf wyd yw
+"""
+CHAT = frozenset(_CHAT_LIST.split())
 """Abbreviations of chats, which are written in small letters at the start of a sentence too."""
+_SPELT_OUT = {
+    "ok": ("okay",),
+    "pls": ("please",),
+    "plz": ("please",),
+    "r": ("are",),
+    "thx": ("thanks", "thank you"),
+    "ty": ("thank you",),
+    "u": ("you",),
+    "ur": ("your", "you're", "you are"),
+}
+"""What some of them mean. They may be replaced by this, and by nothing else."""
+_NOT_OF_YOU = frozenset({"am", "is", "was", "does", "has"})
+"""Forms of verbs that are wrong beside "u"."""
+_STOPPED = re.compile(r"(?<![\w.'’-])(?P<word>[^\W\d_]+(?:\.[^\W\d_]+)*)\.(?!\w|\.)(?:\s+(?P<next>\S+)|(?P<pause>[,;:)]))?")  # noqa: RUF001
+"""A word with a full stop, and what is behind it."""
+_SHORTENED = frozenset({"apt", "avg", "est", "ext", "max", "min", "org", "temp"})
+"""Frequent abbreviations that `is_abbreviation` does not know without a number behind them."""
+_LONGEST_SHORTENED, _SHORTENED_COUNT = 6, 128
+"""The most letters of another abbreviation, and the count in the n-grams that it is below."""
+_ET_AL = re.compile(r"\bet al\.,?\s\Z")
 _LETTERS = re.compile(r"[A-Za-z]+")
 _LONGEST_ABBREVIATION = 6
 _CAPITAL_INSIDE = re.compile(r"[a-z]+[A-Z]")
@@ -58,10 +82,10 @@ def _differ_by_letter(first: str, second: str) -> bool:
 
 def changes_name(edit: Edit) -> bool:
     """Whether an edit replaces or removes a technical name, a short word without vowels (dwm), or a lengthened word (sooo, yesss), takes
-    the first letter from a word such as dmenu, or gives a capital to a name or an abbreviation of chats in small letters (lol).
+    the first letter from a word such as dmenu, or gives a capital to a name in small letters.
     """
-    if edit.source.islower() and edit.text == edit.source.capitalize():
-        return edit.source in _CHAT or edit.source in technical_names()
+    if _adds_capital(edit):
+        return edit.source in technical_names()
     new, words = edit.text.lower(), [found.group().lower() for found in WORD.finditer(edit.text)]
     return any(
         word not in new
@@ -73,3 +97,54 @@ def changes_name(edit: Edit) -> bool:
         )
         for word in (found.group().lower() for found in WORD.finditer(edit.source))
     )
+
+
+def changes_chat(text: str, edit: Edit) -> bool:
+    """Whether an edit of `text` replaces an abbreviation of chats (see `misreads_chat`), gives one a capital or one to the beginning of a
+    text in small letters that has one, or puts a verb such as "is" beside "u".
+    """
+    if _words(text).isdisjoint(CHAT):
+        return False
+    if _adds_capital(edit):
+        return edit.source in CHAT or (edit.source != "i" and text.islower())
+    return misreads_chat(edit) or (bool(_words(edit.text) & _NOT_OF_YOU) and re.match(r" u\b", text[edit.end :]) is not None)
+
+
+def misreads_chat(edit: Edit) -> bool:
+    """Whether an edit replaces or removes an abbreviation of chats (omg), and does not write what it means (pls, please)."""
+    replaced = (_words(edit.source) & CHAT) - _words(edit.text)
+    return any(edit.source.lower() != word or edit.text.lower() not in _SPELT_OUT.get(word, ()) for word in replaced)
+
+
+def _adds_capital(edit: Edit) -> bool:
+    return edit.source.islower() and edit.text == edit.source.capitalize()
+
+
+def _words(text: str) -> set[str]:
+    return set(_LETTERS.findall(text.lower()))
+
+
+def changes_shortened(text: str, edit: Edit, ngrams: NgramModel | None) -> bool:
+    """Whether an edit of `text` changes an abbreviation that ends with a full stop (dept., approx.), but for capitals, or its stop; or the
+    number of the verb after "et al.". A short word with a stop within a sentence is one too, unless it is frequent in `ngrams`.
+    """
+    if edit.text == f"{edit.source}s" and _ET_AL.search(text, 0, edit.start):
+        return True
+    changed = apply_edits(text, [edit])
+    longer = len(changed) - len(text)
+    for found in _STOPPED.finditer(text, 0):
+        start, end = found.start(), found.end("word") + 1
+        if start < edit.end and edit.start < end and _is_shortened(found, ngrams):
+            new = changed[min(start, edit.start) : max(end, edit.end) + longer]
+            if text[start:end].lower() not in new.lower():
+                return True
+    return False
+
+
+def _is_shortened(found: re.Match[str], ngrams: NgramModel | None) -> bool:
+    word, following = found["word"], found["next"] or ""
+    if is_abbreviation(f"{word}.", following):
+        return True
+    if len(word) > _LONGEST_SHORTENED or not (found["pause"] or following[:1].islower() or following[:1].isdigit()):
+        return False
+    return word.lower() in _SHORTENED or (ngrams is not None and ngrams.count(word.lower()) < _SHORTENED_COUNT)

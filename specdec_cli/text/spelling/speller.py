@@ -11,7 +11,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
 from specdec_cli.text.protect.spans import without_protected
-from specdec_cli.text.spelling.kept_words import LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, technical_names
+from specdec_cli.text.spelling.kept_words import CHAT, LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, technical_names
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.spelling.phrases import phrase_edits
 
@@ -176,11 +176,13 @@ class Speller:
         return best._replace(score=SCORE_WEIGHT * (ratio - _CONFUSION)) if ratio > _CONFUSION else None
 
     def _is_known(self, word: str) -> bool:
-        """Whether a word is in the lexicon, also as a name or without a plural s, is frequent in the n-grams, or is a technical name."""
+        """Whether a word is in the lexicon, also as a name or without a plural s, is frequent in the n-grams, or is a technical name or an
+        abbreviation of chats.
+        """
         lower = word.lower()
         if lower in usual_misspellings():
             return False
-        if lower in technical_names() or lower.removesuffix("s") in technical_names():
+        if lower in CHAT or lower in technical_names() or lower.removesuffix("s") in technical_names():
             return True
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
         return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST
