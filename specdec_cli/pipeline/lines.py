@@ -211,8 +211,10 @@ class LineDecoder:
         """Whether the tokenizer lacks a character. The letters of the source language count as there if they are encoded as bytes: models
         read them often.
         """
+        if not self._tokenizer.lacks(character):
+            return False
         is_own = self._passthrough is not None and character in own_letters(self._passthrough.source)
-        return self._tokenizer.lacks(character) and not (is_own and self._tokenizer.has_bytes(character))
+        return not (is_own and self._tokenizer.has_bytes(character))
 
     def _with_drafts(self, drafts: Drafts, lines: Sequence[Untagged | None]) -> list[list[WholeSentence]]:
         """The sentences of each line, before they are cut, with the drafts that are found for them; none for a line that is copied."""

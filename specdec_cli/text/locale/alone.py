@@ -12,6 +12,7 @@ from specdec_cli.text.locale.quantities import (
     Languages,
     as_written,
     find_quantities,
+    has_digits,
     hidden,
     with_percent,
     without_dash_cents,
@@ -41,7 +42,7 @@ def written_alone(text: str, languages: Languages) -> str | None:
     for amounts in find_ranges(stripped, languages[0]) if own is not None and languages[0] != languages[1] else ():
         if amounts.text == stripped and amounts.dash and not amounts.is_scaled and stripped.count(amounts.sign) == 1:
             return text.replace(stripped, written_range(amounts, languages[1]))
-    if languages[0] == languages[1] or own is None or len(text) > _LONGEST_ALONE or not any(map(str.isdecimal, text)):
+    if languages[0] == languages[1] or own is None or len(text) > _LONGEST_ALONE or not has_digits(text):
         return None
     found, edits = find_quantities(text, languages[0]), list[Edit]()
     is_range, are_times = len(found) > 1, [each.kind == "time" for each in found]

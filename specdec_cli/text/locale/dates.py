@@ -38,6 +38,8 @@ _BEGIN = r"(?<![\w.,:/-])"
 _TOKEN = re.compile(r"(?P<number>\d+)(?:st|nd|rd|th)?(?!\w)|[^\W\d_]+")
 _BETWEEN_TOKENS = re.compile(r"[\s.,]*(?:[-\u2013]|\b(?:bis|zum|und|to|the|of|and|Uhr)\b)?[\s.,]*")
 _LONGEST_BEFORE = 16
+_IN_DATES = re.compile(r"[\d\u2013-]| bis ")
+"""What is in each date and range of dates that is looked for."""
 _LONGEST_RUN = 6
 _STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
 
@@ -265,7 +267,7 @@ def _after_noun(found: re.Match[str]) -> str:
 
 
 def _may_have_dates(text: str) -> bool:
-    return any(each.isdecimal() or each in "-\u2013" for each in text) or " bis " in text
+    return _IN_DATES.search(text) is not None
 
 
 @cache

@@ -21,6 +21,7 @@ SIGN_BEFORE, SIGN_AFTER = re.compile(rf"([{CURRENCIES}])[ \u00a0]?$"), re.compil
 _SIGN_AFTER_SCALE = re.compile(rf"{MULTIPLIER.pattern}{SIGN_AFTER.pattern}(?!\s?\d)", re.IGNORECASE)
 NO_TEXT = "\uffff"
 _DIGIT = "[0-9]"
+_ANY_DIGIT = re.compile(r"\d")
 _LABEL = re.compile(
     r"\b(?:versions?|ver|v|releases?|chapters?|chap|ch|sections?|sect?|figures?|figs?|tables?|tab|steps?|parts?|appendix|exercises?|examples?"
     r"|equations?|eqs?|pages?|pp?|clauses?|articles?|paragraphs?|par|rules?|levels?|numbers?|nos?|nr|items?|tasks?|rooms?|values?|updates?|patch|build"
@@ -140,7 +141,7 @@ class Quantity:
 def find_quantities(text: str, language: str) -> tuple[Quantity, ...]:
     """The quantities of a text in `language`, in order, outside of protected spans; none if the language has no known convention."""
     own = convention(language)
-    if own is None or not any(map(str.isdecimal, text)):
+    if own is None or not has_digits(text):
         return ()
     shown = unprotected(text, own)
     times = list(find_times(shown, own))
@@ -148,6 +149,11 @@ def find_quantities(text: str, language: str) -> tuple[Quantity, ...]:
     for found in _number_pattern(own).finditer(hidden(shown, [(time.start, time.end) for time in times])):
         numbers.append(_quantity(shown, found, own, numbers))
     return tuple(sorted([*times, *numbers], key=lambda each: each.start))
+
+
+def has_digits(text: str) -> bool:
+    """Whether a text has a decimal digit."""
+    return _ANY_DIGIT.search(text) is not None
 
 
 def written(quantity: Quantity, language: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.locale.quantities import Languages, value_of, with_sign
+from specdec_cli.text.locale.quantities import Languages, has_digits, value_of, with_sign
 from specdec_cli.text.locale.words import BESIDE_NUMBERS, CURRENCIES, CURRENCY_CODES, MULTIPLIER, REFERENCES, SCALES, Scale, currency_names
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
@@ -43,7 +43,7 @@ def spelled_out(text: str, language: str) -> str:
     Models know the words better, and may take the full stop of "Mio." for the end of the sentence. Only English and German are changed.
     """
     code, own = short_code(language), convention(language)
-    if code not in SCALES or own is None or not any(map(str.isdecimal, text)):
+    if code not in SCALES or own is None or not has_digits(text):
         return text
     for pattern, phrase in BESIDE_NUMBERS[code]:
         text = pattern.sub(phrase, text)
@@ -120,7 +120,7 @@ def lost_currencies(source: str, output: str, languages: Languages) -> list[str]
     """
     source_code, target_code = map(short_code, languages)
     lost = []
-    for sign in CURRENCIES if source_code != target_code and any(map(str.isdecimal, source)) else ():
+    for sign in CURRENCIES if source_code != target_code and has_digits(source) else ():
         names, there = currency_names(sign, source_code), currency_names(sign, target_code)
         named = rf"{_NAME_START}(?:{there}|{CURRENCY_CODES[sign]})(?!\w)"
         if not (names and there) or sign in output or re.search(named, output, re.IGNORECASE):
