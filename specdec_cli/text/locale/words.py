@@ -48,8 +48,13 @@ REFERENCES = (
     ("App.", "Anh."),
     ("para.", "Abs."),
     ("par.", "Abs."),
+    ("Chapter", "Kapitel"),
+    ("Section", "Abschnitt"),
+    ("Article", "Artikel"),
 )
-"""English and German abbreviations before the numbers of parts of a text. Several of one language may stand for one of the other."""
+"""English and German abbreviations, and words that models leave as they are, before the numbers of parts of a text. Several of one language
+may stand for one of the other.
+"""
 
 
 class Scale(NamedTuple):
