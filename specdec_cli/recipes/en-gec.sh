@@ -166,9 +166,14 @@ if [ -e "$text/pairs.docs.tsv" ]; then
     prepare docs
     documentation=(--data "$work/docs*4")
 fi
-specdec train-verifier "$work/patterned" --init "$work/later" --data "$work/quarter" --data "$work/usual*2" --data "$work/learners" \
-    --data "$work/patterns*4" "${documentation[@]}" --data "$work/chat*20" "${task[@]}" --recipe en-gec-whole \
-    --set optimizer.learning_rate=4e-4 --set run.max_updates=900 "${short[@]}"
+patterned() { # patterned NAME START UPDATES: train NAME from START on these
+    specdec train-verifier "$work/$1" --init "$work/$2" --data "$work/quarter" --data "$work/usual*2" --data "$work/learners" \
+        --data "$work/patterns*4" "${documentation[@]}" --data "$work/chat*20" "${task[@]}" --recipe en-gec-whole \
+        --set optimizer.learning_rate=4e-4 --set run.max_updates="$3" "${short[@]}"
+}
+patterned patterned later 900
+specdec convert "$work/later" "$work/latest" --average "$work/patterned*0.5" --force
+patterned again latest 800
 
 # The n-grams of all correct text, for the scores of edits.
 if [ ! -e "$work/text.tsv" ]; then
@@ -179,7 +184,7 @@ prepare text
 lexicon=()
 for file in ${LEXICON:-}; do lexicon+=(--lexicon "$file"); done
 cut -f2 "$work/text/train.tsv" > "$work/ngrams.txt"
-specdec convert "$work/later" "$work/en-gec" --average "$work/patterned*0.5" --ngrams "$work/ngrams.txt" \
+specdec convert "$work/latest" "$work/en-gec" --average "$work/again*0.5" --ngrams "$work/ngrams.txt" \
     "${lexicon[@]}" --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.1, -2.0]' \
     --set 'modes.balanced=[-0.2, -3.0]' --set 'modes.thorough=[-0.85, -3.0]' --set margins.thorough=1.0 \
     --set offsets.mark_inserted=0.15 --set offsets.mark_removed=-0.1 --set offsets.word_removed=-0.2 --set offsets.word_replaced=-0.4
