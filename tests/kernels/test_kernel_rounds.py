@@ -35,7 +35,7 @@ RULES = Constraints(most_copies=COPIES, forms=(FORMS, FORMS))
 
 
 def decoded(verifier: Verifier, drafter: Drafter, sentences: list[Sentence], rows: int) -> dict[int, list[int]]:
-    options = Decoding(batch_size=rows, max_length=8)
+    options = Decoding(batch_size=rows, max_length=6)
     return {each.number: each.ids for each in decode_with(verifier, drafter, sentences, options)}
 
 
@@ -57,7 +57,7 @@ def test_rounds_by_kernels_give_the_output_of_the_operators(kind: str) -> None:
 def test_beam_search_by_kernels_finds_the_hypotheses_of_the_operators(kind: str) -> None:
     model, sentences = tiny_transformer(decoder_layers=1, ends=0.3), make_sentences(4)
     rules = {"constrained": Constraints(min_length=3), "copies": RULES}.get(kind)
-    options = Decoding(search=BeamSearch(beam_size=3, n_best=3), batch_size=2, max_length=8)
+    options = Decoding(search=BeamSearch(beam_size=3, n_best=3), batch_size=2, max_length=6)
     expected = list(beam_search([Verifier(model, None, rules)], sentences, options))
     if kind == "copies":
         plain = beam_search([Verifier(model)], sentences, options)
@@ -101,7 +101,7 @@ def test_a_drafter_of_kernels_drafts_what_the_operators_draft(changes: dict[str,
 @torch.inference_mode()
 def test_the_forbidden_forms_are_those_of_the_constraint(drafted: int) -> None:
     model = tiny_transformer()
-    rows, seen = 12, 0
+    rows, seen = 6, 0
     for copies in (1, 2):
         rules = Constraints(most_copies=copies, forms=(FORMS, FORMS))
         verifier = Verifier(model, None, rules)
