@@ -13,7 +13,7 @@ from specdec_cli.text.locale.quantities import Span
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word
-from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_chat, changes_name, changes_shortened, misreads_chat
+from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_chat, changes_name, changes_shortened, has_chat
 from specdec_cli.text.spelling.ngrams import NgramModel
 
 Rejecting = Callable[[int, Edit, str], None]
@@ -84,7 +84,7 @@ def _of_other_words_than_names(edits: Sequence[Edit], context: Context) -> Seque
 def _without_changes_of_chat(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
     if not context.english:
         return edits
-    least = 0.0 if any(map(misreads_chat, edits)) else -inf  # what follows a misread word is less sure than its score
+    least = 0.0 if has_chat(context.text) else -inf  # the model is less sure beside words that it does not know than its scores say
     return [edit for edit in edits if not changes_chat(context.text, edit) and (edit.score is None or edit.score >= least)]
 
 

@@ -68,11 +68,9 @@ def corrector(pytestconfig: pytest.Config) -> LineCorrector:
 @pytest.mark.parametrize("patterns", [STOPPED, CHAT])
 def test_drawn_right_lines_stay(patterns: list[str], corrector: LineCorrector) -> None:
     draw = random.Random(60)
-    lines: list[str] = []
-    while len(lines) < DRAWN:
-        pattern = patterns[len(lines) % len(patterns)].strip()
-        line = re.sub(r"\{([^}]*)\}", lambda each: draw.choice(each[1].split("|")), pattern)
-        lines += [line] if line not in lines else []
+    drawn = (re.sub(r"\{([^}]*)\}", lambda each: draw.choice(each[1].split("|")), draw.choice(patterns).strip()) for _ in range(10 * DRAWN))
+    lines = list(dict.fromkeys(drawn))[:DRAWN]
+    assert len(lines) == DRAWN
     changed = [(line, found.text) for line in lines for found in corrector.correct([line]) if found.text != line]
     assert changed == []
 
@@ -91,6 +89,8 @@ def test_drawn_right_lines_stay(patterns: list[str], corrector: LineCorrector) -
         ("what are u doing", "what are", "What is", True),
         ("what is u doing", "is", "are", False),
         ("he go home", "he", "He", False),
+        ("we use R here", "R", "it", False),
+        ("the U.S. was there", "U.S.", "US", False),
     ],
 )
 def test_changes_of_chat(text: str, source: str, new: str, changes: bool) -> None:

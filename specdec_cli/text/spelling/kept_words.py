@@ -100,20 +100,31 @@ def changes_name(edit: Edit) -> bool:
 
 
 def changes_chat(text: str, edit: Edit) -> bool:
-    """Whether an edit of `text` replaces an abbreviation of chats (see `misreads_chat`), gives one a capital or one to the beginning of a
-    text in small letters that has one, or puts a verb such as "is" beside "u".
+    """Whether an edit of `text` replaces or removes an abbreviation of chats (omg) and does not write what it means (pls, please), gives
+    one a capital or one to the beginning of a text in small letters that has one, or puts a verb such as "is" beside "u".
     """
-    if _words(text).isdisjoint(CHAT):
+    if not has_chat(text):
         return False
     if _adds_capital(edit):
         return edit.source in CHAT or (edit.source != "i" and text.islower())
-    return misreads_chat(edit) or (bool(_words(edit.text) & _NOT_OF_YOU) and re.match(r" u\b", text[edit.end :]) is not None)
+    return _misreads_chat(edit) or (bool(_words(edit.text) & _NOT_OF_YOU) and re.match(r" u\b", text[edit.end :]) is not None)
 
 
-def misreads_chat(edit: Edit) -> bool:
-    """Whether an edit replaces or removes an abbreviation of chats (omg), and does not write what it means (pls, please)."""
-    replaced = (_words(edit.source) & CHAT) - _words(edit.text)
-    return any(edit.source.lower() != word or edit.text.lower() not in _SPELT_OUT.get(word, ()) for word in replaced)
+def has_chat(text: str) -> bool:
+    """Whether a text has an abbreviation of chats, such as omg."""
+    return bool(_chat(text))
+
+
+def _misreads_chat(edit: Edit) -> bool:
+    return any(
+        edit.source.lower() != word or edit.text.lower() not in _SPELT_OUT.get(word, ()) for word in _chat(edit.source) - _chat(edit.text)
+    )
+
+
+def _chat(text: str) -> set[str]:
+    """The abbreviations of chats in a text, in small letters; those of one letter must be written so: R is a language."""
+    words = (found.group() for found in WORD.finditer(text))
+    return {word.lower() for word in words if len(word) > 1 or word.islower()} & CHAT
 
 
 def _adds_capital(edit: Edit) -> bool:
