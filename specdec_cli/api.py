@@ -95,11 +95,18 @@ class Model(ABC, Generic[L, R]):
 
     @property
     def opened(self) -> Opened:
-        """The bundle, the engine and the machine, opened anew in a forked process. Raises SpecdecError after `close`."""
+        """The bundle, the engine and the machine, opened anew in a forked process. Raises SpecdecError after `close`, and UsageError if a
+        library is missing.
+        """
         if self._is_closed:
             raise SpecdecError(f"{self._arguments[0].name}: the model has been closed")
         if self._opened is None:
-            self._opened = open_engine(*self._arguments)
+            try:
+                self._opened = open_engine(*self._arguments)
+            except ModuleNotFoundError as error:
+                from specdec_cli.failures import lacking_library
+
+                raise lacking_library(error) or error from error
             self._lines = self._made(self._opened)
         return self._opened
 
@@ -412,7 +419,12 @@ def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:
-    """The lines of a text, and the end of each; after the last end of line, there is a last line, which may be empty."""
+    """The lines of a text, and the end of each; after the last end of line, there is a last line, which may be empty.
+
+    Raises TypeError for what is no text.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"a text is expected, not {type(text).__name__}")
     parts = _LINE_END.split(text)
     return parts[::2], [*parts[1::2], ""]
 

@@ -18,7 +18,7 @@ _CAUSES = {
     errno.ENOENT: "no such file",
     errno.EISDIR: "is a folder",
     errno.ENOTDIR: "not a folder",
-    errno.EEXIST: "exists, and is not a folder",
+    errno.EEXIST: "exists already",
 }
 """Messages for errors of the system, by number; others have the system's words."""
 
@@ -46,10 +46,9 @@ def exit_codes() -> Iterator[None]:
         # Typer would end the program without a message.
         raise RuntimeError("a process at the other end of a pipe has ended") from error
     except ModuleNotFoundError as error:
-        if not (lacking := lacking_requirements()):
+        if (lacking := lacking_library(error)) is None:
             raise
-        command = shlex.join([sys.executable or "python3", "-m", "pip", "install", *lacking])
-        raise _failed(f"this needs {error.name}, which a light install lacks: {command}", UsageError.exit_code) from error
+        raise _failed(str(lacking), lacking.exit_code) from error
     except (MemoryError, RuntimeError, ImportError, OSError) as error:
         if is_out_of_memory(error):
             raise _failed("out of memory; smaller batches, beams or blocks need less") from error
@@ -62,6 +61,14 @@ def exit_codes() -> Iterator[None]:
         if isinstance(error.__context__, BrokenPipeError):
             raise typer.Exit(0) from error
         raise
+
+
+def lacking_library(error: ModuleNotFoundError) -> UsageError | None:
+    """The error that says which command installs what a light install lacks; None if it lacks nothing of a full installation."""
+    if not (lacking := lacking_requirements()):
+        return None
+    command = shlex.join([sys.executable or "python3", "-m", "pip", "install", *lacking])
+    return UsageError(f"this needs {error.name}, which a light install lacks: {command}")
 
 
 def lacking_requirements() -> list[str]:

@@ -86,6 +86,8 @@ def test_lines_are_lazy() -> None:
 def test_a_text_keeps_its_line_ends(translator: Translator) -> None:
     assert translator.translate("Good morning!\r\n\n  Good night!") == "Guten Morgen!\r\n\n  Gute Nacht!"
     assert translator.translate("") == "" and translator.translate("\n") == "\n"
+    with pytest.raises(TypeError, match="a text is expected, not bytes"):
+        translator.translate(b"Good morning!")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not one text"):
         next(translator.lines("Good morning!"))
 

@@ -14,9 +14,8 @@ class Missing:
 sys.meta_path.insert(0, Missing())
 import specdec_cli.failures
 specdec_cli.failures._is_installed = lambda name: name not in {names}
-from specdec_cli.__main__ import main
-main()
 """
+COMMAND = f"{LIGHT}from specdec_cli.__main__ import main\nmain()"
 MISSING = {
     *("torch", "numpy", "sacremoses", "sacrebleu", "ctranslate2", "safetensors", "tokenizers", "huggingface_hub", "yaml", "lemminflect"),
     "pyyaml",
@@ -24,7 +23,7 @@ MISSING = {
 
 
 def run(*arguments: str, text: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", LIGHT.format(names=MISSING), *arguments]
+    command = [sys.executable, "-c", COMMAND.format(names=MISSING), *arguments]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -43,3 +42,17 @@ def test_a_missing_library_has_one_clear_error(arguments: list[str], library: st
     lines = result.stderr.splitlines()
     assert (result.returncode, len(lines)) == (2, 1)
     assert lines[0].startswith(f"specdec: error: this needs {library}, which a light install lacks: {sys.executable} -m pip install 'torch")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "words"),
+    [
+        ('"en-de", precision="float32"', "UsageError", "this needs torch, which a light install lacks"),
+        ('"nosuch"', "ModelError", "nosuch: not a folder, and no shipped bundle has that name"),
+    ],
+)
+def test_python_has_the_same_errors(arguments: str, kind: str, words: str) -> None:
+    code = f"{LIGHT.format(names=MISSING)}from specdec_cli import Translator\nTranslator({arguments})"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    last = result.stderr.splitlines()[-1]
+    assert last.startswith(f"specdec_cli.errors.{kind}: {words}"), result.stderr

@@ -166,23 +166,25 @@ def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
     The model is converted if the cache has no bundle of it. `chosen` may also name a bundle in the cache. None if there is no such
     model. Raises ModelError for a model that cannot be converted, and UsageError if a language is missing or unknown.
     """
-    from converters.conversion import ConversionOptions
-    from converters.formats import convert_model, find_format
     from specdec_cli.files import new_folder
-    from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.hub import fetch, is_hub_name
 
     path = Path(chosen.name)
+    if not path.exists():
+        if (models_folder() / path / "bundle.json").exists():
+            return models_folder() / path
+        if not is_hub_name(chosen.name):
+            return None
+    from converters.conversion import ConversionOptions
+    from converters.formats import convert_model, find_format
+    from specdec_cli.model.bundle import save_bundle
+
     if path.exists():
         if find_format(path) is None:
             return None
         title = path.resolve().name
-    elif (models_folder() / path / "bundle.json").exists():
-        return models_folder() / path
-    elif is_hub_name(chosen.name):
-        path, title = fetch(chosen.name, None, chosen.offline), chosen.name
     else:
-        return None
+        path, title = fetch(chosen.name, None, chosen.offline), chosen.name
     folder = models_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
     if not (folder / "bundle.json").exists():
         tell(f"{chosen.name}: converting to {folder}")
