@@ -27,6 +27,7 @@ RULE_FILES = (
     "text/segment",
     "text/tags",
     "text/edits.py",
+    "text/marks.py",
     "text/view.py",
 )
 """Folders and files of the code that reads files, takes sentences out of them, and makes the features of these."""

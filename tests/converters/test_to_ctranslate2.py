@@ -128,5 +128,5 @@ def test_force_replaces_only_ctranslate2_folders(make_bundle: Callable[..., Bund
 
 
 def test_an_unknown_quantization_is_refused(make_bundle: Callable[..., Bundle], tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="'int3'"):
+    with pytest.raises(UsageError, match="--quantization int3: not known"):
         to_ctranslate2(make_bundle(), tmp_path / "model", quantization="int3")

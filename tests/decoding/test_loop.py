@@ -210,7 +210,7 @@ def test_no_sentences_give_no_hypotheses() -> None:
 
 @pytest.mark.parametrize("block_size", [0, 7])
 def test_an_untrained_block_size_is_refused(block_size: int) -> None:
-    with pytest.raises(UsageError, match=f"block size {block_size}: .* 1 to 6"):
+    with pytest.raises(UsageError, match=f"--block-size {block_size}: .* 1 to 6"):
         Block(tiny_drafter(tiny_transformer()), block_size)
 
 
