@@ -250,8 +250,19 @@ def _variants(word: str) -> list[str]:
 
 
 def _usual_variants(word: str) -> set[str]:
-    """Those of the variants of `word` that are most frequently meant (see `_is_usual`)."""
-    return {new for new in _variants(word) if new and new != word and _is_usual(word, new)}
+    """Those of the variants of `word` that are most frequently meant (see `_is_usual`), which are made without the others."""
+    found = set[str]()
+    for place, letter in enumerate(word):
+        before, after = word[:place], word[place + 1 :]
+        if letter in _ALPHABET:
+            found.add(before + letter + letter + after)
+        if before.endswith(letter):
+            found.add(before + after)
+        if letter in _VOWELS:
+            found.update(before + vowel + after for vowel in _VOWELS)
+        if after:
+            found.add(before + after[0] + letter + after[1:])
+    return found - {word}
 
 
 def _is_usual(word: str, new: str) -> bool:

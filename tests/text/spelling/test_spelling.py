@@ -4,7 +4,7 @@ import pytest
 
 from specdec_cli.text.edits import apply_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
-from specdec_cli.text.spelling.speller import Lexicon, Speller
+from specdec_cli.text.spelling.speller import Lexicon, Speller, _is_usual, _usual_variants, _variants
 
 TEXT = [
     "They had an argument about the receipt.",
@@ -130,3 +130,8 @@ def test_the_context_chooses_among_corrections_and_gives_the_score(speller: Spel
 def test_a_frequent_misspelling_costs_less(speller: Speller) -> None:
     (doubled,), (changed,) = speller.edits("They had an arggument."), speller.edits("They had an arqument.")
     assert doubled.score is not None and changed.score is not None and doubled.score > changed.score
+
+
+@pytest.mark.parametrize("word", ["letter", "beleive", "ocurred", "aab", "it's", "caf\u00e9e", "goverment", "yyo", "ab"])
+def test_usual_variants_are_those_variants_that_are_usual(word: str) -> None:
+    assert _usual_variants(word) == {new for new in _variants(word) if new != word and _is_usual(word, new)}
