@@ -409,8 +409,7 @@ def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int
         return None
     from specdec_cli.memories.pairs import sentence_pairs
     from specdec_cli.memories.previous import PreviousVersion
-    from specdec_cli.pipeline.draft_gate import DraftGate
-    from specdec_cli.pipeline.drafts import Drafts
+    from specdec_cli.pipeline.drafts import DraftGate, Drafts
 
     split = translator.splits
     old = (sentence_pairs((Pair(*each) for each in pairs), split=split, whole=not split) for pairs, _ in earlier)

@@ -15,8 +15,7 @@ import specdec_cli
 from specdec_cli import Corrector, DecodingOptions, InputError, ModelError, SpecdecError, Translator, UsageError
 from specdec_cli.app import app
 from specdec_cli.memories.memory import open_memory
-from specdec_cli.pipeline.draft_gate import DraftGate
-from specdec_cli.pipeline.drafts import Drafts
+from specdec_cli.pipeline.drafts import DraftGate, Drafts
 
 ROOT = Path(__file__).parents[1]
 _BLOCK = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -20,8 +20,7 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.memory import open_memory
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
-from specdec_cli.pipeline.draft_gate import DraftGate
-from specdec_cli.pipeline.drafts import Drafts
+from specdec_cli.pipeline.drafts import DraftGate, Drafts
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.glossary import Glossary, read_glossaries

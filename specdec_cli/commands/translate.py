@@ -220,8 +220,7 @@ def _open_drafts(options: DraftOptions, model: "Translator", whole: Sequence[str
     from specdec_cli.memories.memory import open_memory
     from specdec_cli.memories.pairs import sentence_pairs
     from specdec_cli.memories.previous import PreviousVersion
-    from specdec_cli.pipeline.draft_gate import DraftGate
-    from specdec_cli.pipeline.drafts import Drafts
+    from specdec_cli.pipeline.drafts import DraftGate, Drafts
 
     gate, copies = DraftGate.for_batches(model.decoding.batch_size), options.exact_matches == "copy"
     if options.previous is not None:

@@ -3,10 +3,11 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.memories.found import FoundDraft
-from specdec_cli.pipeline.combinations import Scored, best_combinations
 from specdec_cli.pipeline.variants import Restored, Variant
 from specdec_cli.text.checks import BROKEN, has_broken_characters
 from specdec_cli.text.protect.stand_ins import fit_neighbours
@@ -24,6 +25,8 @@ from specdec_cli.text.shape import (
 )
 from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
+Scored = tuple[str, float]
+"""A text with its log probability."""
 _BROKEN = re.compile(rf"[ \u00a0]*{BROKEN}+")
 
 
@@ -215,3 +218,16 @@ def _texts(part: Hypothesis, decode: Callable[[Sequence[int]], str]) -> list[Sco
     ranked = sorted(part.alternatives, key=lambda each: each.log_probability)
     scores = {decode(each.ids): each.log_probability for each in ranked} or {decode(part.ids): part.score or 0.0}
     return sorted(scores.items(), key=lambda each: each[1], reverse=True)
+
+
+def best_combinations(options: Sequence[Sequence[Scored]], limit: int) -> list[tuple[tuple[str, ...], float]]:
+    """Return the `limit` best combinations of one text of each list, with the sums of their scores, best first; so are the lists.
+
+    The best combinations of the first lists are combined with the next list (Huang and Chiang 2005, "Better k-best Parsing").
+    """
+    found: list[tuple[tuple[str, ...], float]] = [((), 0.0)]
+    for own in options:
+        # i * j - 1 others are as good as the combination of the ranks i and j or better, so that i * j is at most `limit`.
+        pairs = (((*texts, text), total + score) for rank, (texts, total) in enumerate(found, 1) for text, score in own[: limit // rank])
+        found = nlargest(limit, pairs, key=itemgetter(1))
+    return found

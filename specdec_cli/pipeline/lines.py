@@ -10,8 +10,7 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText, Trying
-from specdec_cli.pipeline.draft_gate import PROBE
-from specdec_cli.pipeline.drafts import Drafts, first_bound
+from specdec_cli.pipeline.drafts import PROBE, Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.text_variants import variants_with

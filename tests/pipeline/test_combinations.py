@@ -5,7 +5,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.pipeline.combinations import best_combinations
+from specdec_cli.pipeline.decoded_text import best_combinations
 
 _LISTS = st.lists(st.lists(st.integers(-50, 0), min_size=1, max_size=5).map(lambda own: sorted(own, reverse=True)), max_size=4)
 

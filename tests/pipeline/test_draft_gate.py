@@ -1,7 +1,7 @@
 """Which drafts are left out, and that the output does not depend on it."""
 
 from specdec_cli.memories.found import FoundDraft
-from specdec_cli.pipeline.draft_gate import ALONE, ENOUGH, PAUSE, TOGETHER, DraftGate
+from specdec_cli.pipeline.drafts import ALONE, ENOUGH, PAUSE, TOGETHER, DraftGate
 
 SIMILAR, OTHER = FoundDraft("a", 95.0, "tm"), FoundDraft("a", 75.0, "tm")
 

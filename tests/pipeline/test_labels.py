@@ -9,8 +9,7 @@ import pytest
 from specdec_cli.errors import ModelError
 from specdec_cli.memories.memory import open_memory
 from specdec_cli.opening.models import SHIPPED
-from specdec_cli.pipeline.draft_gate import DraftGate
-from specdec_cli.pipeline.drafts import Drafts
+from specdec_cli.pipeline.drafts import DraftGate, Drafts
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.glossary import Glossary, Term
 from specdec_cli.text.labels import FILE, NAME, Labels
