@@ -41,14 +41,14 @@ from specdec_cli.training.data import SentencePair
 OUT = Path("check-gpu.json")
 """The file of the results, without another name."""
 SIZES, BURSTS = range(64), range(1, 9)
-"""Block sizes: those that the drafter was not trained for are drafted by lookup. Least rounds of a burst."""
+"""Block sizes, of which those above the drafter's largest one use lookup drafts; and smallest numbers of rounds of a burst."""
 Lines = Mapping[int, int | None]
-"""Batch sizes, and how many lines are decoded in batches of that size; None: all."""
+"""For each batch size, how many lines are decoded with it; None: all."""
 OF_SIZES: Lines = {512: None, 128: 128, 32: 64, 7: 21, 1: 4}
 OF_BURSTS: Lines = {32: 256, 1: 32}
 OF_OTHERS: Lines = {128: None, 1: 100}
-"""The lines of each block size, number of rounds of a burst, and other decoding; they are compared with greedy decoding of all lines one at
-a time, which comes first. Large batches are fast, so they have all lines.
+"""How many lines are checked for each block size, each number of rounds of a burst, and each other decoding. The outputs are compared with
+greedy decoding of all lines with batch size 1, which runs first. Large batches are fast, so they check all lines.
 """
 SECONDS = 330.0
 """Seconds after which no part begins: a run takes six minutes at most."""
@@ -185,8 +185,9 @@ class Check:
         return self._bundles[means]
 
     def engine(self, means: str, decoding: str, rows: int, size: int | None = None) -> Engine:
-        """An engine for a decoding in batches of `rows` sentences, with blocks of `size` tokens (0: greedy decoding; None: the toolkit
-        chooses). Those that the drafter was not trained for are of lookup.
+        """Make an engine. `rows` is the batch size and `size` the block size (0: greedy decoding; None: chosen automatically).
+
+        Block sizes above the one that the drafter was trained for use lookup drafts.
         """
         bundle, verifier = self.bundle(means)
         beam = BEAM if decoding == "beam" else None
@@ -199,7 +200,7 @@ class Check:
         return Engine(bundle, resolve(request, bundle), verifier=verifier)
 
     def sentences(self, count: int | None = None) -> list[Sentence]:
-        """The first `count` lines (None: all) as sentences; those that are too long are left out."""
+        """Return the first `count` lines (None: all) as encoded sentences, without those that are too long for the model."""
         if not self._sentences:
             bundle = self.bundle("kernels")[0]
             eos, longest = bundle.shape.eos, bundle.shape.max_positions - 16
@@ -208,7 +209,7 @@ class Check:
         return self._sentences[:count]
 
     def decode(self, means: str, rows: int, size: int) -> dict[str, Any]:
-        """Decode the lines twice, those of batches of 1 only the first FEW: counts of tokens and the speed of the second time."""
+        """Decode the lines twice (with batch size 1 only the first FEW lines), and return the counts and the speed of the second pass."""
         verifier, sentences = self.bundle(means)[1], self.sentences(FEW if rows == 1 else None)
         engine = self.engine(means, "specdec", rows, size)
         before = {} if verifier.graphs is None else vars(verifier.graphs.counts).copy()
@@ -410,7 +411,7 @@ def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
 
 
 def named(sentences: Sequence[Sentence]) -> str:
-    """Which lines `sentences` are, in words."""
+    """Return a text for the report that says which lines `sentences` are."""
     return f"{len(sentences)} of lines {sentences[0].number} to {sentences[-1].number}"
 
 

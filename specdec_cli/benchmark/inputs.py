@@ -140,7 +140,8 @@ def read_sample(limit: int | None = None, languages: tuple[str, str] = _LANGUAGE
 def read_gold(
     file: Path, source: Path | None = None, references: Sequence[Path] = (), limit: int | None = None, *, keep_tokens: bool = False
 ) -> Gold:
-    """Read the first `limit` (None: all) tokenised sentences and their corrections: of the M2 file `file`, or as `read_texts` does.
+    """Read at most `limit` tokenised sentences (None: all) with their reference corrections, from the M2 file `file`, or from text files as
+    `read_texts` does.
 
     The sentences to decode are detokenised, unless `keep_tokens`. Raises what `read_texts` raises, and UsageError if `source` is an M2
     file, which includes its corrections.

@@ -126,7 +126,7 @@ class Measured:
         return value
 
     def to_json(self) -> dict[str, Any]:
-        """The row as `bench --json` writes it; None stands for a value that was not measured."""
+        """Return the JSON object of this row for `bench --json`. The value None means: not measured."""
         record: dict[str, Any] = {"model": self.row.model} if self.row.model else {}
         record |= {"decoding": self.row.decoding, "settings": self.settings}
         record |= {name: _rounded(self.quality.get(name), 3) for name in dict.fromkeys(("bleu", "chrf", *self.quality))}

@@ -105,22 +105,22 @@ def timed(decode: Callable[[Sequence[str]], Sequence[Output]], lines: Sequence[s
 
 
 class Runner(ABC):
-    """Decodes the lines of `row` in this process, under the `conditions` of its bundle."""
+    """Decodes lines as one row of the benchmark asks, in this process. `conditions` has the model and the machine."""
 
     def __init__(self, conditions: Conditions, row: Row) -> None:
         self.conditions, self.row, self.on_gpu = conditions, row, conditions.machine.device == "cuda"
 
     @abstractmethod
     def prepare(self) -> dict[str, Any]:
-        """The settings with which the row is decoded, defaults resolved, by name, for the report."""
+        """Return the decoding settings of the row for the report, by name, with defaults replaced by actual values."""
 
     @abstractmethod
     def run(self, lines: Sequence[str]) -> Run:
-        """Decode `lines`, and measure time and memory: on a GPU its memory, else that of the process."""
+        """Decode `lines`, and measure the time and the peak memory, of the GPU if there is one, else of the process."""
 
 
 class BundleRunner(Runner):
-    """Decodes lines with a bundle, by the engine that `open_engine` opens for the row; the bundle for PyTorch is that which `load` returns.
+    """Decodes lines with a specdec model, by the engine that `open_engine` chooses for the row. `load` loads the model for PyTorch.
 
     Raises UsageError for a row that the bundle does not support.
     """
@@ -182,7 +182,7 @@ class BundleRunner(Runner):
         return {"encoder": encoder, "drafter": drafter, "verifier": counter.get_total_flops() - encoder - drafter}
 
     def engine(self, lines: Sequence[str] = ()) -> SentenceDecoder:
-        """A new engine, which decodes `lines`."""
+        """Make a new engine for the row. A row with `oracle_length` needs the `lines` that it will decode, to know their output lengths."""
         if self._opened is not None:
             return self.reference(lines)
         engine = NativeEngine(cast(BundleDescription, self.bundle), self.decoding, self.row.threads)
@@ -190,9 +190,9 @@ class BundleRunner(Runner):
         return engine
 
     def reference(self, lines: Sequence[str] = ()) -> "Engine":
-        """A new reference engine: over the passes of the native engine, where this decodes the row.
+        """Make a new reference engine. Where the native engine computes the row, its kernels compute the model here too.
 
-        With `row.oracle_length`, it gets the lengths of the greedy outputs of `lines` beforehand.
+        With `row.oracle_length`, the engine is given the lengths of the greedy outputs of `lines`.
         """
         from specdec_cli.engines.reference import Engine
 

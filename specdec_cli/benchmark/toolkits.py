@@ -27,7 +27,7 @@ LOOKED_UP = 10
 
 
 class Toolkit(Runner):
-    """Decodes lines by another toolkit. `tokenizer` encodes the sentences."""
+    """Decodes lines with another library than specdec. `tokenizer` encodes the sentences."""
 
     def __init__(self, conditions: Conditions, row: Row, tokenizer: Tokenizer) -> None:
         super().__init__(conditions, row)
@@ -125,8 +125,10 @@ def transformers_problem(row: Row, model: ModelChoice) -> str | None:
 
 
 class TransformersRunner(Toolkit):
-    """Decodes lines by `generate` of transformers with the model of the Hugging Face hub from which the bundle of the other rows was
-    converted. It computes in the precision of the conditions, in float32 for int8. Prompt lookup decodes sentences one by one.
+    """Decodes lines with the function `generate` of the transformers library.
+
+    The model is the Hugging Face model from which the bundle of the other rows was converted. The precision is that of `conditions`, but
+    float32 in place of int8. With prompt lookup, the batch size is 1.
     """
 
     def __init__(self, conditions: Conditions, row: Row) -> None:

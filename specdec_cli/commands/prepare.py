@@ -24,7 +24,7 @@ from specdec_cli.text.corpus.parallel import Pair, read_pairs, read_tsv
 _cleaning_option = partial(typer.Option, rich_help_panel="Cleaning")
 FORMAT = 1
 USUAL_SIZE = 8000
-"""The default size of a vocabulary, which is smaller if the text has fewer subwords."""
+"""The default vocabulary size. The vocabulary becomes smaller if the text has fewer different subwords."""
 
 _FLAGS: dict[str, Any] = {
     "source": typer.Option("--source", metavar="FILE", help="Source lines, instead of TSV; with --target. Repeatable."),
@@ -130,7 +130,7 @@ class PrepareOptions(OptionGroup):
 
     @property
     def rules(self) -> CleaningRules:
-        """The rules by which pairs are kept, dropped and changed."""
+        """The cleaning rules: which sentence pairs are kept, and how their text is rewritten."""
         return CleaningRules(
             domains=frozenset(self.domain or ()),
             minimum_length=self.min_characters,

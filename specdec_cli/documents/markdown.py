@@ -13,7 +13,7 @@ from specdec_cli.documents.json_file import in_double_quotes
 from specdec_cli.documents.reading import decode, load_library
 from specdec_cli.documents.segments import Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import ends_sentence, with_lines
-from specdec_cli.documents.yaml_file import in_single_quotes, plain
+from specdec_cli.documents.yaml_file import COMMENT_OR_FIELD, in_single_quotes, plain
 from specdec_cli.errors import InputError
 from specdec_cli.text.protect.spans import CODE, FORMULA, TAG_ATTRIBUTES
 from specdec_cli.text.tags.markup import RAISED
@@ -194,7 +194,6 @@ _VALUE = re.compile(
     re.MULTILINE,
 )
 """A field with a value on its line. Values with escapes, with comments and on several lines are kept."""
-_COMMENT_OR_FIELD = re.compile(r"\s#|:(?:\s|$)")
 
 
 def front_matter_end(content: str) -> int:
@@ -210,7 +209,7 @@ def front_matter_segments(content: str) -> Iterator[Segment]:
         return
     for found in _VALUE.finditer(content, *front.span("lines")):
         kind = found.lastgroup or ""
-        if kind == "plain" and (front[1] == "+++" or _COMMENT_OR_FIELD.search(found[kind])):
+        if kind == "plain" and (front[1] == "+++" or COMMENT_OR_FIELD.search(found[kind])):
             continue
         builder = SegmentBuilder(content)
         builder.text(*found.span(kind))

@@ -19,11 +19,9 @@ _CONTROLS = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 _ARGUMENT = re.compile(r"\{\d")
 """An argument of a message of Java, in which an apostrophe is written twice."""
 _LEAST_WIDTH = 40
-_SETTING = re.compile(
-    r"^[ \t]*(?![#;\[])[^=\r\n]+?[ \t]*=[ \t]*"
-    r"(?:\"(?P<quoted>(?:[^\"\\\r\n]|\\.)*+)\"|(?P<bare>[^\r\n]*?))[ \t]*(?:[ \t][#;][^\r\n]*)?\r?$",
-    re.MULTILINE,
-)
+_LINE = re.compile(r"[^\r\n]+")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*+)"(?:[ \t]+[#;].*|[ \t]*)')
+_COMMENT = re.compile(r"[ \t][#;]")
 _NAME = re.compile(r"[a-z0-9_.:/*-]+|(?i:true|false|yes|no|on|off|none|null)")
 """A value without quotation marks that is a setting, and no text."""
 _QUOTE = re.compile(r'\\"')
@@ -85,15 +83,28 @@ def read_ini(source: Source) -> TextDocument:
     encoding = marked_encoding(source.data) or "utf-8"
     content = decode(source.data, source.name, encoding)
     segments = list[Segment]()
-    for found in _SETTING.finditer(content):
-        kind = "bare" if found["quoted"] is None else "quoted"
-        if kind == "quoted" or not _NAME.fullmatch(found["bare"]):
-            begin, finish = found.span(kind)
-            if kind == "quoted":
-                segments += value_segments(unescaped(content, begin, finish, _QUOTE, lambda _: '"'), Layout(escape=_in_quotes))
-            else:
-                segments += value_segments([(content[begin:finish], begin, finish, "text")], Layout())
+    for begin, finish, is_quoted in _settings(content):
+        if is_quoted:
+            segments += value_segments(unescaped(content, begin, finish, _QUOTE, lambda _: '"'), Layout(escape=_in_quotes))
+        elif not _NAME.fullmatch(content, begin, finish):
+            segments += value_segments([(content[begin:finish], begin, finish, "text")], Layout())
     return TextDocument(source, content, segments, encoding)
+
+
+def _settings(content: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield begin and end of each value, without the comment behind it, and whether it is between quotation marks, which are outside."""
+    for line in _LINE.finditer(content):
+        key, sign, value = line[0].partition("=")
+        if not sign or key.lstrip()[:1] in ("", "#", ";", "["):
+            continue
+        after, end = line.start() + len(key) + 1, line.end()
+        begin = after + len(value) - len(value.lstrip())
+        if quoted := _QUOTED.fullmatch(content, begin, end):
+            yield *quoted.span(1), True
+            continue
+        comment = _COMMENT.search(content, after, end)
+        text = content[begin : comment.start() if comment else end].rstrip()
+        yield begin, begin + len(text), False
 
 
 def _in_quotes(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Tables as text (CSV): the cells are texts, but for those of the first row, which has the names of the columns."""
+"""CSV tables: each cell is a text, except in the first row, which has the names of the columns."""
 
 import csv
 import re
@@ -14,15 +14,15 @@ from specdec_cli.errors import InputError
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 20
-"""Rows by which the delimiter is chosen."""
+"""The number of rows from which the delimiter is detected."""
 _DOUBLED = re.compile('""')
 
 
 def read_table(source: Source) -> TextDocument:
-    """Parse a table with any of the delimiters comma, semicolon, tab and |, whichever divides the first rows into equal numbers of cells.
+    """Parse a CSV table. The delimiter (comma, semicolon, tab or |) is detected from the first rows.
 
-    The first row is read too if it is the only one, and with `source.redo`. An output gets quotation marks where it needs some. Raises
-    InputError, naming the line, for a quotation mark that is not closed, and for text after one.
+    The first row is translated too if it is the only row, or with `source.redo`. An output is put between quotation marks where CSV
+    requires it. Raises InputError, naming the line, for a quotation mark that is not closed, and for text after a closing one.
     """
     encoding = marked_encoding(source.data) or "utf-8"
     content = decode(source.data, source.name, encoding)
@@ -54,7 +54,7 @@ def _bare(text: str, delimiter: str) -> str:
 
 
 def _delimiter(content: str) -> str:
-    """The delimiter that divides the first rows into the most cells, equally many in each; a comma if none does."""
+    """Return the delimiter with which the first rows all have the same, and the largest, number of cells; a comma if there is none."""
 
     def columns(delimiter: str) -> int:
         rows = csv.reader(content[:100_000].splitlines(keepends=True), delimiter=delimiter)

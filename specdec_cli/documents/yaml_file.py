@@ -32,7 +32,8 @@ _ESCAPED_LINE_BREAK = re.compile(r"(?<!\\)(?:\\\\)*(?P<break>\\n)")
 _NONE = re.compile(r"(?!)")
 _UNSAFE = re.compile(r"[\s\"'\[\]{},&*!|>%@`#?:-]|(?:true|false|yes|no|on|off|y|n|null|~|=|<<|[\d.+-].*)$", re.IGNORECASE)
 """The beginning of a value that must be between quotation marks to be text."""
-_COMMENT_OR_FIELD = re.compile(r"\s#|:(?:\s|$)")
+COMMENT_OR_FIELD = re.compile(r"\s#|:(?:\s|$)")
+"""What a value without quotation marks may not have: the beginning of a comment, or the end of a key."""
 _FLOW = re.compile(r"[\[\]{},]")
 
 
@@ -57,7 +58,7 @@ _IN_QUOTES: dict[str, Callable[[str], str]] = {"'": in_single_quotes, '"': in_do
 
 def plain(text: str, *, is_flow: bool = False) -> str:
     """`text` as a value without quotation marks, or between them where it needs some; `is_flow`: in brackets or braces."""
-    needs = _UNSAFE.match(text) or _COMMENT_OR_FIELD.search(text) or (is_flow and _FLOW.search(text))
+    needs = _UNSAFE.match(text) or COMMENT_OR_FIELD.search(text) or (is_flow and _FLOW.search(text))
     return f'"{in_double_quotes(text)}"' if needs else text
 
 

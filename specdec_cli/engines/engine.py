@@ -61,8 +61,9 @@ class SentenceDecoder(Protocol):
         """
 
     def measured_costs(self) -> Costs:
-        """The costs of rounds on this machine, without drafts and with those of a trained drafter, measured now: of one row by all threads
-        of the engine.
+        """Measure how long a decoding round takes on this machine, with and without drafts of the trained drafter. Nothing is cached.
+
+        A batch of one sentence is computed by all threads of the engine.
         """
 
     def with_rule(self, rule: Exact | Sampled) -> "SentenceDecoder":

@@ -223,7 +223,7 @@ class Engine:
         """None: engines of PyTorch do not share weights."""
 
     def measured_costs(self) -> Costs:
-        """The costs of rounds with the drafter, and without it, measured now."""
+        """Measure how long a decoding round takes with the drafter and without it."""
         return measure_costs(self.verifier, self.drafter, self.decoding.block_size)
 
     def with_rule(self, rule: Exact | Sampled) -> Self:

@@ -70,7 +70,7 @@ def _score(
 
 @triton.jit
 def _exponentials(scores, top):
-    """The sum of the exponentials of each row of `scores` less its largest one, `top`."""
+    """For each row of `scores`, the sum of exp(score - top), where `top` has the largest score of each row."""
     top = tl.where(top == -float("inf"), 0.0, top)
     return tl.sum(tl.exp(scores - top[:, None]), 1)
 

@@ -203,7 +203,7 @@ def test_apostrophes_of_messages_with_arguments_are_doubled() -> None:
 
 def test_settings_that_are_no_text_are_kept() -> None:
     data = b"; a comment = here\n[Main part]\nlevel = debug\nactive = Yes\npath=/usr/lib\n"
-    data += b'title = The old house ; note\nhint="Say \\"yes\\""\nn = 5\n'
+    data += b'title = The old house ; note\nhint="Say \\"yes\\""  # a note\nn = 5\nempty = ; no value\n'
     document = read_document(Source(data, "a.ini"), "ini")
     assert [segment.text for segment in document.segments] == ["The old house", 'Say "yes"']
     found = document.translated(["Das alte Haus", 'Sag "ja"'])
@@ -256,7 +256,7 @@ WORST: dict[Format, Callable[[int], bytes]] = {
     "json": lambda size: b'["' + b"\\\\" * size + b'"' + b',"a"' * size + b"]",
     "yaml": lambda size: b"a: " + b"'" + b"''" * size + b"'\nb:" + b" x\n " * size,
     "properties": lambda size: b"a=" + b"\\\\" * size + b"\nb = c \\\n" * size + b"\nx" * size,
-    "ini": lambda size: b"a = " + b'"' * size + b"\n" + b"a = \t " * size + b"\n" + b'a="' + b"\\" * size,
+    "ini": lambda size: b"a = " + b'"' * size + b"\n" + b"a = \t " * size + b"\n" + b'a="' + b"\\" * size + b"\na = x" + b" " * size + b"y",
     "csv": lambda size: b'a,"' + b'""' * size + b'"\n' + b"," * size + b"\n" + b"a;b|c,\t" * size,
 }
 
