@@ -205,7 +205,7 @@ complete -c specdec -n '__fish_seen_subcommand_from bench' -s q -l quiet -d 'Pri
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l offline -d 'Never use the network'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -F
-complete -c specdec -n '__fish_seen_subcommand_from prepare' -l source -r -F -d 'Source lines, instead of TSV'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l source -r -F -d 'Source lines, beside or instead of TSV'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l target -r -F -d 'Target lines, one for each line of --source'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l vocabulary-size -x -d 'Subwords to train'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l tokenizer -r -F -d 'Use this vocabulary instead of training one'

@@ -79,15 +79,15 @@ def check_sizes(path: Path, weights: Mapping[str, Any]) -> None:
             raise ModelError(f"{path}: {name!r} has shape {tuple(value.shape)}, but fewer values are stored")
 
 
-def find_weights(path: Path, inside: Iterable[Path]) -> Path:
+def find_weights(path: Path, inside: Iterable[Path], expected: str) -> Path:
     """`path` if it is a file; if it is a folder, the only element of `inside`, the weight files found in it.
 
-    Raises ModelError for a folder with no weight file or several.
+    Raises ModelError for a folder with several weight files or none; `expected` says in words which file should be there.
     """
     found = [path] if path.is_file() else sorted(inside)
     if len(found) != 1:
-        what = f"several models ({', '.join(each.name for each in found)}); name one" if found else "no model"
-        raise ModelError(f"{path}: {what}")
+        several = f"several models ({', '.join(each.name for each in found)}); name one"
+        raise ModelError(f"{path}: {several if found else f'no model; {expected} is expected in this folder'}")
     return found[0]
 
 

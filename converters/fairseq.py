@@ -375,7 +375,7 @@ def from_fairseq(
     `decoder_layers` (from 0; default: all) are kept. Raises ModelError for unreadable or missing files and, naming each of them, for
     settings that are not supported, and UsageError for an unknown language.
     """
-    checkpoint = find_weights(path, path.glob(_FILES))
+    checkpoint = find_weights(path, path.glob(_FILES), "a checkpoint of fairseq (*.pt)")
     settings, shape, weights = _read(checkpoint)
     if decoder_layers is not None:
         shape, weights = keep_decoder_layers(shape, weights, decoder_layers)

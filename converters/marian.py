@@ -348,7 +348,7 @@ def from_marian(
     transformers), Marian's have 1e-6. Raises ModelError for unreadable or missing files and, naming each of them, for options that
     are not supported, and UsageError for an unknown language.
     """
-    model = find_weights(path, _models(path))
+    model = find_weights(path, _models(path), "an npz file of Marian with its settings")
     settings, weights = _read(model)
     files = find_vocabularies(model.parent)
     vocabularies = [read_vocabulary(file) for file in files]

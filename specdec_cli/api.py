@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -239,7 +238,13 @@ class Translator(Model[LineTranslator, Translation]):
         tell: Tell = silent,
     ) -> None:
         terms = [Term(*each) for each in glossary.items()] if isinstance(glossary, Mapping) else read_glossaries(glossary)
-        make = partial(LineTranslator.of_bundle, split=split, terms=with_kept(terms, keep), labels=labels)
+        kept = with_kept(terms, keep)
+
+        def make(engine: SentenceDecoder, bundle: Described) -> LineTranslator:
+            if bundle.info.task == "correct":
+                raise UsageError(f"{model} corrects text; open it with Corrector")
+            return LineTranslator.of_bundle(engine, bundle, split=split, terms=kept, labels=labels)
+
         name = None if model is None else str(model)
         choice = chosen_translator(name, source_language, target_language, offline=offline)
         machine = _machine(device, precision, engine, threads, batch_size, offline)
@@ -334,7 +339,7 @@ class Corrector(Model[LineCorrector, Correction]):
         ignored = IgnoredEdits.of((*ignore, *listed), (), ignore_categories)
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineCorrector:
-            check_corrects(str(model), bundle.info)
+            check_corrects(str(model), bundle.info, "; open it with Translator")
             return LineCorrector.of_bundle(engine, bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split)
 
         machine = _machine(device, precision, engine, threads, batch_size, offline)
@@ -376,10 +381,10 @@ class Corrector(Model[LineCorrector, Correction]):
         return document.corrected([segment.fitted(each.edits) for segment, each in zip(document.segments, found, strict=True)])
 
 
-def check_corrects(model: str, info: BundleInfo) -> None:
-    """Raise UsageError for a bundle that translates to another language; `model` is its name in the message."""
+def check_corrects(model: str, info: BundleInfo, advice: str = "") -> None:
+    """Raise UsageError for a bundle that translates to another language; `model` is its name in the message, which ends with `advice`."""
     if info.task == "translate" and info.source_language != info.target_language:
-        raise UsageError(f"{model} translates, {info.source_language} to {info.target_language}, and cannot correct text")
+        raise UsageError(f"{model} translates, {info.source_language} to {info.target_language}, and cannot correct text{advice}")
 
 
 def _machine(

@@ -143,8 +143,10 @@ def test_wrong_arguments_have_errors_of_the_package(translator: Translator, tmp_
         Translator("en-de", batch_size=0)
     with pytest.raises(UsageError, match="nothing"):
         Translator("en-de", options=DecodingOptions(decoding="nothing"))
-    with pytest.raises(UsageError, match="cannot correct"):
+    with pytest.raises(UsageError, match="en-de translates, en to de, and cannot correct text; open it with Translator"):
         Corrector("en-de")
+    with pytest.raises(UsageError, match="en-gec corrects text; open it with Corrector"):
+        Translator("en-gec")
     with pytest.raises(UsageError, match="alternatives"):
         Corrector(mode="careful", min_score=1.0)
     with pytest.raises(UsageError, match="format 'pdf'"):

@@ -27,7 +27,7 @@ USUAL_SIZE = 8000
 """The default vocabulary size. The vocabulary becomes smaller if the text has fewer different subwords."""
 
 _FLAGS: dict[str, Any] = {
-    "source": typer.Option("--source", metavar="FILE", help="Source lines, instead of TSV; with --target. Repeatable."),
+    "source": typer.Option("--source", metavar="FILE", help="Source lines, beside or instead of TSV; with --target. Repeatable."),
     "target": typer.Option("--target", metavar="FILE", help="Target lines, one for each line of --source. Repeatable."),
     "vocabulary_size": typer.Option(
         "--vocabulary-size", metavar="N", min=300, help="Subwords to train.", show_default="8000, or as many as the text has"

@@ -147,3 +147,7 @@ def test_missing_parts_are_named(checkpoint: Path, tmp_path: Path) -> None:
         from_fairseq(tmp_path)
     # The folder is recognised, so that the error about several models is shown.
     assert is_fairseq(path) and is_fairseq(tmp_path)
+    for file in tmp_path.glob("*.pt"):
+        file.unlink()
+    with pytest.raises(ModelError, match=rf"{tmp_path}: no model; a checkpoint of fairseq \(\*\.pt\) is expected in this folder"):
+        from_fairseq(tmp_path)
