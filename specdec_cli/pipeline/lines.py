@@ -30,9 +30,9 @@ from specdec_cli.text.view import Untagged
 
 Warn = Callable[[int, str], None]
 Languages = tuple[str, str]
+"""Source and target language of a model; "" if unknown."""
 _SPAN = 8
 """The most tokens that a protected span counts for: the model reads a short name in its place."""
-"""Source and target language of a model; "" if unknown."""
 
 
 class LineDecoder:
