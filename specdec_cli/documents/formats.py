@@ -1,5 +1,6 @@
 """The formats: their names, the endings of files of each, and what parses them."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -8,7 +9,9 @@ from specdec_cli.text.io.lines import COMPRESSED
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document, Source
 
-Format = Literal["lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx", "json", "yaml", "properties", "ini", "csv"]
+Format = Literal[
+    "lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx", "json", "yaml", "properties", "ini", "csv", "android", "strings"
+]
 FORMATS: tuple[Format, ...] = get_args(Format)
 """The names of all formats."""
 LINES, TEXT, *DOCUMENTS = FORMATS
@@ -25,13 +28,18 @@ _ENDINGS = {
     "arb": "json",
     "yml": "yaml",
 }
-ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS))
+_ANDROID = re.compile(r"(?:strings\w*|\w*strings|arrays|plurals)\.xml", re.IGNORECASE)
+"""The names of Android's resources with texts; in a folder such as values-de, all XML files are resources."""
+_ANDROID_FOLDER = re.compile(r"values(?:-.+)?")
+ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS) if ending != "android")
 """The endings of the names of text files and documents, with the dot."""
 
 
 def format_of(path: Path) -> Format:
-    """The format of a file by its ending, without that of compression; "lines" for an ending that is not known."""
+    """The format of a file by its ending, without that of compression, or by its whole name; "lines" for one that is not known."""
     name = path.with_suffix("") if path.suffix in COMPRESSED else path
+    if _ANDROID.fullmatch(name.name) or (name.suffix == ".xml" and _ANDROID_FOLDER.fullmatch(name.parent.name)):
+        return "android"
     ending = name.suffix.lower().removeprefix(".")
     found = _ENDINGS.get(ending, ending)
     return next((name for name in FORMATS if name == found), LINES)
@@ -87,4 +95,12 @@ def read_document(source: "Source", format: str) -> "Document":
             from specdec_cli.documents.tables import read_table
 
             return read_table(source)
+        case "android":
+            from specdec_cli.documents.app_strings import read_android
+
+            return read_android(source)
+        case "strings":
+            from specdec_cli.documents.app_strings import read_strings
+
+            return read_strings(source)
     raise ValueError(f"{format}: not a format of documents")

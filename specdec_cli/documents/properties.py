@@ -7,7 +7,7 @@ from dataclasses import replace
 from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.reading import decode, marked_encoding
 from specdec_cli.documents.segments import Layout, Segment
-from specdec_cli.documents.values import unescaped, value_segments
+from specdec_cli.documents.values import escaped_units, of_escaped_units, unescaped, value_segments
 
 _PROPERTY = re.compile(
     r"^[ \t\f]*(?![#!])(?:[^\\:=\s]|\\.)+[ \t\f]*[:=]?[ \t\f]*(?P<value>(?:[^\\\r\n]|\\(?:\r\n|[\s\S]))*+)", re.MULTILINE
@@ -53,7 +53,7 @@ def _of_property(content: str, begin: int, finish: int, largest: int) -> Iterato
 
     def escape(text: str) -> str:
         text = text.replace("\\", "\\\\").replace("'", "''" if is_message else "'")
-        return "".join(each if ord(each) <= largest else _units(each) for each in text)
+        return "".join(each if ord(each) <= largest else escaped_units(each) for each in text)
 
     layout = Layout(escape=escape)
     if continued := _CONTINUED.search(value):
@@ -63,18 +63,12 @@ def _of_property(content: str, begin: int, finish: int, largest: int) -> Iterato
     return iter(value_segments(unescaped(content, begin, finish, _ESCAPE_OF_MESSAGE if is_message else _ESCAPE, _undone), layout))
 
 
-def _units(character: str) -> str:
-    r"""The escape \uXXXX of a character, or the two of one that has two code units of UTF-16."""
-    data = character.encode("utf-16-be")
-    return "".join(f"\\u{data[place : place + 2].hex()}" for place in range(0, len(data), 2))
-
-
 def _undone(escape: re.Match[str]) -> str:
     text = escape[0]
     if text == "''":
         return "'"
     if text[1] == "u" and len(text) > 2:
-        return bytes.fromhex(text.replace("\\u", "")).decode("utf-16-be", "replace")
+        return of_escaped_units(text)
     return "" if text[1] in "\r\n" else _CONTROLS.get(text[1], text[1])
 
 

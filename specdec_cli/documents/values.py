@@ -35,6 +35,17 @@ def value_segments(parts: Iterable[Part], layout: Layout) -> list[Segment]:
     return found if is_one or layout.quoted is None else []
 
 
+def escaped_units(character: str, mark: str = "\\u") -> str:
+    r"""The escape \uXXXX of a character, or the two of one that has two code units of UTF-16; `mark` is what is before the digits."""
+    data = character.encode("utf-16-be")
+    return "".join(f"{mark}{data[place : place + 2].hex()}" for place in range(0, len(data), 2))
+
+
+def of_escaped_units(escapes: str) -> str:
+    r"""The text of escapes such as \u00e9, or \U00e9."""
+    return bytes.fromhex(re.sub(r"\\[uU]", "", escapes)).decode("utf-16-be", "replace")
+
+
 def _texts(text: str) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each line, without the syntax of a message with forms."""
     position = 0

@@ -175,12 +175,12 @@ class OpenDocument:
 async def open_document(upload: Upload, limits: DocumentLimits) -> AsyncIterator[OpenDocument]:
     """Start a process for a document inside the block; at its end the process is killed, whatever it does, and has ended.
 
-    Raises RequestError for a name with another ending than `ENDINGS`, and for a file with too many bytes.
+    Raises RequestError for a file that is no document by its name, and for one with too many bytes.
     """
     name = base_name(upload.name)
-    if Path(name).suffix.lower() not in ENDINGS:
-        raise RequestError(400, f"Invalid request: file format not supported; {', '.join(ENDINGS)} are")
     form = formats.format_of(Path(name))
+    if Path(name).suffix.lower() not in ENDINGS and form != "android":
+        raise RequestError(400, f"Invalid request: file format not supported; {', '.join(ENDINGS)} are, and Android's strings.xml")
     if form != "docx" and len(upload.data) > limits.bytes:
         raise RequestError(413, f"Invalid request: {name} has more than {limits.bytes} bytes")
     order = Order(name, form, limits.characters, limits.memory, limits.seconds, os.getpid())
