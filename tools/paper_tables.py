@@ -29,17 +29,6 @@ BUSY = 0.1
 EDIT_RATIOS = (0.0, 0.05, 0.1, 0.2, 0.4, 10.0)
 """The upper ends, inclusive, of the ranges of edit ratios for which speedups are given; the first range holds the unedited lines."""
 LEFT_TO_RIGHT, BOTH_ENDS = "beam, beam size 5", "bidirectional, beam size 5"
-ENDS = {
-    "all": (59.8, 59.9, 18.9, 18.2),
-    "first 5": (53.8, 53.8, 16.8, 16.2),
-    "first 10": (49.1, 49.0, 15.1, 14.5),
-    "first 15": (45.1, 45.0, 13.7, 13.2),
-    "last 5": (62.9, 64.5, 14.7, 15.3),
-    "last 10": (62.2, 63.0, 16.5, 16.8),
-    "last 15": (61.8, 62.2, 16.7, 16.6),
-}
-"""Imamura and Sumita 2020, Table 3 (WMT-14), by part of the output: precision in per cent of 1-grams, from left to right and from both
-ends, and the same of 4-grams."""
 BUNDLES = "BUNDLES/"
 _HEADERS = {column.key: (column.header, column.spec) for column in COLUMNS} | {
     key: (title, ",.3f" if key == "edit_ratio" else ",.2f") for key, title in METRICS.items()
@@ -78,8 +67,7 @@ def _declared() -> dict[str, Any]:
 @cache
 def runs() -> Mapping[str, Run]:
     """All runs by name, in the order of papers.toml."""
-    values = _declared()["runs"].items()
-    return {name: Run(name, one["label"], tuple(shlex.split(one["command"])), one.get("needs", "")) for name, one in values}
+    return {name: Run(name, **(one | {"command": tuple(shlex.split(one["command"]))})) for name, one in _declared()["runs"].items()}
 
 
 @cache
@@ -89,6 +77,12 @@ def tables() -> Mapping[str, tuple[tuple[str, ...], tuple[PaperRow, ...]]]:
         name: (tuple(table["columns"]), tuple(PaperRow(named, ours, tuple(published)) for named, ours, *published in table["rows"]))
         for name, table in _declared()["tables"].items()
     }
+
+
+def published_ends() -> Mapping[str, Sequence[float]]:
+    """The precisions of `[ends]` of papers.toml, in per cent, by part of the output."""
+    found: Mapping[str, Sequence[float]] = _declared()["ends"]
+    return found
 
 
 def stored(name: str) -> Stored | None:
@@ -108,18 +102,15 @@ def paper(name: str) -> str:
     lacks a row that the table names.
     """
     columns, rows = tables()[name]
-    published = [any(row.published[place] for row in rows) for place in range(len(columns))]
-    headers = [""]
-    for key, has_published in zip(columns, published, strict=True):
-        headers += [_HEADERS[key][0], "published"] if has_published else [_HEADERS[key][0]]
-    lines = []
-    for row in rows:
-        ours = _ours(row.ours)
-        cells = [row.paper]
-        for key, theirs, has_published in zip(columns, row.published, published, strict=True):
-            cells += [_cell(ours, key), theirs] if has_published else [_cell(ours, key)]
-        lines.append(tuple(cells))
-    return markdown(headers, lines, 1) + _named(row.ours.partition(":")[0] for row in rows if row.ours)
+    shown = {"": [row.paper for row in rows]}
+    ours = [_ours(row.ours) or {} for row in rows]
+    for place, key in enumerate(columns):
+        header, spec = _HEADERS[key]
+        shown[header] = [show(row.get(key), spec) for row in ours]
+        if any(published := [row.published[place] for row in rows]):
+            shown[f"published {header}"] = published
+    headers = ["published" if header.startswith("published ") else header for header in shown]
+    return markdown(headers, list(zip(*shown.values(), strict=True)), 1) + _named(row.ours.partition(":")[0] for row in rows if row.ours)
 
 
 def _ours(text: str) -> Mapping[str, Any] | None:
@@ -157,17 +148,12 @@ def _matches(row: Mapping[str, Any], named: str, settings: Sequence[str]) -> boo
     return row_name(dict(row)) == decoding and all(str(row["settings"].get(key)) == value for key, value in pairs)
 
 
-def _cell(row: Mapping[str, Any] | None, key: str) -> str:
-    return show(None if row is None else row.get(key), _HEADERS[key][1])
-
-
 def _named(names: Iterable[str]) -> str:
     """A paragraph with the runs `names` by the text that they decode, those during which others computed, and those not measured."""
     texts: dict[str, list[str]] = defaultdict(list)
     busy, missing = [], []
     for name in dict.fromkeys(names):
-        result = stored(name)
-        if result is None:
+        if (result := stored(name)) is None:
             missing.append(f"`{name}`")
             continue
         texts[result.label].append(f"`{name}`")
@@ -241,7 +227,7 @@ def _edits(result: Stored) -> str:
 def _ends(result: Stored) -> str:
     """The precision of 1-grams and 4-grams, from left to right and from both ends, by part of the output, with a beam of 5."""
     ends, lines = result.record["analyses"]["ends"], []
-    for part, published in ENDS.items():
+    for part, published in published_ends().items():
         of_part = [one for one in ends if one["tokens"] == part]
         pairs = [next(one for one in of_part if one["decoding"].endswith(f" {label}")) for label in (LEFT_TO_RIGHT, BOTH_ENDS)]
         ours = [f"{one[key]:.1%}" for key in ("1-gram", "4-gram") for one in pairs]

@@ -7,8 +7,10 @@ decoding of the engine is judged, without anything that `translate` does to its 
 import argparse
 import random
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.decoding.sentence import Sentence
@@ -21,84 +23,7 @@ from specdec_cli.text.locale.words import CURRENCIES
 
 COUNT = 300
 SEED = 53
-FRAMES = {
-    "en": {
-        "number": (
-            "The city has {} streets.",
-            "We counted {} birds.",
-            "The tower is {} metres high.",
-            "About {} people came to the concert.",
-            "She wrote {} pages.",
-            "The file has {} lines.",
-            "They sold {} tickets yesterday.",
-            "The village has {} inhabitants.",
-            "He drove {} kilometres.",
-            "The box weighs {} grams.",
-        ),
-        "time": (
-            "The meeting begins at {}.",
-            "I will call you at {}.",
-            "The train leaves at {}.",
-            "The shop opens at {} on Sundays.",
-            "We had dinner at {}.",
-            "Can you pick me up at {}?",
-            "The film starts at {}.",
-            "She woke up at {}.",
-            "I need a table for two at {}.",
-            "The bus arrives at {}.",
-        ),
-        "price": (
-            "The book costs {}.",
-            "I paid {} for the coat.",
-            "The tickets are {} each.",
-            "He owes me {}.",
-            "A night in this hotel costs {}.",
-            "She sold her car for {}.",
-            "The total is {}.",
-            "Your order comes to {}.",
-            "They want {} for the table.",
-            "The repair cost {}.",
-        ),
-    },
-    "de": {
-        "number": (
-            "Die Stadt hat {} Straßen.",
-            "Wir haben {} Vögel gezählt.",
-            "Der Turm ist {} Meter hoch.",
-            "Etwa {} Menschen kamen zum Konzert.",
-            "Sie schrieb {} Seiten.",
-            "Die Datei hat {} Zeilen.",
-            "Sie verkauften gestern {} Karten.",
-            "Das Dorf hat {} Einwohner.",
-            "Er fuhr {} Kilometer.",
-            "Die Kiste wiegt {} Gramm.",
-        ),
-        "time": (
-            "Die Sitzung beginnt um {}.",
-            "Ich rufe dich um {} an.",
-            "Der Zug fährt um {} ab.",
-            "Sonntags öffnet der Laden um {}.",
-            "Wir haben um {} gegessen.",
-            "Kannst du mich um {} abholen?",
-            "Der Film beginnt um {}.",
-            "Sie wachte um {} auf.",
-            "Ich brauche um {} einen Tisch für zwei.",
-            "Der Bus kommt um {} an.",
-        ),
-        "price": (
-            "Das Buch kostet {}.",
-            "Ich habe {} für den Mantel bezahlt.",
-            "Die Karten kosten je {}.",
-            "Er schuldet mir {}.",
-            "Eine Nacht in diesem Hotel kostet {}.",
-            "Sie hat ihr Auto für {} verkauft.",
-            "Der Gesamtbetrag ist {}.",
-            "Ihre Bestellung kostet {}.",
-            "Sie wollen {} für den Tisch.",
-            "Die Reparatur kostete {}.",
-        ),
-    },
-}
+FRAMES: dict[str, dict[str, list[str]]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 """Sentences with a place for a quantity, of each language and kind."""
 _NAMES = {"$": ("dollar",), "€": ("euro", "eur"), "£": ("pound", "pfund", "gbp")}
 _CLOCK = re.compile(r"\b(\d{1,2}) o['\u2019]clock\b")

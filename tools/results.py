@@ -133,38 +133,26 @@ class Comparison:
     geometry: str | None = None
 
 
-def _with_shipped_models(processor: str) -> tuple[Comparison, ...]:
-    """The comparisons with the shipped models, measured on the `processor` after which their results are named."""
-    return (
-        Comparison(f"{processor}-cweb-g", "auto", "ctranslate2-greedy"),
-        Comparison(f"{processor}-jfleg", "auto", "ctranslate2-greedy"),
-        Comparison(f"{processor}-dialogue", "auto", "ctranslate2-greedy"),
-        Comparison(f"{processor}-dialogue", "auto", "ctranslate2-beam"),
-        Comparison(f"{processor}-beam", "beam", "ctranslate2-beam"),
-        Comparison(f"{processor}-news", "auto", "ctranslate2-greedy"),
-    )
-
-
+_GREEDY, _BEAM = "ctranslate2-greedy", "ctranslate2-beam"
+_SHIPPED = [(text, "auto", _GREEDY) for text in ("cweb-g", "jfleg", "dialogue")]
+_SHIPPED += [("dialogue", "auto", _BEAM), ("beam", "beam", _BEAM), ("news", "auto", _GREEDY)]
 COMPARISONS = {
     "vnni": (
-        *_with_shipped_models("speed"),
-        Comparison("six-layers", "auto", "ctranslate2-greedy"),
-        Comparison("six-layers", "auto", "ctranslate2-beam"),
-        Comparison("speed-synthetic", "specdec", "ctranslate2-greedy", "base"),
-        Comparison("speed-synthetic", "input-guided", "ctranslate2-beam", "big"),
-        Comparison("speed-synthetic", "specdec", "greedy", "marian"),
-        Comparison("speed-synthetic", "specdec", "greedy", "marian-quick"),
+        *(Comparison(f"speed-{text}", *rows) for text, *rows in _SHIPPED),
+        *(Comparison("six-layers", "auto", theirs) for theirs in (_GREEDY, _BEAM)),
+        Comparison("speed-synthetic", "specdec", _GREEDY, "base"),
+        Comparison("speed-synthetic", "input-guided", _BEAM, "big"),
+        *(Comparison("speed-synthetic", "specdec", "greedy", geometry) for geometry in ("marian", "marian-quick")),
     ),
-    "avx2": _with_shipped_models("avx2"),
+    "avx2": tuple(Comparison(f"avx2-{text}", *rows) for text, *rows in _SHIPPED),
 }
 """The rows of the two tables of comparisons: one for processors with VNNI, one for those with AVX2 alone."""
 
 
 def summary() -> str:
     """The Markdown table of speeds in the README: specdec against CTranslate2's greedy decoding, with the shipped models."""
-    real = [each for each in COMPARISONS["vnni"] if each.geometry is None and load(each.name).repeatable]
-    shown = [each for each in real if each.theirs == "ctranslate2-greedy"]
-    rows = []
+    greedy = (each for each in COMPARISONS["vnni"] if each.geometry is None and each.theirs == _GREEDY)
+    shown, rows = [each for each in greedy if load(each.name).repeatable], []
     for each in shown:
         ours, theirs = _pair(each)
         speeds = (f"{row['tokens_per_second']:,.0f}" for row in (ours, theirs))
@@ -175,16 +163,15 @@ def summary() -> str:
 
 def comparison(processor: str) -> str:
     """The Markdown table of COMPARISONS on `processor` with CTranslate2, which has the settings that are fastest for it."""
-    comparisons = COMPARISONS[processor]
     rows = []
-    for each in comparisons:
+    for each in COMPARISONS[processor]:
         ours, theirs = _pair(each)
         label = f"{load(each.name).label}, {each.geometry}" if each.geometry else load(each.name).label
         ours_cells = (_chosen(ours), f"{ours['tokens_per_round']:.2f}", f"{ours['tokens_per_second']:,.0f}")
         their_cells = (theirs["decoding"], _setting(theirs["settings"]), f"{theirs['tokens_per_second']:,.0f}")
         rows.append((label, *ours_cells, *their_cells, _times(each, ours, theirs), _identical(ours)))
     columns = ("text", "decoding", "tokens per round", "tokens/s", "against", "its setting", "tokens/s", "times as fast", "greedy's lines")
-    stored = [load(name) for name in dict.fromkeys(each.name for each in comparisons)]
+    stored = [load(name) for name in dict.fromkeys(each.name for each in COMPARISONS[processor])]
     return markdown(columns, rows, 2) + sources(stored)
 
 
@@ -247,9 +234,8 @@ def _written(key: str, spec: str) -> _Cell:
     """Make the function that shows the number with the key `key` in JSON ("a.b": key b of the object a) in the format `spec`."""
 
     def cell(row: _Row) -> str | None:
-        value: Any = row
-        for part in key.split("."):
-            value = None if value is None else value.get(part)
+        outer, _, inner = key.partition(".")
+        value = (row.get(outer) or {}).get(inner) if inner else row.get(outer)
         return None if value is None else show(value, spec)
 
     return cell
