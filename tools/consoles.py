@@ -13,11 +13,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 from unittest.mock import patch
 
 from specdec_cli.native.library import library_path
@@ -53,10 +53,10 @@ def read_blocks(page: Path, text: str) -> list[Block]:
     """
     blocks = []
     for found in _BLOCK.finditer(text):
-        first = text.count("\n", 0, found.start("body")) + 1
-        if found["kind"].strip() not in ("", TRIAL):
-            raise ValueError(f"{page}:{first - 1}: unknown kind of block {found['kind'].strip()!r}")
-        blocks.append(Block(page, _commands(page, found["body"], first), found["kind"].strip() == TRIAL))
+        first, kind = text.count("\n", 0, found.start("body")) + 1, found["kind"].strip()
+        if kind not in ("", TRIAL):
+            raise ValueError(f"{page}:{first - 1}: unknown kind of block {kind!r}")
+        blocks.append(Block(page, _commands(page, found["body"], first), kind == TRIAL))
     return blocks
 
 
@@ -77,20 +77,14 @@ def _commands(page: Path, body: str, first: int) -> tuple[Command, ...]:
     return tuple(commands)
 
 
-def with_outputs(text: str, outputs: Sequence[Sequence[str | None]]) -> str:
-    """Return `text`, the content of a page, with the outputs of its commands replaced by `outputs`, a sequence for each block.
-
-    None stands for an output that is not replaced.
-    """
+def with_outputs(text: str, outputs: Iterable[str | None]) -> str:
+    """Return `text`, the content of a page, with the output of each of its commands replaced by that of `outputs`, unless it is None."""
     made = iter(outputs)
 
     def write(found: re.Match[str]) -> str:
-        commands = _commands(Path(), found["body"], 1)
-        body = "".join(
-            f"$ {command.text}\n{command.output if output is None else output}"
-            for command, output in zip(commands, next(made), strict=True)
-        )
-        return f"```console{found['kind']}\n{body}```"
+        pairs = ((command, next(made)) for command in _commands(Path(), found["body"], 1))
+        body = (f"$ {command.text}\n{command.output if output is None else output}" for command, output in pairs)
+        return f"```console{found['kind']}\n{''.join(body)}```"
 
     return _BLOCK.sub(write, text)
 
@@ -98,12 +92,8 @@ def with_outputs(text: str, outputs: Sequence[Sequence[str | None]]) -> str:
 # Where commands run
 
 
-@dataclass(frozen=True)
-class Done:
-    """The result of a command: its exit code, and its stdout and stderr together, in the order in which they were written."""
-
-    output: str
-    code: int
+Done = subprocess.CompletedProcess[str]
+"""The result of a command; `stdout` has also its stderr, in the order in which they were written."""
 
 
 class Shell:
@@ -125,17 +115,9 @@ class Shell:
 
         Raises subprocess.TimeoutExpired after `longest` seconds.
         """
-        done = subprocess.run(
-            ["bash", "-o", "pipefail", "-c", command],
-            cwd=folder,
-            env=self._environment | variables,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=longest,
-            check=False,
-        )
-        return Done(done.stdout.decode("utf-8"), done.returncode)
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        program, environment = ["bash", "-o", "pipefail", "-c", command], self._environment | variables
+        return subprocess.run(program, cwd=folder, env=environment, timeout=longest, check=False, encoding="utf-8", **streams)
 
 
 HUB = ("Helsinki-NLP/opus-mt-en-de", "facebook/nllb-200-distilled-600M", "facebook/bart-large-cnn")
@@ -255,10 +237,10 @@ class Ran:
         The output of a trial block is not compared.
         """
         place = f"{self.block.page}:{self.command.line}: {self.text}"
-        if self.done.code:
-            return f"{place}\nexit code {self.done.code}\n{self.done.output}"
-        if not self.block.trial and not same(self.command.output, self.done.output):
-            return f"{place}\nshown:\n{self.command.output}\nwritten:\n{self.done.output}\n`make docs` records it"
+        if self.done.returncode:
+            return f"{place}\nexit code {self.done.returncode}\n{self.done.stdout}"
+        if not self.block.trial and not same(self.command.output, self.done.stdout):
+            return f"{place}\nshown:\n{self.command.output}\nwritten:\n{self.done.stdout}\n`make docs` records it"
         return None
 
 
@@ -273,13 +255,11 @@ def run(page: Path, text: str, shell: Shell) -> Iterator[Ran]:
     """Run all commands of `text`, the content of `page`, in order in one temporary folder, and yield each after it ended."""
     blocks = read_blocks(page, text)
     with tempfile.TemporaryDirectory(prefix="specdec-") as name:
-        folder = Path(name)
         if blocks:
-            prepare(folder, text)
-        for block in blocks:
-            for command in block.commands:
-                written = as_trial(command.text) if block.trial else command.text
-                yield Ran(block, command, written, shell.run(written, folder))
+            prepare(Path(name), text)
+        for block, command in ((each, command) for each in blocks for command in each.commands):
+            written = as_trial(command.text) if block.trial else command.text
+            yield Ran(block, command, written, shell.run(written, Path(name)))
 
 
 def record(page: Path, text: str, shell: Shell) -> str:
@@ -287,13 +267,9 @@ def record(page: Path, text: str, shell: Shell) -> str:
 
     Raises RuntimeError if a command fails.
     """
-    outputs: list[list[str | None]] = []
-    block: Block | None = None
+    outputs: list[str | None] = []
     for ran in run(page, text, shell):
-        if ran.done.code:
+        if ran.done.returncode:
             raise RuntimeError(ran.problem)
-        if ran.block is not block:
-            block = ran.block
-            outputs.append([])
-        outputs[-1].append(None if ran.block.trial else ran.done.output)
+        outputs.append(None if ran.block.trial else ran.done.stdout)
     return with_outputs(text, outputs)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.benchmark.results import NOTHING
+from specdec_cli.benchmark.results import NOTHING, show
 from specdec_cli.files import write_atomically
 from tools.results import FOLDER, markdown
 
@@ -70,7 +70,7 @@ def _training(parts: _Parts) -> Iterator[tuple[str, ...]]:
     for trained in TRAINED:
         found = [parts.get(f"training of the {trained}, {means}", {}).get("target_tokens_per_s") for means in MEANS]
         if any(found):
-            yield trained, *(NOTHING if speed is None else f"{speed:,}" for speed in found)
+            yield trained, *(show(speed, ",") for speed in found)
 
 
 def _memory(part: Mapping[str, Any]) -> str:
@@ -87,11 +87,10 @@ def _speed(part: Mapping[str, Any], batch: int) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Store the results of a check."""
-    parser = argparse.ArgumentParser(description="Store the results of a check of a GPU for the pages.")
+    parser = argparse.ArgumentParser(prog="python -m tools.gpu_checks", description="Store the results of a check of a GPU for the pages.")
     parser.add_argument("name", help="name of the stored results, such as h200")
     parser.add_argument("file", type=Path, help="what `specdec bench --check-device --json` wrote")
-    given = parser.parse_args(arguments)
-    store(given.name, given.file)
+    store(**vars(parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -143,4 +143,4 @@ def _run_script(shell: Shell, name: str, folder: Path, **variables: str) -> None
         pytest.skip(f"{', '.join(missing)} not installed")
     command = f"{shlex.quote(str(ROOT / 'specdec_cli' / 'recipes' / name))} text work"
     done = shell.run(f"bash {command}", folder, longest=1200.0, **variables, TRIAL="1", OMP_NUM_THREADS="1")
-    assert done.code == 0, done.output
+    assert done.returncode == 0, done.stdout

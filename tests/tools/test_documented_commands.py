@@ -75,7 +75,7 @@ def test_blocks_are_parsed_with_their_outputs() -> None:
     assert first == Block(PAGE, (Command("one \\\n    two", "out 1\nout 2\n", 4), Command("three", "", 8)), False)
     assert second == Block(PAGE, (Command("make it", "", 12),), True)
     assert as_trial("make it") == "make it -n"
-    assert with_outputs(TEXT, [["new\n", None], [None]]) == TEXT.replace("out 1\nout 2\n", "new\n")
+    assert with_outputs(TEXT, ["new\n", None, None]) == TEXT.replace("out 1\nout 2\n", "new\n")
 
 
 @pytest.mark.parametrize("text", ["```console\nout\n```\n", "```console nonsense\n$ one\n```\n"])
