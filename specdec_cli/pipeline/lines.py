@@ -1,5 +1,6 @@
 """Decoding of lines of text: splitting into sentences, encoding, decoding, and joining."""
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -16,7 +17,7 @@ from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.pipeline.variants import Variant, as_it_is
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
-from specdec_cli.text.labels import Labels
+from specdec_cli.text.labels import ENDS_NAME, Labels
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.languages import own_letters
 from specdec_cli.text.protect.spans import protected_spans
@@ -33,6 +34,8 @@ Languages = tuple[str, str]
 """Source and target language of a model; "" if unknown."""
 _SPAN = 8
 """The most tokens that a protected span counts for: the model reads a short name in its place."""
+_NUMBERS_ALONE = re.compile(r"(?:^|[|\t])[ ]*([#\d][\d.,:/%-]*)[ ]*(?=[|\t]|$)")
+"""The cells of a row that are numbers, and so the row is of a table of data."""
 
 
 class LineDecoder:
@@ -138,13 +141,12 @@ class LineDecoder:
             return segments
         parts = dict[int, list[str | Segments]]()
         for place, text in enumerate(segments.texts):
-            end, gap = self.labels.greeting_end(text) if not place else 0, " "
-            if not end and (not place or segments.is_apart(place)):
-                label, gap, _ = text.partition(": ")
-                end = len(label) if self.labels.find(label) is not None else 0
-            rest = text[end + len(gap) :]
-            if end and rest.strip() and text[end : end + len(gap)] == gap:
-                parts[place] = [Segments((text[:end],), ("", gap)), cut(rest)]
+            end = 0 if place else self.labels.greetings.end(text)
+            if end and text[end : end + 1] == " " and text[end:].strip():
+                parts[place] = [Segments((text[:end],), ("", " ")), cut(text[end + 1 :])]
+            elif not end and (not place or segments.is_apart(place)) and (fields := self.labels.fields(text)):
+                cuts = ((gap, Segments((name,), ("", colon)), cut(value)) for gap, name, colon, value in fields)
+                parts[place] = [part for field in cuts for part in field]
         return with_parts(segments, parts) if parts else segments
 
     def _prepared(
@@ -240,13 +242,22 @@ class LineDecoder:
                 text.take_known(known)
 
     def _label(self, line: DecodedLine, place: int, text: str) -> str | None:
-        """The translation of a text of a line, if it is a label that stands apart, or the greeting before other text."""
+        """The translation of a text of a line, if it is a label that stands apart, or the greeting before other text. Beside a colon
+        it is the name of a field or its value, and in a table of data it may be a state.
+        """
         if self.labels is None or not (line.segments.is_apart(place) or (not place and self._is_greeting(text))):
             return None
-        return self.labels.find(text)
+        before, behind = line.segments.gaps[place : place + 2]
+        texts = line.segments.texts
+        if place and ENDS_NAME.match(before):
+            return self.labels.find_value(texts[place - 1], text)
+        if ENDS_NAME.match(behind):
+            return self.labels.find_name(text)
+        cells = _NUMBERS_ALONE.findall(line.source)
+        return self.labels.find_state(text, (*texts[:place], *texts[place + 1 :], *cells)) or self.labels.find(text)
 
     def _is_greeting(self, text: str) -> bool:
-        return self.labels is not None and self.labels.greeting_end(text) == len(text)
+        return self.labels is not None and self.labels.greetings.end(text) == len(text)
 
     def _lacks_terms(self, source: str, output: str | None) -> bool:
         return self.terms is not None and output is not None and self.terms.lacks_terms(source, output)
