@@ -14,6 +14,8 @@ _SHOWN = "&&"
 """What shows an ampersand where one sign alone would mark an accelerator."""
 _LEAST = 3
 """The number of texts with an accelerator from which a catalogue whose header names no sign has accelerators."""
+_LABEL = re.compile(r"(?!.*[.!?:]\s)(?:[^&_\s]\S*\s+){0,3}(?:&[A-Z]|_[A-Z][a-z])[^&_]*", re.DOTALL)
+"""A label such as "&File" or "Save &As...", whose sign before a capital letter can be nothing but that of an accelerator."""
 
 
 def accelerator_sign(header: str, texts: Sequence[str]) -> str:
@@ -21,9 +23,9 @@ def accelerator_sign(header: str, texts: Sequence[str]) -> str:
     named = _HEADER.search(header)
     if named:
         return named[1]
-    counts = {sign: sum(accelerator_at(text, sign) is not None for text in texts) for sign in _SIGNS}
-    sign = max(counts, key=lambda each: counts[each])
-    return sign if counts[sign] >= _LEAST else ""
+    accelerated = {sign: [text for text in texts if accelerator_at(text, sign) is not None] for sign in _SIGNS}
+    sign = max(accelerated, key=lambda each: len(accelerated[each]))
+    return sign if len(accelerated[sign]) >= _LEAST or any(map(_LABEL.fullmatch, accelerated[sign])) else ""
 
 
 def accelerator_at(text: str, sign: str) -> int | None:

@@ -11,13 +11,14 @@ from typing import NamedTuple
 from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import is_function_word
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.spans import is_number, kind_of, protected_spans
 from specdec_cli.text.protect.stand_ins import (
     FOR_SPANS,
     NAME_AFTER,
     NAME_BEFORE,
+    NUMBERS,
     name_pattern,
-    names_for,
+    placeholder_names,
     united,
     with_names,
 )
@@ -217,6 +218,30 @@ def variants(
         kinds = ((stem, first) for stem, first in placeholders if stem + str(first) not in text)
         yield from (_with_names(text, positions, spans, names) for kind in kinds for names in names_for(text, spans, kind))
     yield split_at_spans(text, positions, spans)
+
+
+_ARGUMENTS = frozenset(("argument", "named_argument", "braces"))
+_NOUN = re.compile(r"(?=\w)[^\d_a-z]\w+")
+
+
+def names_for(text: str, spans: Sequence[str], kind: tuple[str, int]) -> Iterator[tuple[str, ...]]:
+    """Placeholders of the `kind` for the `spans`; first, if some spans are numbers, with numbers in the place of these.
+
+    A format argument behind a single word, as in `Page {0}`, is read as a number, as which it follows the noun in the translation too.
+    """
+    names = placeholder_names(*kind, len(spans))
+    numeric = [is_number(span) or _is_behind_noun(text, span) for span in spans]
+    if kind[0] and any(numeric) and not any(number in text for number in NUMBERS):
+        yield tuple(number if is_number else name for name, number, is_number in zip(names, NUMBERS, numeric, strict=False))
+    yield names
+
+
+def _is_behind_noun(text: str, span: str) -> bool:
+    """Whether the text is one word with a capital, and the format argument `span` behind it."""
+    kind, word = kind_of(span), text.removesuffix(f" {span}")
+    return (
+        kind is not None and kind.name in _ARGUMENTS and word != text and _NOUN.fullmatch(word) is not None and not is_function_word(word)
+    )
 
 
 def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...], names: tuple[str, ...]) -> Variant:

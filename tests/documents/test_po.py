@@ -157,9 +157,33 @@ def test_other_signs_are_no_accelerators() -> None:
     accelerators = ["&File", "&Open", "&Save"]
     assert set(others) <= set(texts(parse(_catalogue(*others, *accelerators), "po")))
     assert set(others) <= set(texts(parse(_catalogue(*others, "_File", "_Open", "_Save"), "po")))
-    assert texts(parse(_catalogue("&File", "&Open"), "po")) == ["&File", "&Open"]  # too few to tell
+    assert texts(parse(_catalogue("a &b", "the _id"), "po")) == ["a &b", "the _id"]  # too few to tell
     header = HEADER.replace('"Plural', '"X-Accelerator-Marker: &\\n"\n"Plural')
     assert texts(parse(_catalogue("&File", header=header), "po")) == ["File"]
+
+
+@pytest.mark.parametrize("label", ["&File", "&OK", "Save &As...", "_Open", "Print _Preview", "Find in the &Page", "&Quit %s now?"])
+def test_one_label_shows_that_a_catalogue_has_accelerators(label: str) -> None:
+    assert texts(parse(_catalogue(label), "po")) == [label.replace("&", "").replace("_", "")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("Q&A", "AT&T", "R&D and Q&A", "Fish & Chips", "Hello. Press &Go", "my_File", "_id", "_ID", "__Init__", "&amp; B"),
+        *(
+            "http://e.org/?a&B",
+            "Use %_D here",
+            "&Alpha; is a letter",
+            "x &y z",
+            "the _private name",
+            "a && B",
+            "See the &Go and &Run buttons",
+        ),
+    ],
+)
+def test_one_other_text_does_not(text: str) -> None:
+    assert texts(parse(_catalogue(text), "po")) in ([text], [])
 
 
 @pytest.mark.parametrize(

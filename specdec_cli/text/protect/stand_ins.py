@@ -1,9 +1,9 @@
 """Placeholders: short names and numbers that a model reads in the place of protected spans, and copies to its output."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from specdec_cli.text.protect.spans import is_number, kind_of, protected_spans
+from specdec_cli.text.protect.spans import kind_of, protected_spans
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 """Kinds of placeholders that models copy well to their output, each with its stem and first number. ("X", 1) stands for X1, X2 and so
@@ -24,15 +24,6 @@ NAME_BEFORE, NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
 def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:
     """So many placeholders of the kind that `stem` and the `first` number describe (see PLACEHOLDERS)."""
     return tuple(f"{stem}{first + each * (1 if stem else 1112)}" for each in range(number))
-
-
-def names_for(text: str, spans: Sequence[str], kind: tuple[str, int]) -> Iterator[tuple[str, ...]]:
-    """Placeholders of the `kind` for the `spans`; first, if some spans are numbers, with numbers in the place of these."""
-    names = placeholder_names(*kind, len(spans))
-    numeric = [is_number(span) for span in spans]
-    if kind[0] and any(numeric) and not any(number in text for number in NUMBERS):
-        yield tuple(number if is_number else name for name, number, is_number in zip(names, NUMBERS, numeric, strict=False))
-    yield names
 
 
 def name_pattern(name: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.pipeline.text_variants import variants_with
-from specdec_cli.pipeline.variants import variants
+from specdec_cli.pipeline.variants import names_for, variants
 from specdec_cli.text.protect.stand_ins import fit_neighbours, with_names
 
 
@@ -24,6 +24,18 @@ from specdec_cli.text.protect.stand_ins import fit_neighbours, with_names
 )
 def test_names_are_in_the_place_of_equal_spans_and_of_others_in_order(text: str, expected: str | None) -> None:
     assert with_names(text, ("%s", "%d"), ("K7", "K8")) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "span", "first"),
+    [
+        *(("Page {0}", "{0}", "37"), ("Seite %s", "%s", "37"), ("\u00dcbung {name}", "{name}", "37"), ("Part {count}", "{count}", "37")),
+        *(("By {0}", "{0}", "K7"), ("Noch %s", "%s", "K7"), ("The page {0}", "{0}", "K7"), ("page {0}", "{0}", "K7")),
+        *(("Siehe a@b.org", "a@b.org", "K7"), ("Page {0}.", "{0}", "K7"), ("{0}", "{0}", "K7"), ("Pages{0}", "{0}", "K7")),
+    ],
+)
+def test_an_argument_behind_a_noun_is_read_as_a_number(text: str, span: str, first: str) -> None:
+    assert next(names_for(text, [span], ("K", 7))) == (first,)
 
 
 def test_drafts_are_written_as_each_variant_needs_them() -> None:
