@@ -72,7 +72,7 @@ def read_document(source: "Source", format: str) -> "Document":
 
             return read_html(source)
         case "docx":
-            from specdec_cli.documents.docx import WordDocument
+            from specdec_cli.documents.packages.office import WordDocument
 
             return WordDocument(source)
         case "json":

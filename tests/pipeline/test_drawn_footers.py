@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.docx import WordDocument
+from specdec_cli.documents.packages.office import WordDocument
 from specdec_cli.pipeline.translator import LineTranslator
 from tests.stored_engine import opened
 

@@ -1,0 +1,1 @@
+"""Documents that are ZIP files of parts."""
