@@ -47,7 +47,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                --format) words="lines txt md srt vtt po xliff html docx json yaml properties ini csv android strings" ;;
+                --format) words="lines txt md srt vtt po xliff html docx pptx odt epub json yaml properties ini csv android strings" ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -91,7 +91,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                --format) words="lines txt md srt vtt po xliff html docx json yaml properties ini csv android strings text gnu rdjsonl sarif github" ;;
+                --format) words="lines txt md srt vtt po xliff html docx pptx odt epub json yaml properties ini csv android strings text gnu rdjsonl sarif github" ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;

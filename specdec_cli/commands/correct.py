@@ -35,7 +35,7 @@ from specdec_cli.commands.options import (
     with_groups,
 )
 from specdec_cli.decoding.methods import DEFAULT_MODE
-from specdec_cli.documents.formats import FORMATS, Format
+from specdec_cli.documents.formats import FORMATS, PACKAGES, Format
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import CORRECTOR, ModelChoice
@@ -173,8 +173,8 @@ def correct(
 ) -> None:
     """Correct text line by line, and documents; what has no errors is copied byte for byte.
 
-    Documents are Markdown, subtitles, PO, XLIFF, HTML, Word, JSON, YAML, properties, INI and CSV. Addresses, placeholders, tags, code and
-    text in other languages are not changed. Lines are corrected as they arrive.
+    Documents are Markdown, subtitles, PO, XLIFF, HTML, Word, PowerPoint, OpenDocument, EPUB, JSON, YAML, properties, INI, CSV and texts of
+    apps. Addresses, placeholders, tags, code and text in other languages are not changed. Lines are corrected as they arrive.
     """
     started = time.perf_counter()
 
@@ -200,8 +200,8 @@ def correct(
         return
     inputs = inputs_of(files or (), text.format)
     stream = correcting.open(machine)
-    # The marks of --diff would make a Word document of their own.
-    one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(each.format == "docx" for each in inputs))
+    # A ZIP file cannot have the marks of --diff.
+    one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(each.format in PACKAGES for each in inputs))
     writer = text.open_outputs(inputs, one_stream=one_stream, in_place=in_place)
     stream.watch(writer)
     loaded = time.perf_counter()

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
-from specdec_cli.documents.formats import DOCUMENTS, LINES, Format, format_of, read_document
+from specdec_cli.documents.formats import DOCUMENTS, LINES, PACKAGES, Format, format_of, read_document
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically
@@ -151,8 +151,8 @@ def open_outputs(inputs: Sequence[Input], output: Path | None, folder: Path | No
     if len(files) > 1:
         raise UsageError(f"{documents[0]}: a document among several files; give --output-dir FOLDER")
     check_not_input(target, () if files == [STDIO] else files)
-    if inputs[0].format == "docx" and output is None and sys.stdout.isatty():
-        raise UsageError(f"{documents[0]}: a Word document is not written to a terminal; give --output FILE")
+    if inputs[0].format in PACKAGES and output is None and sys.stdout.isatty():
+        raise UsageError(f"{documents[0]}: this format is not written to a terminal; give --output FILE")
     return _OneDocument(target)
 
 

@@ -166,9 +166,9 @@ def translate(
 ) -> None:
     """Translate text line by line, and documents.
 
-    Markdown, subtitles, PO, XLIFF, HTML, Word, JSON, YAML, properties, INI and CSV files keep their structure. Lines are translated as
-    they arrive, with --previous after all were read. The sentences of a line are translated one by one and joined again; a model that
-    summarises decodes a line as one text.
+    Markdown, subtitles, PO, XLIFF, HTML, Word, PowerPoint, OpenDocument, EPUB, JSON, YAML, properties, INI, CSV and texts of apps keep
+    their structure. Lines are translated as they arrive, with --previous after all were read. The sentences of a line are translated one
+    by one and joined again; a model that summarises decodes a line as one text.
     """
     started = time.perf_counter()
 

@@ -10,7 +10,25 @@ if TYPE_CHECKING:
     from specdec_cli.documents.document import Document, Source
 
 Format = Literal[
-    "lines", "txt", "md", "srt", "vtt", "po", "xliff", "html", "docx", "json", "yaml", "properties", "ini", "csv", "android", "strings"
+    "lines",
+    "txt",
+    "md",
+    "srt",
+    "vtt",
+    "po",
+    "xliff",
+    "html",
+    "docx",
+    "pptx",
+    "odt",
+    "epub",
+    "json",
+    "yaml",
+    "properties",
+    "ini",
+    "csv",
+    "android",
+    "strings",
 ]
 FORMATS: tuple[Format, ...] = get_args(Format)
 """The names of all formats."""
@@ -25,12 +43,16 @@ _ENDINGS = {
     "mxliff": "xliff",
     "htm": "html",
     "xhtml": "html",
+    "odp": "odt",
+    "ods": "odt",
     "arb": "json",
     "yml": "yaml",
 }
 _ANDROID = re.compile(r"(?:strings\w*|\w*strings|arrays|plurals)\.xml", re.IGNORECASE)
 """The names of Android's resources with texts; in a folder such as values-de, all XML files are resources."""
 _ANDROID_FOLDER = re.compile(r"values(?:-.+)?")
+PACKAGES = frozenset(["docx", "pptx", "odt", "epub"])
+"""The formats of ZIP files."""
 ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS) if ending != "android")
 """The endings of the names of text files and documents, with the dot."""
 
@@ -71,10 +93,18 @@ def read_document(source: "Source", format: str) -> "Document":
             from specdec_cli.documents.html import read_html
 
             return read_html(source)
-        case "docx":
-            from specdec_cli.documents.packages.office import WordDocument
+        case "docx" | "pptx":
+            from specdec_cli.documents.packages.office import read_office
 
-            return WordDocument(source)
+            return read_office(source, format)
+        case "odt":
+            from specdec_cli.documents.packages.opendocument import read_opendocument
+
+            return read_opendocument(source)
+        case "epub":
+            from specdec_cli.documents.packages.epub import read_epub
+
+            return read_epub(source)
         case "json":
             from specdec_cli.documents.json_file import read_json
 

@@ -55,6 +55,17 @@ def end_of(events: Sequence[XmlEvent], index: int) -> int:
     return next(place for place in range(index, len(events)) if events[place].kind == "end" and events[place].depth == depth)
 
 
+def ends_of(events: Sequence[XmlEvent]) -> dict[int, int]:
+    """For the index of each start of an element, return that of its end."""
+    opened, ends = list[int](), dict[int, int]()
+    for index, event in enumerate(events):
+        if event.kind == "start":
+            opened.append(index)
+        elif event.kind == "end":
+            ends[opened.pop()] = index
+    return ends
+
+
 def unescaped(text: str) -> list[tuple[int, int, str]]:
     """Return the character references of `text`: first and last offset, and the character."""
     found = []

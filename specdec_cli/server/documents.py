@@ -87,8 +87,8 @@ ENDINGS = tuple(filter(_is_there, formats.ENDINGS))
 
 @dataclass(frozen=True)
 class DocumentLimits:
-    """Limits of a document: bytes of its file (Word documents have none here: most of their bytes are neither text nor markup),
-    characters of its texts, and seconds of processor time to read and write it.
+    """Limits of a document: bytes of its file (documents that are ZIP files have none here: most of their bytes are neither text nor
+    markup), characters of its texts, and seconds of processor time to read and write it.
     """
 
     bytes: int
@@ -181,7 +181,7 @@ async def open_document(upload: Upload, limits: DocumentLimits) -> AsyncIterator
     form = formats.format_of(Path(name))
     if Path(name).suffix.lower() not in ENDINGS and form != "android":
         raise RequestError(400, f"Invalid request: file format not supported; {', '.join(ENDINGS)} are, and Android's strings.xml")
-    if form != "docx" and len(upload.data) > limits.bytes:
+    if form not in formats.PACKAGES and len(upload.data) > limits.bytes:
         raise RequestError(413, f"Invalid request: {name} has more than {limits.bytes} bytes")
     order = Order(name, form, limits.characters, limits.memory, limits.seconds, os.getpid())
     ours, theirs = socket.socketpair()

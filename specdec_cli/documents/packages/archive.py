@@ -1,12 +1,98 @@
-"""ZIP files: the parts that are read, within limits, and the file with other contents of some parts."""
+"""Documents that are ZIP files: their texts are those of their parts, and only the parts that change are written anew."""
 
+import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import chain
+from typing import Protocol
 
+from specdec_cli.documents.document import Source
+from specdec_cli.documents.segments import Segment
 from specdec_cli.errors import InputError
+from specdec_cli.text.edits import Edit, FileEdit, Point
+
+
+class PartDocument(Protocol):
+    """Protocol: a part of a document, with its segments in order, and what the whole document asks of it."""
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """The texts to decode."""
+
+    direction: tuple[str, str]
+    """Source and target language of the translation."""
+
+    def translated(self, outputs: Sequence[str]) -> bytes:
+        """Return the part with an output in the place of each segment."""
+
+    def corrected(self, edits: Sequence[Sequence[Edit]]) -> bytes:
+        """Return the part with the edits of each segment made."""
+
+
+class PackageDocument:
+    """A document that is a ZIP file, whose texts are those of `parts`, by the names of these in the file.
+
+    A place in it is the number of a text, from 1, and a column: the file has no lines.
+    """
+
+    languages: Sequence[tuple[str, str]] = ()
+
+    def __init__(self, source: Source, parts: Mapping[str, PartDocument]) -> None:
+        self._source, self._parts = source, parts
+        self.segments = tuple(chain.from_iterable(part.segments for part in parts.values()))
+        self._numbers = {id(segment): number for number, segment in enumerate(self.segments, 1)}
+        self._direction = ("", "")
+
+    @property
+    def direction(self) -> tuple[str, str]:
+        """Source and target language of the translation, "" for unknown ones."""
+        return self._direction
+
+    @direction.setter
+    def direction(self, languages: tuple[str, str]) -> None:
+        self._direction = languages
+        for part in self._parts.values():
+            part.direction = languages
+
+    def translated(self, outputs: Sequence[str]) -> bytes:
+        """Return the document with an output in the place of each segment."""
+        return self._written(lambda part, first, last: part.translated(outputs[first:last]))
+
+    def corrected(self, edits: Sequence[Sequence[Edit]]) -> bytes:
+        """Return the document with the edits of each segment made."""
+        return self._written(lambda part, first, last: part.corrected(edits[first:last]))
+
+    def place(self, segment: Segment, offset: int) -> tuple[int, int]:
+        """The number of the text, from 1, and the column in it."""
+        return self._numbers[id(segment)], offset + 1
+
+    def file_edit(self, segment: Segment, edit: Edit) -> FileEdit:
+        """The number of the text of an edit, and its columns there. The file has no lines that could be changed."""
+        number = self._numbers[id(segment)]
+        return FileEdit(Point(number, segment.text[: edit.start]), Point(number, segment.text[: edit.end]), None)
+
+    def _written(self, write: Callable[[PartDocument, int, int], bytes]) -> bytes:
+        """Return the file with the parts that `write` returns for each part and the range of its segments; the file itself if it changes
+        none.
+        """
+        before = read_parts(self._source.data, self._source.name, self._parts.__contains__)
+        changed, first = dict[str, bytes](), 0
+        for name, part in self._parts.items():
+            last = first + len(part.segments)
+            after = write(part, first, last)
+            if after != before[name]:
+                changed[name] = after
+            first = last
+        return with_parts(self._source.data, changed, self._source.name) if changed else self._source.data
+
+
+def in_order(name: str) -> list[str | int]:
+    """The key by which names of parts are sorted: slide2.xml comes before slide10.xml."""
+    return [int(piece) if piece.isdecimal() else piece for piece in re.split(r"(\d+)", name)]
+
 
 MAX_PART_BYTES = 2**26
 """The largest size of a part that is read, after decompression."""

@@ -1,4 +1,5 @@
-"""Word documents (.docx): the paragraphs of text, headers, footers, notes and comments.
+"""Documents of Word (.docx): the paragraphs of text, headers, footers, notes and comments. Presentations of PowerPoint (.pptx): those of
+slides, notes, charts and diagrams.
 
 The XML of each part is changed only where it is text; python-docx would write every part anew.
 """
@@ -11,71 +12,67 @@ from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 from specdec_cli.documents.document import Source
-from specdec_cli.documents.packages.archive import read_parts, with_parts
+from specdec_cli.documents.packages.archive import PackageDocument, in_order, read_parts
 from specdec_cli.documents.segments import STAND_IN, Change, Segment, is_decoded
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
 from specdec_cli.errors import InputError
-from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.view import Part, view_of
 
-_TEXT_PARTS = re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml")
+_TEXT_PARTS = {
+    "docx": re.compile(r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments)\.xml"),
+    "pptx": re.compile(r"ppt/(?:slides/slide|notesSlides/notesSlide|diagrams/(?:data|drawing)|charts/chart)\d+\.xml"),
+}
+"""The parts with text in a file of each format."""
+_MAIN_PARTS = {"docx": ("a Word document", "word/document.xml"), "pptx": ("a presentation of PowerPoint", "ppt/presentation.xml")}
 
 
-class WordDocument:
-    """A Word document, with a segment for each paragraph, or for each line of one.
+def read_office(source: Source, format: str) -> PackageDocument:
+    """Parse a document of Word ("docx") or a presentation of PowerPoint ("pptx"), with a segment for each paragraph, or for each line of
+    one.
 
     Raises InputError for a file that is none, is damaged, or is too large after decompression.
     """
+    kind, main = _MAIN_PARTS[format]
+    chosen = _TEXT_PARTS[format]
+    found = read_parts(source.data, source.name, lambda name: name == main or chosen.fullmatch(name) is not None)
+    if main not in found:
+        raise InputError(f"{source.name}: not {kind}; it has no {main}")
+    texts = sorted(filter(chosen.fullmatch, found), key=in_order) if format == "pptx" else list(filter(chosen.fullmatch, found))
+    return PackageDocument(source, {name: OfficePart(found[name], f"{source.name}, {name}") for name in texts})
 
-    languages: Sequence[tuple[str, str]] = ()
+
+class OfficePart:
+    """A part of an Office document, `data` in XML, with a segment for each paragraph or line. Raises InputError for XML that is not
+    well-formed; `name` is the part in its message.
+    """
+
     direction = ("", "")
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._parts: dict[str, tuple[str, str]] = {}
-        self._paragraphs: list[tuple[str, Paragraph]] = []
-        for name, data in read_parts(source.data, source.name, lambda name: _TEXT_PARTS.fullmatch(name) is not None).items():
-            content, encoding, events = read_xml(data, f"{source.name}, {name}")
-            self._parts[name] = content, encoding
-            self._paragraphs += [(name, paragraph) for paragraph in read_paragraphs(content, events)]
-        if "word/document.xml" not in self._parts:
-            raise InputError(f"{source.name}: not a Word document; it has no word/document.xml")
-        self.segments = tuple(paragraph.segment for _, paragraph in self._paragraphs)
-        self._numbers = {id(segment): number for number, segment in enumerate(self.segments, 1)}
+    def __init__(self, data: bytes, name: str) -> None:
+        self._data = data
+        self._content, self._encoding, events = read_xml(data, name)
+        self._paragraphs = tuple(read_paragraphs(self._content, events))
+        self.segments = tuple(paragraph.segment for paragraph in self._paragraphs)
 
     def translated(self, outputs: Sequence[str]) -> bytes:
-        """Return the document with an output in the place of each segment."""
-        return self._changed(outputs)
+        """Return the part with an output in the place of each segment."""
+        changes = [
+            change
+            for paragraph, output in zip(self._paragraphs, outputs, strict=True)
+            if output != paragraph.segment.text
+            for change in written_runs(self._content, paragraph, output)
+        ]
+        return apply_edits(self._content, sorted(changes)).encode(self._encoding, "xmlcharrefreplace") if changes else self._data
 
     def corrected(self, edits: Sequence[Sequence[Edit]]) -> bytes:
-        """Return the document with the edits of each segment made."""
-        return self._changed([apply_edits(segment.text, each) for segment, each in zip(self.segments, edits, strict=True)])
-
-    def place(self, segment: Segment, offset: int) -> tuple[int, int]:
-        """The number of the text, from 1, and the column in it."""
-        return self._numbers[id(segment)], offset + 1
-
-    def file_edit(self, segment: Segment, edit: Edit) -> FileEdit:
-        """The number of the text of an edit, and its columns there. The file has no lines that could be changed."""
-        number = self._numbers[id(segment)]
-        return FileEdit(Point(number, segment.text[: edit.start]), Point(number, segment.text[: edit.end]), None)
-
-    def _changed(self, outputs: Sequence[str]) -> bytes:
-        changes: dict[str, list[Change]] = {}
-        for (name, paragraph), output in zip(self._paragraphs, outputs, strict=True):
-            if output != paragraph.segment.text:
-                changes.setdefault(name, []).extend(written_runs(self._parts[name][0], paragraph, output))
-        if not changes:
-            return self._source.data
-        return with_parts(self._source.data, dict(self._written(changes)), self._source.name)
-
-    def _written(self, changes: dict[str, list[Change]]) -> Iterator[tuple[str, bytes]]:
-        for name, each in changes.items():
-            content, encoding = self._parts[name]
-            yield name, apply_edits(content, sorted(each)).encode(encoding, "xmlcharrefreplace")
+        """Return the part with the edits of each segment made."""
+        return self.translated([apply_edits(segment.text, each) for segment, each in zip(self.segments, edits, strict=True)])
 
 
 _HYPHEN = "noBreakHyphen"
+_LAST = "endParaRPr"
+"""The last element of a paragraph in a presentation: the format of what is typed there."""
 _UNSEEN = frozenset(
     [
         "r",
@@ -92,6 +89,7 @@ _UNSEEN = frozenset(
         "softHyphen",
         "commentRangeStart",
         "commentRangeEnd",
+        _LAST,
     ]
 )
 """Elements that are no content of their own between two texts."""
@@ -100,8 +98,11 @@ _BREAKS = _LINE_ENDS | {"drawing", "object", "pict"}
 _DELETIONS = ("del", "moveFrom")
 """Elements around text that a tracked change removes."""
 _NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d)")
-_IGNORED_FORMAT = re.compile(r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"")
-_SUPERSCRIPT = '<w:vertAlign w:val="superscript"'
+_IGNORED_FORMAT = re.compile(
+    r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"|\s(?:lang|altLang|dirty|err|smtClean|noProof)=\"[^\"]*\""
+)
+"""What does not divide a sentence: the language of words, and what the program notes about their spelling."""
+_SUPERSCRIPT = re.compile(r'<w:vertAlign w:val="superscript"|\sbaseline="[1-9]')
 
 
 @dataclass(frozen=True)
@@ -139,13 +140,14 @@ class Paragraph:
 @dataclass
 class _Open:
     """The content of a paragraph that is being read: its groups of runs, those that begin after what separates words, those that begin
-    after a line break or tab, and its format so far.
+    after a line break or tab, and its format so far. `end` is where a run can be added, if that is before the paragraph's end.
     """
 
     groups: list[list[Run]] = field(default_factory=lambda: [[]])
     breaks: set[int] = field(default_factory=set)
     line_ends: set[int] = field(default_factory=set)
     format: str = ""
+    end: int | None = None
 
 
 def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragraph]:
@@ -162,7 +164,10 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
         elif not stack:
             continue
         elif event.kind == "end" and event.name == "p":
-            yield from _closed(stack.pop(), event.begin)
+            closed = stack.pop()
+            yield from _closed(closed, event.begin if closed.end is None else closed.end)
+        elif event.kind == "start" and event.name == _LAST:
+            stack[-1].end = event.begin
         elif event.kind == "start" and event.name == "r":
             stack[-1].format = ""
         elif event.name == "rPr":
@@ -189,9 +194,8 @@ def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Ch
     elif added.strip():
         first = paragraph.groups[0][0]
         prefix = content[first.begin + 1 : first.finish].partition(":")[0]
-        yield Change(
-            paragraph.end, paragraph.end, f'<{prefix}:r><{prefix}:t xml:space="preserve">{escape_xml(added)}</{prefix}:t></{prefix}:r>'
-        )
+        text = _with_space(f"<{prefix}:t>", added)
+        yield Change(paragraph.end, paragraph.end, f"<{prefix}:r>{text}{escape_xml(added)}</{prefix}:t></{prefix}:r>")
     for group, text in zip(paragraph.groups, texts, strict=True):
         if text == _text(group) or (_is_computed(group) and text.strip().isdecimal()):
             continue
@@ -256,7 +260,7 @@ def _field_change(event: XmlEvent) -> int:
     """1 where a field begins, -1 where it ends, else 0."""
     if event.name == "fldChar" and event.kind == "start":
         return {"begin": 1, "end": -1}.get(event.attributes.get("w:fldCharType", ""), 0)
-    return {"start": 1, "end": -1}.get(event.kind, 0) if event.name == "fldSimple" else 0
+    return {"start": 1, "end": -1}.get(event.kind, 0) if event.name in ("fldSimple", "fld") else 0
 
 
 def _is_computed(group: Sequence[Run]) -> bool:
@@ -277,7 +281,7 @@ def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: 
     text = "-" if events[index].name == _HYPHEN else "".join([*pieces, raw[position:]])
     run = Run(events[index].begin, last.finish, start, end, text, paragraph.format, in_field)
     group = paragraph.groups[-1]
-    is_raised = _SUPERSCRIPT in run.format and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
+    is_raised = _SUPERSCRIPT.search(run.format) is not None and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
     if group and (is_raised or group[-1].format != run.format):
         paragraph.groups.append([])
     if not is_raised:
@@ -301,7 +305,7 @@ def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
     depth = events[index].depth
     for event in reversed(events[max(0, index - 400) : index]):
         if event.kind == "start" and event.depth < depth:
-            if event.name in ("rPr", "pPr", "sdtPr", "sectPr"):
+            if event.name in ("rPr", "pPr", _LAST, "sdtPr", "sectPr"):
                 return True
             if event.name in ("p", "r"):
                 return False
@@ -360,10 +364,17 @@ def _marks(groups: Sequence[Sequence[Run]], breaks: Set[int]) -> list[str]:
 
 
 def _element(content: str, run: Run, text: str) -> str:
-    """The text element of a run with another text; white space at its ends needs an attribute."""
+    """The text element of a run with another text."""
     tag = content[run.begin : run.start].replace(_HYPHEN, "t")
     name = re.match(r"<([\w:.-]+)", tag)
-    if text != text.strip() and "xml:space" not in tag:
-        tag = re.sub(r"\s*(/?>)$", r' xml:space="preserve"\1', tag)
-    tag = re.sub(r"\s*/>$", ">", tag)
+    tag = re.sub(r"\s*/>$", ">", _with_space(tag, text))
     return f"{tag}{escape_xml(text)}</{name[1] if name else 'w:t'}>"
+
+
+def _with_space(tag: str, text: str) -> str:
+    """The start tag of a text element with the attribute that `text` needs if there is white space at its ends. In presentations, whose
+    prefix is "a", all of it counts, and there is no such attribute.
+    """
+    if text == text.strip() or "xml:space" in tag or tag.startswith("<a:"):
+        return tag
+    return re.sub(r"\s*(/?>)$", r' xml:space="preserve"\1', tag)

@@ -1,0 +1,56 @@
+"""Books in EPUB: the texts of their pages, the entries of their tables of contents, and their titles and descriptions."""
+
+import re
+from collections.abc import Sequence
+
+from specdec_cli.documents.document import Source, TextDocument
+from specdec_cli.documents.html import read_html
+from specdec_cli.documents.packages.archive import PackageDocument, PartDocument, read_parts
+from specdec_cli.documents.packages.opendocument import add_xml_text
+from specdec_cli.documents.segments import Change, Layout, SegmentBuilder
+from specdec_cli.documents.xml_events import ends_of, escape_xml, read_xml
+from specdec_cli.errors import InputError
+from specdec_cli.text.locale.languages import short_code
+
+_PAGES = (".xhtml", ".html", ".htm")
+_TEXTS = {".opf": frozenset(["title", "description"]), ".ncx": frozenset(["text"])}
+"""The elements with text of the book's description and of a table of contents, by the ending of their names."""
+_LANGUAGE = re.compile(r"<(?:\w+:)?language\b[^<>]*>\s*([\w-]+)\s*<")
+
+
+def read_epub(source: Source) -> PackageDocument:
+    """Parse a book in EPUB. Raises InputError for a file that is none, is damaged, or is too large after decompression."""
+    found = read_parts(source.data, source.name, lambda name: name.lower().endswith((*_PAGES, *_TEXTS)))
+    if not any(name.lower().endswith(".opf") for name in found):
+        raise InputError(f"{source.name}: not a book in EPUB; it has no file .opf")
+    return PackageDocument(source, {name: _part(Source(data, f"{source.name}, {name}", source.purpose)) for name, data in found.items()})
+
+
+def _part(source: Source) -> PartDocument:
+    if source.name.lower().endswith(_PAGES):
+        return read_html(source)
+    return _Described(source, _TEXTS[source.name[-4:].lower()])
+
+
+class _Described(TextDocument):
+    """The description of a book, or its table of contents: the elements `names` have text. The language of the book becomes the target
+    language.
+    """
+
+    def __init__(self, source: Source, names: frozenset[str]) -> None:
+        content, encoding, events = read_xml(source.data, source.name)
+        segments = []
+        for index, end in ends_of(events).items():
+            if events[index].name in names:
+                builder = SegmentBuilder(content)
+                add_xml_text(builder, content, events[index].finish, events[end].begin)
+                segments += builder.build_each(Layout(escape=escape_xml))
+        segments.sort(key=lambda segment: segment.begin)
+        super().__init__(source, content, segments, encoding, references=True)
+
+    def replacements(self, outputs: Sequence[str]) -> list[Change]:
+        """Return the changes of the part for the outputs of its segments."""
+        source, target = self.direction
+        stated = _LANGUAGE.finditer(self.content) if source and target else ()
+        changes = [Change(*each.span(1), target) for each in stated if short_code(each[1]) == short_code(source)]
+        return [*changes, *super().replacements(outputs)]
