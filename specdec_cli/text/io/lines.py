@@ -183,6 +183,29 @@ def _without_nul(lines: Iterable[Line]) -> Iterator[Line]:
         yield line
 
 
+_OTHER_FILES = {
+    b"%PDF-": "a PDF file; extract its text first, e.g. pdftotext FILE",
+    b"{\\rtf": "an RTF file; save it as .docx or .odt first",
+    b"\xd0\xcf\x11\xe0": "a file of an early office program; save it in a present format first, e.g. .docx",
+    b"PK\x03\x04": "a ZIP file; for a document give --format, e.g. --format docx",
+    b"\x1f\x8b": "compressed by gzip; give its name the ending .gz, or decompress it first",
+    b"\xfd7zXZ\0": "compressed by xz; give its name the ending .xz, or decompress it first",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd; decompress it first",
+    b"BZh91AY&SY": "compressed by bzip2; decompress it first",
+    b"\x89PNG\r": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\x7fELF": "a program",
+}
+"""Files that are no text, by their first bytes, with what to do."""
+
+
+def _check_is_text(beginning: bytes, name: str) -> None:
+    """Raise an InputError for a file that is no text by its first bytes."""
+    for start, kind in _OTHER_FILES.items():
+        if beginning.startswith(start):
+            raise InputError(f"{name}: {kind}")
+
+
 def remedy(beginning: bytes) -> str:
     """What to do, in a message, about a text that is not valid UTF-8; `beginning` are its first bytes."""
     if beginning.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -227,6 +250,8 @@ def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Itera
         if body is None:
             return
         text = body.removesuffix(b"\r")
+        if number == 1:
+            _check_is_text(text, name)
         try:
             yield Line(number, text.decode("utf-8"), "\n" if text == body else "\r\n", location, path)
         except UnicodeDecodeError as error:

@@ -4,6 +4,7 @@ import codecs
 import gzip
 import io
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -98,6 +99,26 @@ def test_another_encoding_is_named_with_its_remedy(tmp_path: Path, mark: bytes) 
     for text in ("zw\u00f6lf\n".encode("latin-1"), b"1\n" + mark + b"\n"):
         with pytest.raises(InputError, match=r"; if it is in another encoding, .* iconv -f WINDOWS-1252 -t UTF-8 FILE"):
             list(read_lines([written(tmp_path, "b", text)]))
+
+
+@pytest.mark.parametrize(
+    ("beginning", "message"),
+    [
+        (b"%PDF-1.4\n%\xe2\xe3", "a: a PDF file; extract its text first, e.g. pdftotext FILE"),
+        (b"{\\rtf1\\ansi\n", "a: an RTF file; save it as .docx or .odt first"),
+        (b"PK\x03\x04\0\n", "a: a ZIP file; for a document give --format, e.g. --format docx"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\n", "a: a file of an early office program"),
+        (gzip.compress(b"one\n"), "a: compressed by gzip; give its name the ending .gz"),
+        (b"\x89PNG\r\n\x1a\n", "a: a picture"),
+    ],
+)
+def test_a_file_that_is_no_text_is_named(tmp_path: Path, beginning: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=re.escape(message)):
+        list(read_lines([written(tmp_path, "a", beginning)]))
+
+
+def test_only_the_first_bytes_say_that_a_file_is_no_text(tmp_path: Path) -> None:
+    assert [line.text for line in read_lines([written(tmp_path, "a", b"See:\n%PDF-1.4\n")])] == ["See:", "%PDF-1.4"]
 
 
 def test_a_missing_file_fails_before_the_first_line(tmp_path: Path) -> None:
