@@ -251,7 +251,7 @@ def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Itera
             return
         text = body.removesuffix(b"\r")
         if number == 1:
-            _check_is_text(text, name)
+            _check_is_text(body, name)
         try:
             yield Line(number, text.decode("utf-8"), "\n" if text == body else "\r\n", location, path)
         except UnicodeDecodeError as error:
