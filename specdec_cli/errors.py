@@ -1,4 +1,4 @@
-"""The errors that a user can cause, each with its exit code."""
+"""The errors that a user can cause, each with its exit code, and numbers in messages."""
 
 import errno
 import re
@@ -8,6 +8,11 @@ import sys
 _NO_MEMORY = re.compile(
     "out of memory|can(no|')t allocate memory|not enough memory|bad_alloc|failed to map segment from shared object(?!:)", re.IGNORECASE
 )
+
+
+def counted(number: float, noun: str) -> str:
+    """A number with the noun that it counts, in the plural unless it is 1: `1 line`, `2,000 lines`."""
+    return f"{number:,.15g} {noun}{'' if number == 1 else 's'}"
 
 
 class SpecdecError(Exception):

@@ -30,7 +30,7 @@ from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine, bundle_verifier
-from specdec_cli.errors import MissingLibraryError, UsageError
+from specdec_cli.errors import MissingLibraryError, UsageError, counted
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
@@ -111,9 +111,9 @@ class Check:
         for name, compute, *arguments in parts:
             self.part(name, compute, *arguments)
         wrong = [name for name, found in self.results.items() if found.get("error") or found.get("different")]
-        print(f"{len(self.results)} parts" + (f"; not as they should be: {'; '.join(wrong)}" if wrong else ", all as they should be"))
+        print(counted(len(self.results), "part") + (f"; not as they should be: {'; '.join(wrong)}" if wrong else ", all as they should be"))
         if missing := list(dict.fromkeys(name for name, *_ in parts if name not in self.results)):
-            print(f"the time was up before {len(missing)} parts, which the same command goes on with: {'; '.join(missing)}")
+            print(f"the time was up before {counted(len(missing), 'part')}, which the same command goes on with: {'; '.join(missing)}")
         return not wrong
 
     def parts(self) -> Iterator[tuple[Any, ...]]:

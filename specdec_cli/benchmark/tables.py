@@ -13,6 +13,7 @@ from rich.table import Table as RichTable
 
 from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, Measured, TableKind, show
 from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
+from specdec_cli.errors import counted
 
 MOST_BUSY = 0.1
 """The largest share (0 to 1) of all processors that other processes may use during a bench without a warning."""
@@ -217,7 +218,9 @@ class View:
 
 def environment_lines(environment: Mapping[str, Any], examples: Mapping[str, Any]) -> list[str]:
     """Lines of text with the machine, the versions and the input of a bench; see `machine_lines`."""
-    decoded = f"{environment['model']}; {examples['name']}: {examples['lines']:,} lines, {examples['sentences']:,} sentences"
+    decoded = (
+        f"{environment['model']}; {examples['name']}: {counted(examples['lines'], 'line')}, {counted(examples['sentences'], 'sentence')}"
+    )
     medians = f"; medians of {environment['repetitions']}" if environment["repetitions"] > 1 else ""
     return [*machine_lines(environment), decoded + medians]
 

@@ -9,7 +9,7 @@ from specdec_cli.benchmark.measure import Plan
 from specdec_cli.benchmark.results import Measured
 from specdec_cli.benchmark.rows import Sweep
 from specdec_cli.benchmark.tables import View
-from specdec_cli.errors import ModelError, SpecdecError, UsageError
+from specdec_cli.errors import ModelError, SpecdecError, UsageError, counted
 from specdec_cli.files import read_json, write_json
 from specdec_cli.model.bundle_info import Task
 from specdec_cli.opening.models import ModelChoice, find_bundle
@@ -99,7 +99,7 @@ def store(model: ModelChoice, chosen: Mapping[str, Measured], plan: Plan, markdo
     """
     lines = len(plan.examples.sources)
     if lines < LEAST_LINES:
-        raise SpecdecError(f"--tune: {lines} lines are too few to choose presets (at least {LEAST_LINES}); nothing was written")
+        raise SpecdecError(f"--tune: {counted(lines, 'line')}, too few to choose presets (at least {LEAST_LINES}); nothing was written")
     if not chosen:
         raise SpecdecError(
             f"--tune: every setting loses more than {MOST_LOST} BLEU relative to greedy; nothing was written; "

@@ -29,7 +29,7 @@ from specdec_cli.corruption.spelling import misspellings
 from specdec_cli.distillation.bundle_teachers import open_teacher
 from specdec_cli.distillation.run import DistillationPlan, ShardCounts, Shards, Summary, distill_lines, finish
 from specdec_cli.distillation.teachers import as_ctranslate2, teacher_digest
-from specdec_cli.errors import InputError, SpecdecError, UsageError
+from specdec_cli.errors import InputError, SpecdecError, UsageError, counted
 from specdec_cli.files import cache_folder, check_target, locked, make_folder
 from specdec_cli.opening.engines import Computation
 from specdec_cli.opening.machine import Device, MachineOptions
@@ -159,7 +159,7 @@ class Workers:
             raise UsageError("--device cuda: the cluster has no GPU")
         most = gpus or int(resources.get("CPU", 0)) // (self.threads or 1)
         if not (self.options.workers or most):
-            raise UsageError(f"--threads {self.threads}: the cluster has {int(resources.get('CPU', 0))} processors")
+            raise UsageError(f"--threads {self.threads}: the cluster has {counted(int(resources.get('CPU', 0)), 'processor')}")
         return WorkerShape(self.options.workers or most, self.threads or 1, 1 if gpus else 0)
 
 
@@ -246,7 +246,7 @@ def write_shards(
         failed = folder.merge(progress.shards, targets, dead)
         folder.remove()
     if failed:
-        raise InputError(f"{failed:,} lines failed on every try; {dead} has them")
+        raise InputError(f"{counted(failed, 'line')} failed on every try: see {dead}")
     return counts
 
 
@@ -463,5 +463,5 @@ def distill_on_cluster(plan: DistillationPlan, sources: Sequence[str], shards: S
     summary = finish(shards, progress.shards, started)
     failed = merge_failed(map(store.failed, range(progress.shards)), shards.folder / DEAD_LETTERS)
     if failed:
-        raise InputError(f"{failed:,} lines failed on every try; {shards.folder / DEAD_LETTERS} has them")
+        raise InputError(f"{counted(failed, 'line')} failed on every try: see {shards.folder / DEAD_LETTERS}")
     return summary

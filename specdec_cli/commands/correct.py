@@ -36,7 +36,7 @@ from specdec_cli.commands.options import (
 )
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.documents.formats import FORMATS, PACKAGES, Format
-from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.errors import SpecdecError, UsageError, counted
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import CORRECTOR, ModelChoice
 from specdec_cli.text.io.lines import Line
@@ -253,4 +253,4 @@ def _check_options(edits: EditOptions, decoding: DecodingFlags, text: TextOption
 def _end_of_check(check: bool, changed: int, lines: int) -> None:
     """Raise SpecdecError, for exit code 1, if --check found lines to change."""
     if check and changed:
-        raise SpecdecError(f"{changed} of {lines} lines {'needs' if changed == 1 else 'need'} a change")
+        raise SpecdecError(f"{changed} of {counted(lines, 'line')} {'needs' if changed == 1 else 'need'} a change")

@@ -30,7 +30,7 @@ from specdec_cli.distillation.run import DISTILLED, SHARD_LINES, DistillationPla
 from specdec_cli.distillation.run import distill as distill_shards
 from specdec_cli.distillation.teachers import COMPUTE_TYPES, Resources, Search, TeacherModel, find_teacher
 from specdec_cli.distillation.texts import Targets, distinct_lines
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.files import locked, rank
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.machine import Precision
@@ -99,11 +99,11 @@ def distill_files(plan: DistillationPlan, output: Path, files: Sequence[Path], c
         shards = Shards(output, settings_of(plan, sources))
         tell, count = teller(quiet), -(-len(sources) // plan.shard_lines)
         if done := shards.complete(count):
-            tell(f"{output}: resuming after {done:,} of {count:,} shards")
+            tell(f"{output}: resuming after {done:,} of {counted(count, 'shard')}")
         try:
             summary = _distill(plan, sources, shards, cluster, quiet=quiet)
         except (KeyboardInterrupt, SystemExit):
-            tell(f"interrupted after {shards.complete(count):,} of {count:,} shards; the same command resumes there")
+            tell(f"interrupted after {shards.complete(count):,} of {counted(count, 'shard')}; the same command resumes there")
             raise
     summary.dropped += skipped
     return summary
@@ -135,7 +135,9 @@ def _distill(plan: DistillationPlan, sources: Sequence[str], shards: Shards, clu
 
         return distill_on_cluster(plan, sources, shards, cluster, quiet=quiet)
     if plan.sampling is None and plan.resources.batch_tokens is None:
-        teller(quiet)(f"batches of up to {plan.resources.tokens:,} source tokens, the default on {found_device(plan.resources.device)}")
+        teller(quiet)(
+            f"batches of up to {counted(plan.resources.tokens, 'source token')}, the default on {found_device(plan.resources.device)}"
+        )
     with open_teacher(plan, shards.converted) as teacher, _progress_bar(quiet) as report:
         return distill_shards(sources, teacher, shards, plan, report)
 

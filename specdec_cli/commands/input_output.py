@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from specdec_cli.documents.formats import DOCUMENTS, LINES, PACKAGES, Format, format_of, read_document
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically
 from specdec_cli.text.io.lines import COMPRESSED, STDIO, Line, LineTooLong, check_files, name_of
@@ -78,7 +78,7 @@ class Input:
             number, _ = document.place(segment, 0)
             location = f"{name_of(path)}, line {number}"
             if len(segment.text) > max_characters:
-                raise LineTooLong(f"{location}: a text of more than {max_characters} characters")
+                raise LineTooLong(f"{location}: a text of more than {counted(max_characters, 'character')}")
             file = None if path == STDIO else path
             yield SegmentLine(number, segment.text, "\n", location, file, document=document, segment=segment)
 

@@ -11,7 +11,7 @@ from specdec_cli.commands.options import TextOptions
 from specdec_cli.commands.reports import DraftTotals, Totals, Warner, print_statistics
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.document import Purpose, check_languages
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, counted
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 from specdec_cli.text.checks import DESCRIPTIONS, count_kept
@@ -179,7 +179,7 @@ def shown_progress(stream: Stream[Any], text: TextOptions) -> Iterator[None]:
     ) as bar:
         task = bar.add_task("reading")
         stream.on_line = lambda done, total: bar.update(
-            task, description=f"{done:,} lines" if total is None else f"{done:,} of {total:,} texts"
+            task, description=counted(done, "line") if total is None else f"{done:,} of {counted(total, 'text')}"
         )
         yield
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from specdec_cli.commands.reports import say
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import UsageError, counted
 from specdec_cli.files import cache_folder
 from specdec_cli.measurement_cache import forget_measurements
 from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, cached_bundles, find_bundle, models_folder, shipped_bundles
@@ -29,7 +29,7 @@ def models(
     if forget:
         if names:
             raise UsageError("--forget deletes measurements of all bundles; give no BUNDLE with it")
-        typer.echo(f"{forget_measurements()} files deleted in {cache_folder()}", err=True)
+        typer.echo(f"{counted(forget_measurements(), 'file')} deleted in {cache_folder()}", err=True)
         return
 
     from rich.console import Console

@@ -14,7 +14,7 @@ import typer
 
 from specdec_cli.commands.options import OptionGroup, with_groups
 from specdec_cli.commands.reports import print_table
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.files import make_folder, naming, partial_folder, write_atomically, write_json
 from specdec_cli.text.corpus.augmentation import Variation, repeated, repetitions, with_copies, with_other_quantities
 from specdec_cli.text.corpus.cleaning import CleaningReport, CleaningRules, HeldOut, clean
@@ -175,7 +175,7 @@ def prepare(
     if not asked.quiet:
         _print_report(report, pieces, output)
         if not asked.tokenizer and not asked.vocabulary_size and pieces < USUAL_SIZE:
-            typer.echo(f"The text has only {pieces:,} subwords; --vocabulary-size gives a smaller vocabulary.", err=True)
+            typer.echo(f"The text has only {counted(pieces, 'subword')}; --vocabulary-size gives a smaller vocabulary.", err=True)
 
 
 def _prepare(output: Path, tsv: list[Path], asked: PrepareOptions) -> tuple[CleaningReport, int]:
@@ -269,7 +269,7 @@ def _print_report(report: CleaningReport, pieces: int, output: Path) -> None:
         rows.append(("written, with repetitions", report.written))
     typer.echo(str(output / "train.tsv"), err=True)
     print_table(((name, f"{count:,}") for name, count in rows), "pairs")
-    typer.echo(f"Vocabulary: {pieces:,} subwords", err=True)
+    typer.echo(f"Vocabulary: {counted(pieces, 'subword')}", err=True)
 
 
 def write_pairs(pairs: Iterable[Pair], train: Path, report: CleaningReport) -> None:
@@ -320,7 +320,7 @@ def _write(pairs: Iterable[Pair], path: Path, report: CleaningReport) -> None:
             stream.write("\t".join(fields) + "\n")
             report.written += 1
     if not report.kept:
-        raise InputError(f"all {report.read:,} pairs were dropped ({', '.join(report.dropped) or 'the input is empty'})")
+        raise InputError(f"no pair was kept of {counted(report.read, 'pair')} ({', '.join(report.dropped) or 'the input is empty'})")
 
 
 def _repetitions(train: Path, temperature: float) -> dict[str, float]:

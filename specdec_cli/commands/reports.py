@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from specdec_cli.errors import counted
 from specdec_cli.opening.models import Tell, shipped_directions, silent
 from specdec_cli.processors import peak_resident_mb
 from specdec_cli.text.checks import GLOSSARY
@@ -198,10 +199,12 @@ class DraftTotals:
     def in_words(self, sentences: int) -> str:
         """One line for --stats, of `sentences` that were translated."""
         if not self.sentences:
-            return f"for 0 of {sentences:,} sentences"
-        found = f"{self.origin}, for {self.sentences:,} of {sentences:,} sentences, {self.similarity / self.sentences:.1f} % similar"
+            return f"for 0 of {counted(sentences, 'sentence')}"
+        found = (
+            f"{self.origin}, for {self.sentences:,} of {counted(sentences, 'sentence')}, {self.similarity / self.sentences:.1f} % similar"
+        )
         copied = f", {self.copied:,} copied" if self.copied else ""
-        return f"{found}{copied}, {self.accepted:,} of {self.tokens:,} tokens accepted"
+        return f"{found}{copied}, {self.accepted:,} of {counted(self.tokens, 'token')} accepted"
 
 
 def draft_fields(use: "DraftUse | None") -> dict[str, Any]:
@@ -271,7 +274,7 @@ def decoding_in_words(decoding: "Decoding", drafted: tuple[int, float] | None, r
     drafting, size = drafted
     if drafting == 0:
         return f"greedy ({decoding.method} would be slower here)"
-    return f"{decoding.method}, drafts in {drafting:,} of {rounds:,} rounds, block size {size:.1f} on average"
+    return f"{decoding.method}, drafts in {drafting:,} of {counted(rounds, 'round')}, block size {size:.1f} on average"
 
 
 class Tracer:

@@ -13,7 +13,7 @@ import typer
 
 from specdec_cli.commands.reports import teller
 from specdec_cli.digests import files_digest, folder_digest
-from specdec_cli.errors import MissingLibraryError, UsageError
+from specdec_cli.errors import MissingLibraryError, UsageError, counted
 from specdec_cli.files import locked, naming, rank, write_atomically
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def train(
     if trainer.changes:
         tell(f"warning: {output}: its run began with {', '.join(trainer.changes)}; to train from the start, name another folder")
     arithmetic, captured = fabric.strategy.precision.precision, ", captured" if trainer.captured is not None else ""
-    tell(f"training on {fabric.device.type} in {arithmetic}, in batches of up to {plan.run.batch_tokens:,} tokens{captured}")
+    tell(f"training on {fabric.device.type} in {arithmetic}, in batches of up to {counted(plan.run.batch_tokens, 'token')}{captured}")
     trainer.begin()
     try:
         if fabric.is_global_zero:
@@ -305,7 +305,7 @@ def print_simulation(
     for name, pairs in held_out.items():
         tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
         greedy = encode + tokens * step
-        title = f"{name}: {len(pairs)} lines of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
+        title = f"{name}: {counted(len(pairs), 'line')} of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
         table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
         for column in COLUMNS:
             table.add_column(column, justify="right")

@@ -26,7 +26,7 @@ from specdec_cli.commands.options import (
     with_groups,
 )
 from specdec_cli.documents.formats import DOCUMENTS, TEXT, Format, format_of
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.files import json_text
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice, chosen_translator
@@ -139,7 +139,7 @@ class Translating:
 
 def _show_tried(warner: "Warner", index: int, tried: "Sequence[Candidate]", chosen: "Variant") -> None:
     """Print the place of line `index`, and the variants of a text of it that were decoded, each with its output and problems."""
-    typer.echo(f"{warner.window[index].location}: {len(tried)} variants", err=True)
+    typer.echo(f"{warner.window[index].location}: {counted(len(tried), 'variant')}", err=True)
     for each in tried:
         sources, outputs = (" | ".join(texts) for texts in (each.variant.segments.texts, each.outputs))
         problems = ["protected text lost"] if each.restored is None else [str(problem) for problem in each.restored.problems]

@@ -13,7 +13,7 @@ from threading import Thread
 
 from specdec_cli.corruption.corrupter import Corrupter, CorruptionRecipe
 from specdec_cli.corruption.spelling import misspellings
-from specdec_cli.errors import InputError, ModelError, SpecdecError
+from specdec_cli.errors import InputError, ModelError, SpecdecError, counted
 from specdec_cli.text.io.lines import Line
 
 _CHUNK_LINES = 500
@@ -26,7 +26,7 @@ def text_column(line: Line, column: int | None) -> str:
         return line.text.rpartition("\t")[2]
     fields = line.text.split("\t")
     if len(fields) < column:
-        raise InputError(f"{line.location}: {len(fields)} tab-separated fields, so no column {column}")
+        raise InputError(f"{line.location}: {counted(len(fields), 'tab-separated field')}, so no column {column}")
     return fields[column - 1]
 
 

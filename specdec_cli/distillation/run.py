@@ -11,7 +11,7 @@ from typing import Any
 from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, Translation, teacher_digest
 from specdec_cli.distillation.texts import Targets, sources_digest
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, counted
 from specdec_cli.files import MANIFEST, check_manifest, read_json, write_atomically, write_json
 from specdec_cli.text.checks import has_broken_characters
 
@@ -259,7 +259,7 @@ def finish(shards: Shards, count: int, started: float) -> Summary:
         summary.dropped += counts.dropped
     if sources and not summary.kept:
         reasons = ", ".join(f"{reason}: {number:,}" for reason, number in summary.dropped.most_common())
-        raise InputError(f"{shards.folder}: no translation of {sources:,} lines was kept ({reasons})")
+        raise InputError(f"{shards.folder}: no translation of {counted(sources, 'line')} was kept ({reasons})")
     shards.merge(count)
     summary.seconds = time.monotonic() - started
     return summary

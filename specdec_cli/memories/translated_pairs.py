@@ -20,7 +20,7 @@ from specdec_cli.documents.po import Catalogue, message
 from specdec_cli.documents.reading import read_bytes
 from specdec_cli.documents.segments import STAND_IN, Segment
 from specdec_cli.documents.xliff import Xliff, xliff_segments
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, counted
 from specdec_cli.memories.pairs import Entry
 
 _SKIP = 6.0
@@ -148,8 +148,8 @@ def translated_pairs(source: Path, target: Path, format: Format) -> list[Entry]:
     fewer, more = sorted((len(texts), len(translations)))
     if not fewer or more > fewer * _MOST_APART + _FEW:
         raise InputError(
-            f"{target}: {len(translations):,} texts, but {source} has {len(texts):,}. One seems not to be the translation of the other; "
-            "give two files of the same version"
+            f"{target}: {counted(len(translations), 'text')}, but {source} has {len(texts):,}. One seems not to be "
+            "the translation of the other; give two files of the same version"
         )
     return [Entry(*pair, guessed=True) for pair in align(texts, translations)]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, Self
 
 from specdec_cli.devices import DEFAULTS, found_device, free_memory, has_gpu
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import UsageError, counted
 from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Machine:
     @property
     def in_words(self) -> str:
         """Device, precision and threads in words, such as `cpu, int8, 1 thread`."""
-        return f"{self.device}, {self.precision}, {self.threads} thread{'s' if self.threads > 1 else ''}"
+        return f"{self.device}, {self.precision}, {counted(self.threads, 'thread')}"
 
     def with_model(self, bundle: "Bundle") -> Self:
         """The machine with the precision that `move_to` chose for `bundle`, if it is not known yet."""

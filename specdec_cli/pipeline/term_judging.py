@@ -1,13 +1,15 @@
 """Checks of outputs into which terms were brought: whether they are still translations of their sentence."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
+from math import inf
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.text.checks import output_warnings
+from specdec_cli.text.genders import Article, article_of
 from specdec_cli.text.glossary import Match, Phrases, Term
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
@@ -19,6 +21,7 @@ DOUBTFUL_WORSE = 1.0
 """The same, for an output that is taken with a warning."""
 _ENDING = re.compile(r"[^\W\d_]{1,2}(?!\w)")
 """An ending of an inflected word."""
+_PLURAL = re.compile(r"[^su\W]s\Z")
 _BREAK = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*\s")
 _END = re.compile(r"[.!?\u2026][\"'\u201c\u201d\u00bb)]*$")
 _WORD_BREAK = re.compile(rf"(?<!\d){_BREAK.pattern}")
@@ -57,14 +60,43 @@ def _outside(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return "_".join(text[before[1] : after[0]] for before, after in pairwise(edges))
 
 
-def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokenizer) -> float:
-    """The mean log probability of the tokens of `hypothesis` that are in no target of `terms`."""
-    spans = Phrases(term.target for term in terms).find(tokenizer.decode(hypothesis.ids))
+def articles_of(output: str, terms: Sequence[Term]) -> list[Article]:
+    """The articles in the German `output` of those targets of `terms` that are single nouns, if the term is no plural, as it seems."""
+    nouns = (term.target for term in terms if not _PLURAL.search(term.source))
+    found = (article_of(output, start, end) for _, start, end, _ in Phrases(nouns).find(output) if " " not in output[start:end])
+    return [article for article in found if article is not None]
+
+
+def with_articles(output: str, terms: Sequence[Term], number: int) -> list[str]:
+    """The German `output` with each form of article `number` that fits the gender of its noun (see `articles_of`); none without it."""
+    article = dict(enumerate(articles_of(output, terms))).get(number)
+    return [] if article is None else [f"{output[: article.start]}{form}{output[article.end :]}" for form in article.forms]
+
+
+def article_score(hypothesis: Hypothesis, terms: Sequence[Term], number: int, tokenizer: Tokenizer) -> float:
+    """The log probability of the tokens of `hypothesis` up to article `number`; minus infinity without it.
+
+    What follows does not count: after an article in the genitive, a target is less likely, since it has no ending.
+    """
+    article = dict(enumerate(articles_of(tokenizer.decode(hypothesis.ids), terms))).get(number)
+    if article is None:
+        return -inf
+    return sum(hypothesis.log_probabilities[: bisect_left(tokenizer.ends(hypothesis.ids), article.end) + 1])
+
+
+def mean_around(hypothesis: Hypothesis, terms: Sequence[Term], tokenizer: Tokenizer, *, german: bool = False) -> float:
+    """The mean log probability of the tokens of `hypothesis` that are in no target of `terms`.
+
+    If the output is `german`, an article that fits the gender of a target does not count: that of the usual noun may be more likely.
+    """
+    output = tokenizer.decode(hypothesis.ids)
+    spans = [found[1:3] for found in Phrases(term.target for term in terms).find(output)]
+    spans += [(article.start, article.end) for article in articles_of(output, terms) if article.fits] if german else []
     ends = tokenizer.ends(hypothesis.ids)
     around = [
         score
         for start, end, score in zip([0, *ends], ends, hypothesis.log_probabilities, strict=False)
-        if not any(first < end and start < last for _, first, last, _ in spans)
+        if not any(first < end and start < last for first, last in spans)
     ]
     return sum(around) / max(len(around), 1)
 

@@ -21,6 +21,8 @@ from specdec_cli.pipeline.term_judging import (
     DOUBTFUL_WORSE,
     LAST_WORSE,
     MOST_WORSE,
+    article_score,
+    articles_of,
     capital_targets,
     is_all_terms,
     is_ending,
@@ -28,11 +30,13 @@ from specdec_cli.pipeline.term_judging import (
     is_spoilt,
     mean_around,
     target_ends,
+    with_articles,
 )
 from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
 from specdec_cli.pipeline.variants import as_it_is
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
+from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _KEPT = 3
@@ -97,10 +101,10 @@ class _Sentence:
 
 
 class TermPlacer:
-    """Brings the terms of `glossary` into the outputs of `engine`, which decodes from left to right."""
+    """Brings the terms of `glossary` into the outputs of `engine`, which decodes from left to right, in `language`."""
 
-    def __init__(self, engine: SentenceDecoder, tokenizer: Tokenizer, glossary: Glossary) -> None:
-        self._engine, self._tokenizer, self.glossary = engine, tokenizer, glossary
+    def __init__(self, engine: SentenceDecoder, tokenizer: Tokenizer, glossary: Glossary, language: str = "") -> None:
+        self._engine, self._tokenizer, self.glossary, self._german = engine, tokenizer, glossary, short_code(language) == "de"
         self._word_starts = tokenizer.word_starts()
 
     def lacks_terms(self, source: str, output: str) -> bool:
@@ -127,6 +131,7 @@ class TermPlacer:
                 best = self._in_parts(sentence) or self._best_of(sentence, LAST_WORSE)
                 doubtful = True
             if best is not None:
+                best = self._with_articles(sentence, best)
                 score = best.hypothesis.score if self._engine.decoding.with_scores else None
                 part = replace(best.hypothesis, rounds=sentence.rounds, score=score, decoding=GLOSSARY)
                 sentence.text.replace_part(sentence.place, part, self._tokenizer.decode)
@@ -143,8 +148,11 @@ class TermPlacer:
         """
         begins, ends = [], []
         for sentence, output in placed:
-            mean = mean_around(output.hypothesis, sentence.terms, self._tokenizer)
+            mean = mean_around(output.hypothesis, sentence.terms, self._tokenizer, german=self._german)
             sentence.text.is_doubtful |= sentence.usual is not None and mean < sentence.usual - DOUBTFUL_WORSE
+            sentence.text.is_doubtful |= self._german and any(
+                not article.fits for article in articles_of(self._tokenizer.decode(output.hypothesis.ids), sentence.terms)
+            )
             if not sentence.text.is_doubtful:
                 ids = [token for token in output.hypothesis.ids if token != self._engine.eos]
                 begins += [(sentence, ids, place) for place in capital_targets(ids, sentence.terms, self._tokenizer)]
@@ -168,9 +176,19 @@ class TermPlacer:
         for each in sorted((each for each in sentence.found if each.complete), key=lambda each: -each.score):
             if sentence.usual is None or is_all_terms(sentence.source, sentence.matches):
                 return each
-            if mean_around(each.hypothesis, sentence.terms, self._tokenizer) >= sentence.usual - most_worse:
+            if mean_around(each.hypothesis, sentence.terms, self._tokenizer, german=self._german) >= sentence.usual - most_worse:
                 return each
         return None
+
+    def _with_articles(self, sentence: _Sentence, best: _Output) -> _Output:
+        """`best`, or the output that differs from it in articles alone: the most likely ones there that fit the genders of the targets."""
+        for number in range(len(sentence.matches) if self._german else 0):
+            texts = with_articles(self._tokenizer.decode(best.hypothesis.ids), sentence.terms, number)
+            known = len(sentence.found)
+            self._force([(sentence, ids, len(ids) + 1) for ids in self._tokenizer.encode_targets(texts)], continues=False)
+            fitting = [each for each in sentence.found[known:] if each.complete]
+            best = max(fitting, key=lambda each: article_score(each.hypothesis, sentence.terms, number, self._tokenizer), default=best)
+        return best
 
     def _score_usual(self, waiting: Sequence[_Sentence]) -> None:
         usual = [[token for token in each.found[0].hypothesis.ids if token != self._engine.eos] for each in waiting]

@@ -100,7 +100,7 @@ class LineTranslator:
 
     def use_glossary(self, glossary: Glossary) -> None:
         """Translate the terms of `glossary` as it says from now on."""
-        self._lines.terms = TermPlacer(self.engine, self.tokenizer, glossary)
+        self._lines.terms = TermPlacer(self.engine, self.tokenizer, glossary, self._languages[1])
 
     def use_labels(self, labels: Labels | None) -> None:
         """Translate the labels of `labels` as it says from now on (None: with the model)."""

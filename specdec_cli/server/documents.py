@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from specdec_cli.documents import formats
+from specdec_cli.errors import counted
 from specdec_cli.server.document_process import LENGTH, OUT_OF_MEMORY, Order
 from specdec_cli.server.guard import CLOSE, RequestError
 from specdec_cli.server.requests import BYTES_PER_CHARACTER, Upload, read_fields, text_of
@@ -167,7 +168,9 @@ class OpenDocument:
         if code == OUT_OF_MEMORY:
             raise LimitReached("memory", f"{order.name} needs more than {order.memory // 2**20} MiB of memory; send a part of it")
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
-            raise LimitReached("processor", f"{order.name} needs more than {order.seconds} seconds of processor time; send a part of it")
+            raise LimitReached(
+                "processor", f"{order.name} needs more than {counted(order.seconds, 'second')} of processor time; send a part of it"
+            )
         raise RuntimeError(f"the process of a document ended with exit code {code}")
 
 
@@ -182,7 +185,7 @@ async def open_document(upload: Upload, limits: DocumentLimits) -> AsyncIterator
     if Path(name).suffix.lower() not in ENDINGS and form != "android":
         raise RequestError(400, f"Invalid request: file format not supported; {', '.join(ENDINGS)} are, and Android's strings.xml")
     if form not in formats.PACKAGES and len(upload.data) > limits.bytes:
-        raise RequestError(413, f"Invalid request: {name} has more than {limits.bytes} bytes")
+        raise RequestError(413, f"Invalid request: {name} has more than {counted(limits.bytes, 'byte')}")
     order = Order(name, form, limits.characters, limits.memory, limits.seconds, os.getpid())
     ours, theirs = socket.socketpair()
     with ours, theirs:

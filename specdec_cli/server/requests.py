@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 from starlette.requests import Request
 
+from specdec_cli.errors import counted
 from specdec_cli.server.guard import CLOSE, Keys, Limits, RequestError
 
 _MOST_PARTS = 64
@@ -106,7 +107,7 @@ async def _read_body(request: Request, limits: Limits, files: Collection[str], m
         async with asyncio.timeout(limits.seconds):
             body = await _body(request, most_bytes + _OVERHEAD)
     except TimeoutError as error:
-        raise RequestError(408, f"the request did not arrive within {limits.seconds:g} seconds", CLOSE) from error
+        raise RequestError(408, f"the request did not arrive within {counted(limits.seconds, 'second')}", CLOSE) from error
     kind = request.headers.get("content-type", "")
     if kind.lower().startswith("multipart/form-data"):
         return _grouped(read_form_data(kind, body, files))
@@ -150,7 +151,7 @@ async def _body(request: Request, most: int) -> bytes:
             elif size > max(most, _MOST_DROPPED):
                 break
     if max(size, claimed) > most:
-        raise RequestError(413, f"the body has more than {most} bytes", CLOSE)
+        raise RequestError(413, f"the body has more than {counted(most, 'byte')}", CLOSE)
     return b"".join(chunks)
 
 

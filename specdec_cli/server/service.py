@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from specdec_cli.decoding.options import Decoding, Exact, Sampled
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import UsageError, counted
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
@@ -107,7 +107,7 @@ class OutOfTime(RequestError):
     """An error: a request was not done within the time limit of `seconds`."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(503, f"not done within {seconds:g} seconds; send less text", {"Retry-After": "1"})
+        super().__init__(503, f"not done within {counted(seconds, 'second')}; send less text", {"Retry-After": "1"})
 
 
 @dataclass
@@ -144,7 +144,7 @@ class Service:
     def check_size(self, characters: int) -> None:
         """Raise RequestError for a request of more characters than the limit."""
         if characters > self.limits.characters:
-            raise RequestError(413, f"Invalid request: {characters} characters, more than the limit of {self.limits.characters}")
+            raise RequestError(413, f"Invalid request: {counted(characters, 'character')}, more than the limit of {self.limits.characters}")
 
     async def prepare(self, work: Callable[[], T], characters: int) -> T:
         """Return what `work` returns for a text of `characters` characters; for a long text, in a thread, so that other requests go on."""

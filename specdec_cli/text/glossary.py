@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 from unicodedata import category, normalize
 
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.text.io.lines import read_listed
 from specdec_cli.text.marks import DASHES, OPENING
 from specdec_cli.text.protect.spans import protected_spans
@@ -130,7 +130,7 @@ def read_glossaries(paths: Iterable[Path]) -> list[Term]:
     for place, text in ((f"{path}, line {number}", text) for path in paths for number, text in read_listed(path)):
         fields = [" ".join(field.split()) for field in text.split("\t")]
         if len(fields) != 2:
-            raise InputError(f"{place}: {len(fields) - 1} tabs, expected one between source and target")
+            raise InputError(f"{place}: {counted(len(fields) - 1, 'tab')}, expected one between source and target")
         if not all(_TOKEN.search(field) for field in fields):
             raise InputError(f"{place}: the {'target' if fields[0] else 'source'} is empty")
         if (longest := max(map(len, fields))) > _LONGEST:

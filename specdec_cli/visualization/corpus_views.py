@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 
+from specdec_cli.errors import counted
 from specdec_cli.visualization.corpus import Corpus, Group, Step, group
 from specdec_cli.visualization.render import document, page, text
 
@@ -37,8 +38,8 @@ class Table:
 def headline(corpus: Corpus) -> str:
     """One line with the numbers of tokens, sentences and iterations of a corpus, and its tokens per iteration."""
     tokens, iterations = len(corpus.tokens), corpus.iterations
-    what = f"{tokens:,} tokens of {len(corpus.sentences):,} sentence{'s' if len(corpus.sentences) > 1 else ''}"
-    return f"jacobi: {what} in {iterations:,} iterations, {tokens / iterations:.2f} tokens each"
+    what = f"{counted(tokens, 'token')} of {counted(len(corpus.sentences), 'sentence')}"
+    return f"jacobi: {what} in {counted(iterations, 'iteration')}, {tokens / iterations:.2f} tokens each"
 
 
 def tables(corpus: Corpus, *, short: bool = False) -> tuple[Table, Table, Table]:

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from specdec_cli.decoding.methods import SEARCHES
+from specdec_cli.errors import counted
 
 Mark = Literal["right", "wrong", "accepted", "rejected", "verified", "known"]
 MEANINGS: dict[Mark, str] = {
@@ -58,7 +59,7 @@ class Picture:
     def title(self) -> str:
         """A one-line summary, such as "specdec: 12 tokens in 3 rounds"."""
         rows = len(self.rows)
-        return f"{self.decoding}: {len(self.target)} tokens in {rows} {self.row_name}{'s' if rows > 1 else ''}"
+        return f"{self.decoding}: {counted(len(self.target), 'token')} in {counted(rows, self.row_name)}"
 
     @property
     def marks(self) -> list[Mark]:

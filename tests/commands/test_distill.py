@@ -183,7 +183,7 @@ def test_a_full_disk_is_an_error_that_names_the_file(ctranslate2_folder: Path, t
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["manifest.json"]
 
 
-@pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields")])
+@pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated field")])
 def test_input_is_checked_before_the_teacher(content: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "text.tsv").write_text(content, encoding="utf-8")
     result = run("no/teacher/here", tmp_path / "out", tmp_path / "text.tsv")

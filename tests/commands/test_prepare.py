@@ -154,9 +154,9 @@ def test_vocabulary_smaller_than_the_characters(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("a\tb\nc\n", "line 2: 1 tab-separated fields, expected 2"),
+        ("a\tb\nc\n", "line 2: 1 tab-separated field, expected 2"),
         ("", "the input is empty"),
-        ("\tb\n", "all 1 pairs were dropped (empty or too short)"),
+        ("\tb\n", "no pair was kept of 1 pair (empty or too short)"),
         ("one\teins\n", "--vocabulary-size 2000: cannot train a vocabulary of 2,000 subwords: the text has 267 at most"),
     ],
 )

@@ -65,5 +65,5 @@ def test_the_manifest_depends_on_targets() -> None:
 
 def test_files_without_targets_are_refused(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("one\n")
-    with pytest.raises(InputError, match=r"plain, line 1: 1 tab-separated fields"):
+    with pytest.raises(InputError, match=r"plain, line 1: 1 tab-separated field"):
         Targets.read([tmp_path / "plain"], 0.0)

@@ -36,8 +36,8 @@ def test_the_last_extension_names_the_format(name: str, content: str, tmp_path: 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xml", TMX, "line 1: 1 tab-separated fields, expected 2 or 3; memories are .tmx, .po and TSV files"),
-        ("a.tsv.gz", "rain", "line 1: 1 tab-separated fields, expected 2 or 3"),
+        ("a.xml", TMX, "line 1: 1 tab-separated field, expected 2 or 3; memories are .tmx, .po and TSV files"),
+        ("a.tsv.gz", "rain", "line 1: 1 tab-separated field, expected 2 or 3"),
         ("a.TMX", TMX, "no translations from fr to de"),
         ("a.po", 'msgid ""\nmsgstr "Language: es\\n"\n\n' + PO, "no translations from fr to de"),
         ("a.tsv", "", "no translations"),

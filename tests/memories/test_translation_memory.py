@@ -130,7 +130,7 @@ def test_a_large_memory_is_mapped_until_the_file_changes(tmp_path: Path, monkeyp
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.tsv", b"rain\tRegen\nsun\n", "line 2: 1 tab-separated fields, expected 2"),
+        ("a.tsv", b"rain\tRegen\nsun\n", "line 2: 1 tab-separated field, expected 2"),
         ("a.tsv", b"", "no translations"),
         ("a.tsv", b"rain\tRegen\ncaf\xe9\tx\n", "line 2: not valid UTF-8"),
         ("a.tmx", b"<tmx>\n<body>\n<tu>\n</body></tmx>", "line 4: Opening and ending tag mismatch"),

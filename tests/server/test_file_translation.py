@@ -131,7 +131,7 @@ def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(documents, "LARGEST", 10_000)
     with running(limits=Limits(characters=100)) as (server, _):
         assert fetch(server, send(server, "a.md", b"    " + b"x" * 1000 + b"\n\na\n")).body.endswith(b"\nA\n")
-        for data, said in ((b"a " * 50 + b"a", "101 characters"), (b"    " + b"x" * 1200, "a.md has more than 1200 bytes")):
+        for data, said in ((b"a " * 50 + b"a", "101 characters"), (b"    " + b"x" * 1200, "a.md has more than 1,200 bytes")):
             answer = send(server, "a.md", data)
             assert answer.status == 413 and said in answer.json["error"]
         assert send(server, "a.docx", b"x" * 5000).status == 400

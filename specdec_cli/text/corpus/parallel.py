@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, counted
 from specdec_cli.text.io.lines import STDIO, Line, name_of, read_lines, read_text_lines
 
 
@@ -30,7 +30,7 @@ def read_tsv(path: Path) -> Iterator[Pair]:
         columns = columns or len(fields)
         if len(fields) not in (2, 3) or len(fields) != columns:
             expected = "2 or 3" if columns not in (2, 3) else str(columns)
-            raise InputError(f"{name_of(path)}, line {number}: {len(fields)} tab-separated fields, expected {expected}")
+            raise InputError(f"{name_of(path)}, line {number}: {counted(len(fields), 'tab-separated field')}, expected {expected}")
         yield Pair(fields[-2], fields[-1], fields[0] if len(fields) == 3 else "")
 
 
@@ -81,7 +81,7 @@ def source_column(lines: Iterable[Line]) -> Iterator[str]:
             columns = columns or len(fields)
             if len(fields) != columns or columns > 3:
                 expected = "1, 2 or 3" if columns > 3 else str(columns)
-                raise InputError(f"{line.location}: {len(fields)} tab-separated fields, expected {expected}")
+                raise InputError(f"{line.location}: {counted(len(fields), 'tab-separated field')}, expected {expected}")
         yield fields[-2] if len(fields) > 1 else line.text
 
 

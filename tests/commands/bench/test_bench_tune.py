@@ -163,7 +163,7 @@ def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: p
     monkeypatch.setattr("specdec_cli.benchmark.tune.LEAST_LINES", 100)
     before = described(folder)
     result = tune("-m", folder, table, "--limit", 3, "--sweep", "top-beta=1", "--sweep", "tolerance=0")
-    assert "--tune: 3 lines are too few to choose presets (at least 100)" in str(result.exception)
+    assert "--tune: 3 lines, too few to choose presets (at least 100)" in str(result.exception)
     assert "specdec++" in result.stdout
     assert described(folder) == before
 
@@ -178,7 +178,7 @@ def test_too_few_lines_write_no_preset(folder: Path, table: Path, monkeypatch: p
         (["--sweep", "threads=1,2"], "ka\tlo\n", UsageError, "only top-beta, tolerance and block-size are tuned"),
         (["--task", "correct"], "ka\tlo\n", UsageError, "for the task translate, not for correct"),
         ([], "", UsageError, "needs dev data"),
-        ([], "ka\tlo\nmi\n", InputError, "stdin, line 2: 1 tab-separated fields, expected 2"),
+        ([], "ka\tlo\nmi\n", InputError, "stdin, line 2: 1 tab-separated field, expected 2"),
         ([], "\t\n", InputError, "stdin: no text"),
     ],
 )

@@ -145,7 +145,7 @@ def test_data_from_a_pipe_is_refused(tokenizer: Subwords, tmp_path: Path) -> Non
     assert (result.exit_code, "pipe.tsv: not a regular file" in result.stderr) == (3, True)
 
 
-@pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated fields, expected 2")])
+@pytest.mark.parametrize(("content", "words"), [("", ": empty"), ("a\tb\nc\n", ", line 2: 1 tab-separated field, expected 2")])
 @pytest.mark.parametrize("command", ["train-verifier", "train-drafter", "train-drafter --source"])
 def test_input_is_checked_before_a_model_is_loaded(content: str, words: str, command: str, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.tsv", tmp_path / "bad.tsv"

@@ -34,7 +34,7 @@ def test_a_line_with_other_columns_is_named(tmp_path: Path) -> None:
 
 def test_stdin_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(b"a\n")))
-    with pytest.raises(InputError, match="stdin, line 1: 1 tab-separated fields"):
+    with pytest.raises(InputError, match="stdin, line 1: 1 tab-separated field"):
         list(read_tsv(STDIO))
 
 

@@ -1,0 +1,51 @@
+"""Genders of German nouns by their endings, and the articles that fit them."""
+
+import pytest
+
+from specdec_cli.text.genders import article_of, gender
+
+BY_GENDER = {
+    "m": "Vertrag Kaufvertrag Frühling Tourismus Prozessor Bahnhof Kuchen Skorpion Aufwand Zement Irrtum Rechner Export Streik Umsatz",
+    "f": "Rechnung Freiheit Mannschaft Station Qualität Fabrik Kultur Tendenz Bäckerei Datei Batterie Leinwand Antwort Visitenkarte",
+    "n": "Mädchen Dokument Zentrum Schreiben Büro Gewand Verfahren Komitee Abitur Papier Passwort Gericht Schwert Rathaus Zeichen",
+    "": "Filter Band Moment Plastik Partikel Wagnis Teil Frist",
+}
+
+
+@pytest.mark.parametrize(("expected", "nouns"), BY_GENDER.items())
+def test_an_ending_tells_the_gender_of_a_noun(expected: str, nouns: str) -> None:
+    assert {noun: gender(noun) for noun in nouns.split()} == dict.fromkeys(nouns.split(), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "noun", "fits", "forms"),
+    [
+        ("Der Schreiben kam heute.", "Schreiben", False, ("Das", "Dem", "Des")),
+        ("Das Schreiben ist lang.", "Schreiben", True, ("Das", "Dem", "Des")),
+        ("Danke für Ihren neuen Schreiben.", "Schreiben", False, ("Ihr", "Ihrem", "Ihres")),
+        ("Wir haben kein Rechnung.", "Rechnung", False, ("keine", "keiner")),
+        ("Jedes Apparat ist teuer.", "Apparat", False, ("Jeder", "Jeden", "Jedem")),
+        ("Es steht im Rechnung.", "Rechnung", False, ("in der",)),
+        ("Danke für Ihr Schreiben.", "Schreiben", True, ("Ihr", "Ihrem", "Ihres")),
+        ("mit dem alten Apparat", "Apparat", True, ("der", "den", "dem", "des")),
+    ],
+)
+def test_an_article_is_compared_with_the_gender_of_its_noun(text: str, noun: str, fits: bool, forms: tuple[str, ...]) -> None:
+    start = text.index(noun)
+    article = article_of(text, start, start + len(noun))
+    assert article is not None and (article.fits, article.forms) == (fits, forms)
+
+
+@pytest.mark.parametrize(
+    ("text", "noun"),
+    [
+        ("Er kann mein Filter sein.", "Filter"),
+        ("Hier muss es sein Rechnung.", "Rechnung"),
+        ("Das ist der Mann, der Rechnungen schreibt.", "Rechnung"),
+        ("Heute kam Rechnung und Brief.", "Rechnung"),
+        ("Tom kauft Rechnung.", "Rechnung"),
+    ],
+)
+def test_other_words_before_a_noun_are_no_articles(text: str, noun: str) -> None:
+    start = text.index(noun)
+    assert article_of(text, start, start + len(noun)) is None
