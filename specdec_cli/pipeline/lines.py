@@ -3,7 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 
 from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.sentence import Sentence
@@ -71,6 +71,7 @@ class LineDecoder:
         self._languages = languages if place and languages is not None else ("", "")
         decoding = engine.decoding
         self._longest, self._copies_tidied = decoding.longest_sentence, decoding.tidies_copies
+        self._lacks = cache(self._is_lacking)
         self._fitting = engine.longest_source - len(tokenizer.add_special_tokens([]))
 
     def decode(
@@ -208,7 +209,7 @@ class LineDecoder:
         own = self._passthrough or Passthrough()
         return variants_with(self._lacks, text, latin=own.latin, languages=(own.source, own.target))
 
-    def _lacks(self, character: str) -> bool:
+    def _is_lacking(self, character: str) -> bool:
         """Whether the tokenizer lacks a character. The letters of the source language count as there if they are encoded as bytes: models
         read them often.
         """

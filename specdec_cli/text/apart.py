@@ -170,7 +170,11 @@ def _bracketed(frame: str, ends: Sequence[int], outputs: Sequence[str]) -> str |
 
 def has_brackets_of(output: str, source: str) -> bool:
     """Whether an output has the opening and closing brackets of its source, in the same order; endings such as (s) do not count."""
-    return _BRACKET.findall(_ENDING.sub("", output)) == _BRACKET.findall(_ENDING.sub("", source))
+    return _brackets(output) == _brackets(source)
+
+
+def _brackets(text: str) -> list[str]:
+    return _BRACKET.findall(_ENDING.sub("", text)) if "(" in text or ")" in text else []
 
 
 _REPEATED = re.compile(r"([^\W\d_][\w'\u2019]*(?: [\w'\u2019]+){0,3})((?:, \1)+)(?=[,.!?\u2026]|$)", re.IGNORECASE)

@@ -1,6 +1,7 @@
 """Texts that are nothing but quantities or a date: how another language writes them."""
 
 import re
+from functools import lru_cache
 
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
@@ -29,6 +30,7 @@ _LONGEST_ALONE = 60
 _NUMBER = re.compile(rf"\d(?:[\d.,:'\u2019 {THIN_SPACES}]*\d)?")
 
 
+@lru_cache(maxsize=64)  # a text is asked for in several steps
 def written_alone(text: str, languages: Languages) -> str | None:
     """A text that is nothing but one price, time, percentage or number, which may have a unit, or a range of these, or one date, as the
     second of the `languages` writes it; None for other texts.
@@ -39,7 +41,7 @@ def written_alone(text: str, languages: Languages) -> str | None:
         if date.text == stripped:
             shown = written_date(date, languages[1], is_short=has_short_names(date, languages[0]))
             return text.replace(stripped, shown)
-    for amounts in find_ranges(stripped, languages[0]) if own is not None and languages[0] != languages[1] else ():
+    for amounts in find_ranges(stripped, languages[0]) if own is not None and languages[0] != languages[1] and has_digits(text) else ():
         if amounts.text == stripped and amounts.dash and not amounts.is_scaled and stripped.count(amounts.sign) == 1:
             return text.replace(stripped, written_range(amounts, languages[1]))
     if languages[0] == languages[1] or own is None or len(text) > _LONGEST_ALONE or not has_digits(text):

@@ -48,6 +48,7 @@ class Convention:
     time: str
 
 
+@cache
 def convention(language: str) -> Convention | None:
     """The convention of the language with this code; None if it is unknown, or has digits or groups of its own."""
     return _conventions().get(short_code(language))

@@ -96,6 +96,7 @@ class Date:
         return any(self.first)
 
 
+@cache
 def knows_dates(languages: Languages) -> bool:
     """Whether dates are read and written between these languages."""
     codes = {*map(short_code, languages)}
@@ -220,7 +221,9 @@ def with_dates(source: str, output: str, languages: Languages) -> str:
             whole = replace(date, weekday=0, first=(*date.first[:2], 0)) if date.kind == "day" else date
             shown = written_date(whole, languages[1], is_short=run.is_short)
             output = apply_edits(output, [Edit(run.start, run.end, output[run.start : run.end], shown)])
-    return _weekday_without_comma(short_code(languages[1])).sub(r"\1, ", output) if knows_dates(languages) else output
+    if not knows_dates(languages) or not _may_have_dates(output):
+        return output
+    return _weekday_without_comma(short_code(languages[1])).sub(r"\1, ", output)
 
 
 @cache

@@ -149,7 +149,10 @@ def is_in_language(text: str, language: str, rather_than: str) -> bool:
     and if they are at least four times as many as those of `rather_than`. Words that both languages share are not
     counted.
     """
-    return _is_in(Counter(_words(text)), short_code(language), short_code(rather_than))
+    words, pair = _words(text), (short_code(language), short_code(rather_than))
+    if len(_ONLY.get(pair, frozenset()).intersection(words)) < _MIN_FUNCTION_WORDS:
+        return False  # as nearly every text in the other language
+    return _is_in(Counter(words), *pair)
 
 
 def is_foreign(text: str, language: str) -> bool:

@@ -19,6 +19,7 @@ from specdec_cli.text.locale.quantities import (
     Span,
     find_quantities,
     find_times,
+    has_digits,
     hidden,
     unprotected,
     value_of,
@@ -129,6 +130,8 @@ def tidied_numbers(source: str, output: str) -> str:
     """Return `output`, the translation of `source`, with one "Uhr" after a time that has two, and a space after each number that a word
     sticks to, but not in the source, as in "1frei".
     """
+    if not has_digits(output):
+        return output
     free = {found.group() for found in _FREE_NUMBER.finditer(source)}
     output = _STUCK.sub(lambda found: f"{found.group()} " if found.group() in free else found.group(), output)
     return _DOUBLE_MARK.sub(r"\1", output)
@@ -454,6 +457,8 @@ def lost_numbers(source: str, output: str, languages: Languages = ("", "")) -> l
     value. Of others, the separators between digits may differ, and a time after noon may be that of a 24-hour clock. A number up to 99
     may be a word.
     """
+    if not has_digits(source):
+        return []
     matching, missing, wanted, digits = _compared(source, output, languages)
     if not missing and not wanted:
         return []

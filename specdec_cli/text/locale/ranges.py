@@ -10,7 +10,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.dates import to_between
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, with_percent, with_sign, written
+from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, has_digits, with_percent, with_sign, written
 from specdec_cli.text.locale.words import CURRENCIES, MULTIPLIER
 
 _SIGN = f"[{CURRENCIES}%]"
@@ -60,7 +60,7 @@ class ReadAsOne(NamedTuple):
 
 def find_ranges(text: str, language: str) -> list[AmountRange]:
     """The ranges of a text in order; none if its language has no known convention."""
-    quantities, found = find_quantities(text, language), list[AmountRange]()
+    quantities, found = find_quantities(text, language) if has_digits(text) else (), list[AmountRange]()
     for first, last in pairwise(quantities):
         between = _BETWEEN.fullmatch(text, first.end, last.start)
         if between is None or not {first.kind, last.kind} <= {"price", "number"}:

@@ -83,8 +83,8 @@ def with_references(source: str, output: str, languages: Languages) -> str:
     codes = tuple(map(short_code, languages))
     if codes not in (("en", "de"), ("de", "en")) or "." not in source:
         return output
-    for pair in REFERENCES:
-        own, other = pair if codes[0] == "en" else pair[::-1]
+    pairs = [pair if codes[0] == "en" else pair[::-1] for pair in REFERENCES]
+    for own, other in pairs if _references(tuple(own for own, _ in pairs)).search(source) else ():
         pattern = _reference(own)
         if pattern.search(source):
             output = pattern.sub(f"{other}\\g<space>", output)
@@ -93,7 +93,13 @@ def with_references(source: str, output: str, languages: Languages) -> str:
 
 def lost_letters(source: str, output: str) -> list[str]:
     """The numbers of `source` with a letter, as in "Fig. 2a", and those of feet and inches (6 ft 2 in), that `output` lacks."""
-    return [each for each in _LETTERED.findall(source) if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", output) is None]
+    lettered = _LETTERED.findall(source) if has_digits(source) else []
+    return [each for each in lettered if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", output) is None]
+
+
+@cache
+def _references(abbreviations: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(_reference(each).pattern.replace("?P<space>", "?:") for each in abbreviations))
 
 
 @cache
@@ -122,12 +128,16 @@ def lost_currencies(source: str, output: str, languages: Languages) -> list[str]
     lost = []
     for sign in CURRENCIES if source_code != target_code and has_digits(source) else ():
         names, there = currency_names(sign, source_code), currency_names(sign, target_code)
+        amounts = [found[1] for found in _amounts_with(names).finditer(source)] if names and there else []
         named = rf"{_NAME_START}(?:{there}|{CURRENCY_CODES[sign]})(?!\w)"
-        if not (names and there) or sign in output or re.search(named, output, re.IGNORECASE):
-            continue
-        amounts = rf"(?<![\w.,])([0-9]+(?:[.,][0-9]+)*)(?:{MULTIPLIER.pattern})?\s?(?:{names})(?!\w)"
-        lost += [found[1] for found in re.finditer(amounts, source, re.IGNORECASE)]
+        if amounts and sign not in output and not re.search(named, output, re.IGNORECASE):
+            lost += amounts
     return lost
+
+
+@cache
+def _amounts_with(names: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w.,])([0-9]+(?:[.,][0-9]+)*)(?:{MULTIPLIER.pattern})?\s?(?:{names})(?!\w)", re.IGNORECASE)
 
 
 def _changed(text: str, found: _Amount, scale: Scale) -> Edit:
@@ -154,7 +164,7 @@ def _amounts_of(text: str, languages: Languages, place: int) -> list[_Amount]:
 def _amounts(text: str, own: Convention, code: str) -> list[_Amount]:
     """The amounts of a text with a word for a power of ten, in order; a word of the other language counts if the own has none."""
     found = []
-    for match in _pattern(code).finditer(text):
+    for match in _pattern(code).finditer(text) if has_digits(text) else ():
         word = match["word"]
         signs = [sign.strip() for sign in match.group("sign", "inside", "sign2") if sign]
         if len(word) == 1 and not (signs and match.end("number") == match.start("word")):

@@ -4,9 +4,9 @@ identifiers, emoji. Each kind of span is an entry of RECOGNISERS.
 
 import re
 from bisect import bisect
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from specdec_cli.text.marks import PICTURES
@@ -34,6 +34,9 @@ FORMULA = (
 
 LONGEST_WORD = 99
 """The most Latin letters of a word; longer runs of letters are not language."""
+_DIGITS = "0123456789"
+_BEYOND_ASCII = "\u0080"
+"""Stands for all characters that are not ASCII."""
 
 _ARGUMENT = r"[-+#0']*+(?:\d+|\*)?(?:\.(?:\d+|\*)?)?(?:hh|h|ll|l|q|j|z|t)?[a-z@](?![a-z])"
 """What follows the percent sign, and the number or name, of a format argument."""
@@ -56,7 +59,8 @@ class Recogniser:
     """A kind of protected spans, those that match `pattern`, where none of a kind before it in RECOGNISERS begins earlier or there.
 
     Each of `spans` is one span of this kind as a whole; none of `not_spans` has a span of this kind. A span that matches `number` stands
-    for a number. Several spans of a kind that is `ordered` keep their order.
+    for a number. Several spans of a kind that is `ordered` keep their order. A span has a character of each of `signs`, and, in small
+    letters, one of `words`: other texts need not be searched.
     """
 
     name: str
@@ -65,6 +69,8 @@ class Recogniser:
     not_spans: tuple[str, ...] = ()
     number: str = ""
     ordered: bool = False
+    signs: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 RECOGNISERS = (
@@ -74,44 +80,55 @@ RECOGNISERS = (
         ("<%= name %>", "<%== raw %>", "<%- code -%>", "<% if a > b? %>", "<%# note %>", "<% end %>", '<%@ page a="b" %>', "<?= $x ?>"),
         ("About 5 <% of 6.", "5 <%"),
         number=rf"<%==?\s*@?{_COUNT}\s*-?%>",
+        signs=("<", ">"),
     ),
     Recogniser(
         "shown_tag",
         r"&lt;/?[a-z][\w:.-]*(?:\s(?:(?!&[lg]t;)[^<>]){0,300})?/?&gt;",
         ("&lt;script&gt;", "&lt;/em&gt;", '&lt;div class="a"&gt;', "&lt;br/&gt;"),
         ("a &lt; b &gt; c is true", "&lt;3 and 4&gt;"),
+        signs=("&", ";"),
     ),
     Recogniser(
         "quoted_argument",
         rf"(?<![\w'`])['`](?:%(?:\([\w.]+\)|\d+\$)?{_ARGUMENT}|%\d{{1,2}}|{_IN_BRACES})'(?![\w'])",
         ("'%s'", "`%1$s'", "'{name}'"),
         ("'%s %d'", "Tom's '%s's"),
+        signs=("'", "%{"),
     ),
     Recogniser(
         "code",  # in a word without spaces, as in the plural of a name; else not beside words, where it is an apostrophe that was meant
         rf"(?<!`)`[^`\s]+`(?!`)|(?<!\w){CODE}(?!\w)",
         ("`git status`", "``a ` b``", "`fold`"),
         ("I don`t know why he don`t go", "a ` alone"),
+        signs=("`",),
     ),
     Recogniser(
         "link_target",
         r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)?\)",
         ("](a.md)", "](https://example.org/a_(b))"),
         ("[a] (b)",),
+        signs=("]", "("),
     ),
-    Recogniser("link_start", r"!?\[(?=[^][]{1,200}\]\()", (), ("[a]", "[a] (b)")),
+    Recogniser("link_start", r"!?\[(?=[^][]{1,200}\]\()", (), ("[a]", "[a] (b)"), signs=("[", "(")),
     Recogniser(
         "url",  # without the stop after it
         r"(?<![a-z0-9+.-])(?:[a-z][a-z0-9+.-]*://|www\.)(?:\([^\s<>\"()]*\)|[^\s<>\"()])*(?:\([^\s<>\"()]*\)|[^\s<>\"().,;:!?\]}'])",
         ("https://a.org/b?c=d", "www.e.net", "https://example.org/a_(b)"),
         ("a://", "www is old"),
+        signs=("/.",),
+        words=("://", "www."),
     ),
-    Recogniser("email", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", ("me.too+x@mail.example.org",), ("5 @ home", "me@home")),
+    Recogniser(
+        "email", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", ("me.too+x@mail.example.org",), ("5 @ home", "me@home"), signs=("@", ".")
+    ),
     Recogniser(
         "domain",
         r"(?<![\w.@/-])(?:[a-z0-9][\w-]{0,62}\.){1,8}(?-i:com|org|net|edu|gov|io)(?![\w-])(?:/[^\s<>\"]*[\w/])?",
         ("example.org", "docs.example.com/a/b"),
         ("the end.Com", "a.b"),
+        signs=(".",),
+        words=(".com", ".org", ".net", ".edu", ".gov", ".io"),
     ),
     Recogniser(
         "tag",
@@ -119,18 +136,21 @@ RECOGNISERS = (
         ("<br/>", "</a>", """<a title="if x > y" href='a > b'>""", "<your friend's name>"),
         ("a < b > c", '<a title="x he say'),
         ordered=True,
+        signs=("<", ">"),
     ),
     Recogniser(
         "declaration",
         r"<\?[a-z][^<>]*\?>|<!\[CDATA\[|\]\]>|<![a-z][^<>]*>",
         ('<?xml version="1.0"?>', "<!DOCTYPE html>", "<![CDATA[", "]]>"),
         ("Oh <! no",),
+        signs=("<>",),
     ),
     Recogniser(
         "entity",  # and those of its sign (&amp;lt;)
         r"&(?:amp;)*(?:[a-z][a-z0-9]+|#\d+|#x[0-9a-f]+);",
         ("&nbsp;", "&#39;", "&amp;lt;", "&#x27;"),
         ("you & me; they", "R&D"),
+        signs=("&", ";"),
     ),
     Recogniser(
         "braces",
@@ -149,12 +169,14 @@ RECOGNISERS = (
         ),
         ("a { b", "{a, b}", "{n, numbers of x}"),
         number=rf"\{{\s*\w+\s*,\s*(?:number|spellout)\b[^{{}}]*\}}|\{{\w*:[^{{}}]*[defgn]\}}|[$#%]?\{{{{1,2}}\s*{_COUNT}\s*\}}{{1,2}}",
+        signs=("{", "}"),
     ),
     Recogniser(
         "formula",
         rf"(?<![\w$\\])\$\$(?=[^\s$])[^$]{{1,1000}}(?<=\S)\$\$(?![\w$])|{FORMULA}",
         ("$x^2 + y$", "$3$", "$0.5$", "$10^6$", "$2n + 1$", r"$3 \times 4$", "$k = 3$", r"$$\sum_{i=1}^n i$$", "$$x$$"),
         ("It costs $5 and $10.", r"\$3\$", "US$3$", "$5-$10", "from 3$ to 4$", "$5, $6 or $7", "$$ and $$", "a $$$ b"),
+        signs=("$",),
     ),
     Recogniser(
         "environment",
@@ -163,6 +185,7 @@ RECOGNISERS = (
         ("$HOME", "%PATH%", "%%name%%", "%%user.id%%", "$(name)", "$(SRC_DIR)"),
         ("$5", "5%", "US$(name)", "$(5)"),
         number=rf"\${_COUNT}",
+        signs=("$%",),
     ),
     Recogniser(
         "named_argument",
@@ -170,6 +193,7 @@ RECOGNISERS = (
         ("%(name)s", "%(user.name)s", "%1$s", "%(n)d", "%1"),
         ("5%1", "100%s"),
         number=rf"%(?:\(\w+\)|\d+\$)[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]|%\({_COUNT}\)s",
+        signs=("%",),
     ),
     Recogniser(
         "argument",
@@ -178,6 +202,7 @@ RECOGNISERS = (
         ("100%s of 5%d and 20%discount", "50 %"),
         number=r"%[^a-z(]*(?:hh|h|ll|l|q|j|z|t)?[diufgen]",
         ordered=True,
+        signs=("%",),
     ),
     Recogniser(
         "windows_path",  # of words with spaces, those before a backslash, those with capitals and names of files belong to it
@@ -197,6 +222,7 @@ RECOGNISERS = (
             r"\\10.0.0.5\c$\data",
         ),
         (r"a:b", r"nc:\x"),
+        signs=("\\",),
     ),
     Recogniser(
         "tex",  # commands and escapes of TeX, and escapes of strings and Markdown
@@ -205,6 +231,7 @@ RECOGNISERS = (
         r"|\\[!-/:-@\[-`{-~]",
         (r"\cite{a}", r"\textbf{", r"\n", r"\$", r"\LaTeX"),
         ("a \\ b",),
+        signs=("\\",),
     ),
     Recogniser(
         "unix_path",
@@ -212,86 +239,120 @@ RECOGNISERS = (
         r"(?:[\w.@+-]{1,255}/)*[\w.@+-]{0,254}\w/?(?![\w/])",
         ("/etc/hosts", "~/notes", "./configure", "/tmp"),
         ("and/or", "he/she", "/word"),
+        signs=("/",),
     ),
     Recogniser(
         "source_path",
         r"(?<![\w/.:~<-])[\w-][\w.-]{0,254}/(?:[\w.@+-]{1,255}/)*[\w.-]{1,254}\.[a-z]\w{0,4}(?!\w)",
         ("src/main.c", "docs/a/b.md"),
         ("and/or.",),
+        signs=("/", "."),
     ),
-    Recogniser("file", rf"(?<![\w.-])[\w-]{{1,255}}\.{_FILE}", ("notes.txt", "a.tar.gz", "setup.py"), ("the end.The", "e.g.so")),
-    Recogniser("option", r"(?<![\w-])--[a-z][\w-]*(?:=[^\s,;]*[\w/])?", ("--long-option", "--name=a/b"), ("a -- b", "well--known")),
+    Recogniser(
+        "file", rf"(?<![\w.-])[\w-]{{1,255}}\.{_FILE}", ("notes.txt", "a.tar.gz", "setup.py"), ("the end.The", "e.g.so"), signs=(".",)
+    ),
+    Recogniser(
+        "option",
+        r"(?<![\w-])--[a-z][\w-]*(?:=[^\s,;]*[\w/])?",
+        ("--long-option", "--name=a/b"),
+        ("a -- b", "well--known"),
+        signs=("-",),
+        words=("--",),
+    ),
     Recogniser(
         "call",
         r"(?<!\w)\w{1,64}(?:(?:::|\.)\w{1,64}){0,8}\(\)|(?<!\w)[a-z]\w{0,63}(?:::\w{1,64})+",
         ("call()", "os.path.join()", "std::vector"),
         ("word (s)", "ratio 1::2"),
+        signs=("(:",),
+        words=("()", "::"),
     ),
     Recogniser(
         "snake_case",
         r"(?<![\w-])[a-z0-9]{1,64}(?:_[a-z0-9]{1,64}){1,16}(?!\w)",
         ("snake_case", "max_2_words"),
         ("_word_", "a _ b"),
+        signs=("_",),
     ),
-    Recogniser("handle", r"(?<![\w.@])[@#][a-z_]\w+|(?<!\w)#\d{2,}(?!\w)", ("@name", "#topic", "#123"), ("a @ b", "C#", "#1")),
+    Recogniser(
+        "handle", r"(?<![\w.@])[@#][a-z_]\w+|(?<!\w)#\d{2,}(?!\w)", ("@name", "#topic", "#123"), ("a @ b", "C#", "#1"), signs=("@#",)
+    ),
     Recogniser(
         "date",
         r"(?<!\w)\d{4}-\d{2}-\d{2}(?:T[\d:.,]+\d(?:Z|[+-]\d{2}:?\d{2})?)?(?!\w)|(?<![\w/])\d{1,2}/\d{1,2}/\d{4}(?![\w/])",
         ("2023-12-24", "2023-12-24T10:00:00Z", "2/20/2027"),
         ("2023-2024", "2/20", "1/2/3"),
+        signs=(_DIGITS, "-/"),
     ),
-    Recogniser("timecode", r"(?<![\w:])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,6})?Z?(?![\w:])", ("00:00:01,000", "1:02:03"), ("5:30 PM", "12:45")),
+    Recogniser(
+        "timecode",
+        r"(?<![\w:])\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,6})?Z?(?![\w:])",
+        ("00:00:01,000", "1:02:03"),
+        ("5:30 PM", "12:45"),
+        signs=(_DIGITS, ":"),
+    ),
     Recogniser(
         "version",
         r"(?<![\w.])v?\d+(?:\.\d+){2,16}(?:[-+]?[a-z]\w*)?(?::\d+)?(?!\w)|(?<!\w)v\d+(?:\.\d+)*(?!\w)",
         ("2.13.0", "10.0.0.1:8080", "v3", "1.0.0-beta1"),
         ("1.5", "3.14 metres"),
+        signs=(_DIGITS, ".vV"),
     ),
     Recogniser(
         "telephone",
         r"(?<![\w+])\+\d[\d ()/-]{5,24}\d(?!\w)|(?<![\w-])\d{3}-(?:\d{3}-)?\d{4}(?![\w-])",
         ("+1 (555) 010-9999", "555-0123", "555-010-9999"),
         ("+5 points", "5-10"),
+        signs=(_DIGITS, "+-"),
     ),
     Recogniser(
         "account",  # IBANs, and numbers of cards
         r"(?<![\w-])(?-i:[A-Z]{2}\d{2}(?: [A-Z0-9]{4}){3,7}(?: [A-Z0-9]{1,3})?)(?![\w-])|(?<![\w-])\d{4}(?: \d{4}){3}(?![\w-])",
         ("DE89 3704 0044 0532 0130 00", "GB29 NWBK 6016 1331 9268 19", "4111 1111 1111 1111"),
         ("DE89 was the 3704 th", "1990 1991 1992"),
+        signs=(_DIGITS, " "),
     ),
     Recogniser(
         "sizes",
         r"(?<!/ )(?<![\w/])(?-i:[A-Z]{1,3}(?: / [A-Z]{1,3})+)(?![\w/])(?! /)",
         ("M / L / XL", "N / A"),
         ("Mr / Mrs", "A / the"),
+        signs=("/",),
+        words=(" / ",),
     ),
     Recogniser(
         "uuid",
         r"(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])|(?<!\w)0x[0-9a-f]+(?!\w)",
         ("550e8400-e29b-41d4-a716-446655440000", "0x1f"),
         ("0x", "ox10"),
+        signs=("-0",),
     ),
     Recogniser(
         "digest",
         r"(?<!\w)(?-i:(?=[0-9a-f]{0,39}\d)(?=[0-9a-f]{0,39}[a-f])[0-9a-f]{7,64})(?!\w)",
         ("3f2a9bc1d0e4",),
         ("defaced", "1234567"),
+        signs=(_DIGITS,),
     ),
     Recogniser(
         "identifier",
         r"(?<![\w-])(?-i:(?=[A-Z0-9-]{0,32}\d)(?=[A-Z0-9-]{0,32}[A-Z])[A-Z0-9][A-Z0-9-]{4,32}[A-Z0-9])(?![\w-])",
         ("AB-12345", "X1Y2Z3"),
         ("CD-ROM", "A4"),
+        signs=(_DIGITS,),
     ),
-    Recogniser("long_number", r"(?<![\w.,])\d{5,}+(?![\w.,]*\w)", ("12345",), ("1234", "12,345", "12345.5")),
+    Recogniser("long_number", r"(?<![\w.,])\d{5,}+(?![\w.,]*\w)", ("12345",), ("1234", "12,345", "12345.5"), signs=(_DIGITS,)),
     Recogniser("long_word", rf"[A-Za-z\u00c0-\u024f]{{{LONGEST_WORD + 1},}}+", ("a" * 100,), ("a" * 99,)),
-    Recogniser("chemical", r"\w{0,32}(?:(?<!~)~\w{1,16}~(?!~)|\^\w{1,16}\^)\w{0,32}", ("H~2~O", "x^2^"), ("~5 and ~6", "~~no~~")),
-    Recogniser("emphasis", r"\*\*|~~|[{}]", ("**", "~~", "{"), ("*", "~")),
+    Recogniser(
+        "chemical", r"\w{0,32}(?:(?<!~)~\w{1,16}~(?!~)|\^\w{1,16}\^)\w{0,32}", ("H~2~O", "x^2^"), ("~5 and ~6", "~~no~~"), signs=("~^",)
+    ),
+    Recogniser("emphasis", r"\*\*|~~|[{}]", ("**", "~~", "{"), ("*", "~"), signs=("*~{}",)),
     Recogniser(
         "shortcode",
         r"(?<![\w:]):(?:[+-]1|(?=[0-9_-]*[a-z])[a-z0-9_+-]{1,32}):(?![\w:])",
         (":tada:", ":+1:", ":e-mail:"),
         ("at 10:30:15", "a: b:", "one:two:three", ":12:", "::before::", ":---:"),
+        signs=(":",),
     ),
     Recogniser(
         "measure",  # feet and inches, degrees with minutes and seconds, a paragraph of a law
@@ -301,28 +362,32 @@ RECOGNISERS = (
         r"|\u00a7{1,2}\s?\d+[a-z]?(?:\s(?:Abs\.|Absatz|Satz|S\.|Nr\.|lit\.)\s?\w{1,3})*\s(?-i:[A-Z][A-Za-z]{0,5}[A-Z]+)(?!\w)",
         ("5'7\"", "6' 2\"", "40\u00b0 26' 46\"", "51\u00b030'", '12"x10"', "\u00a7 12 Abs. 3 Satz 2 BGB", "\u00a7 5 StGB"),
         ("the 5' and 7", "\u00a7 12 Abs. 3", 'in \'95 "it"'),
+        signs=(_DIGITS, "'\"\u2019\u201d\u2032\u2033\u00b0\u00a7"),
     ),
     Recogniser(
         "emoticon",
         EMOTICON,
         (":D", ":P", ";-D", "=P", "<3", "</3", "^^", "-_-", "xD", ":/", ":-|", ":3"),
         ("a:)", "8) the last", "<30", "x_y", ":do it", "5 : 3", "X", "note:", "a; b"),
+        signs=(":;=8<^xX_",),
     ),
-    Recogniser("emoji", EMOJI, ("\U0001f389\U0001f389", "1\ufe0f\u20e3", "\u2192", "\u231a"), ("1", "\u00a9")),
+    Recogniser("emoji", EMOJI, ("\U0001f389\U0001f389", "1\ufe0f\u20e3", "\u2192", "\u231a"), ("1", "\u00a9"), signs=(_BEYOND_ASCII,)),
 )
 """All kinds of protected spans. Where several match at the same place, the first one decides."""
-_BY_NAME = {each.name: each for each in RECOGNISERS}
-_PROTECTED = re.compile("|".join(f"(?P<{each.name}>{each.pattern})" for each in RECOGNISERS), re.IGNORECASE)
-_OTHER_SCRIPT = r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+"
-_BESIDE_LATIN = re.compile(f"{_PROTECTED.pattern}|{_OTHER_SCRIPT}", re.IGNORECASE)
-# Prose in which neither of these patterns finds a span: without digits inside of words, marks inside of words other than
-# apostrophes and single hyphens, very long words, groups of four digits, emoticons, and signs that most texts have not. This is checked
-# many times faster than all kinds.
-_PROSE = re.compile(
-    rf"(?!(?:\S{{0,{LONGEST_WORD}}}(?:\s|$))*+\S)(?!(?s:.*?)(?<![^\s(])(?:[:;]|[xX]D))"
-    r"(?:[A-Za-z\u00c0-\u024f ,;!?'\"\u00ab\u00bb\u2010-\u2027)]++|\((?!\))|-(?!-)"
-    r"|[.:]+[\"')]*(?!\S)|(?<![^\s(])[0-9]{1,4}[.,;:!?)]*(?!\S)(?! [0-9]{4} [0-9]))*+"
+_SIGNS = frozenset(character for kind in RECOGNISERS for signs in kind.signs for character in signs)
+_OTHER_SCRIPT = Recogniser(
+    "other_script",
+    r"[\u0370-\u1dff\u2e80-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]+",
+    ("\u03bb\u03cc\u03b3\u03bf\u03c2",),
+    ("a",),
+    signs=(_BEYOND_ASCII,),
 )
+"""Words in other scripts than the Latin one."""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
@@ -337,9 +402,39 @@ def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=64)  # a line is asked for several times, in the steps of its translation
 def _spans(text: str, latin: bool) -> tuple[tuple[int, int], ...]:
-    if _PROSE.fullmatch(text):
-        return ()
-    return tuple(match.span() for match in (_BESIDE_LATIN if latin else _PROTECTED).finditer(text))
+    kinds = (*_kinds_in(text), *[_OTHER_SCRIPT] * (latin and not text.isascii()))
+    return tuple(_merged(text, [_compiled(kind.pattern) for kind in kinds]))
+
+
+def _kinds_in(text: str) -> list[Recogniser]:
+    """The kinds of which a text may have spans, by its characters and words."""
+    characters = _SIGNS.intersection(text)
+    if not text.isascii():
+        characters |= {_BEYOND_ASCII, *(_DIGITS if any(map(str.isdecimal, text)) else "")}
+    lowered = text.lower()
+    return [kind for kind in _kinds_with(characters) if not kind.words or any(word in lowered for word in kind.words)]
+
+
+@lru_cache(maxsize=1024)
+def _kinds_with(characters: frozenset[str]) -> list[Recogniser]:
+    """The kinds all of whose `signs` are among `characters`. _BEYOND_ASCII stands for all characters that are not ASCII."""
+    return [kind for kind in RECOGNISERS if not any(map(characters.isdisjoint, kind.signs))]
+
+
+def _merged(text: str, patterns: Sequence[re.Pattern[str]]) -> Iterator[tuple[int, int]]:
+    """The matches of all patterns joined by |, which are found faster pattern by pattern: that which begins first counts, and of several
+    that begin there, the one of the first pattern.
+    """
+    following = {place: found for place, pattern in enumerate(patterns) if (found := pattern.search(text)) is not None}
+    while following:
+        _, first = min((found.start(), place) for place, found in following.items())
+        start, end = following[first].span()
+        yield start, end
+        for place in [place for place, found in following.items() if found.start() < end]:
+            if (found := patterns[place].search(text, end)) is None:
+                del following[place]
+            else:
+                following[place] = found
 
 
 def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
@@ -361,8 +456,7 @@ def gaps_outside_spans(text: str, gaps: Iterable[tuple[int, int]]) -> list[tuple
 
 def kind_of(span: str) -> Recogniser | None:
     """The kind of a protected span; None if `span` is not one as a whole."""
-    found = _PROTECTED.fullmatch(span)
-    return _BY_NAME[found.lastgroup] if found is not None and found.lastgroup else None
+    return next((kind for kind in _kinds_in(span) if _compiled(kind.pattern).fullmatch(span)), None)
 
 
 def keeps_order(span: str) -> bool:

@@ -196,8 +196,9 @@ class Passthrough:
         if self.writes(text):
             return False
         words = without_protected(text)
-        letters = [character for character in words if character.isalpha()]
-        if not letters or (len(letters) == 1 and _LATIN_LETTER.match(letters[0])):
+        letters = filter(str.isalpha, words)
+        first, second = next(letters, ""), next(letters, "")
+        if not first or (not second and _LATIN_LETTER.match(first)):
             return True
         if self.latin and not _LATIN_LETTER.search(words):
             return True

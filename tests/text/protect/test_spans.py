@@ -87,12 +87,13 @@ def test_emoji_are_protected_with_what_modifies_them(text: str, spans: list[str]
 def test_examples_are_spans_of_their_kind(kind: Recogniser, text: str) -> None:
     for before, after in (("", ""), ("see ", " now"), ("(", ")")):
         assert [(start, end) for start, end in protected_spans(before + text + after)] == [(len(before), len(before + text))]
-    assert kind_of(text) is kind and not spans._PROSE.fullmatch(text)
+    assert kind_of(text) is kind
 
 
 @pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind in RECOGNISERS for text in kind.not_spans])
 def test_counterexamples_have_no_span_of_the_kind(kind: Recogniser, text: str) -> None:
-    assert kind.name not in [found.lastgroup for found in spans._PROTECTED.finditer(f"see {text} now")]
+    text = f"see {text} now"
+    assert kind not in [kind_of(text[start:end]) for start, end in protected_spans(text)]
 
 
 def test_every_kind_has_examples() -> None:
@@ -153,8 +154,12 @@ def test_only_what_is_too_long_for_a_word_is_protected() -> None:
     assert protected_spans(f"the {word}d, {word}") == [(4, 104)]
 
 
-@given(st.lists(st.sampled_from(_PARTS + _SIGNS + _EMOJI), max_size=9).map("".join))
-def test_what_counts_as_prose_has_no_protected_span(text: str) -> None:
-    if spans._PROSE.fullmatch(text):
-        assert not spans._PROTECTED.search(text)
-        assert not spans._BESIDE_LATIN.search(text)
+_JOINED = "|".join(f"(?:{kind.pattern.replace('ticks', f'ticks{place}')})" for place, kind in enumerate(RECOGNISERS))
+_EXAMPLES = tuple(text for kind in RECOGNISERS for text in (*kind.spans, *kind.not_spans) if len(text) < 60)
+
+
+@given(st.lists(st.sampled_from(_PARTS + _SIGNS + _EMOJI) | st.sampled_from(_EXAMPLES), max_size=9).map("".join), st.booleans())
+def test_spans_are_those_of_all_patterns_joined(text: str, latin: bool) -> None:
+    pattern = f"{_JOINED}|{spans._OTHER_SCRIPT.pattern}" if latin else _JOINED
+    expected = [found.span() for found in re.finditer(pattern, text, re.IGNORECASE)]
+    assert protected_spans(text, latin=latin) == expected
