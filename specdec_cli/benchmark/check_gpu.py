@@ -21,7 +21,7 @@ import torch
 
 from specdec_cli.benchmark.check_training import Trained, training_speed
 from specdec_cli.benchmark.inputs import SAMPLE
-from specdec_cli.decoding.graphs import MOST_FORMS, Capture, Graphs
+from specdec_cli.decoding.graphs import MOST_FORMS, Graphs
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.pace import FixedPace
@@ -216,7 +216,7 @@ class Check:
         outputs, first = self.timed(engine, sentences)
         again, seconds = self.timed(engine, sentences)
         same = [each.ids for each in again] == [each.ids for each in outputs]
-        found = speed(outputs, seconds) | {"first_s": round(first, 2), "lines": named(sentences)}
+        found = speed(outputs, seconds) | {"first_s": round(first, 2)}
         if self.device == "cuda":
             found["memory_mb"] = round(torch.cuda.max_memory_allocated() / 2**20)
         if verifier.graphs is not None:
@@ -247,7 +247,7 @@ class Check:
         engine = self.engine(means, "beam", rows)
         self.timed(engine, sentences)
         outputs, seconds = self.timed(engine, sentences)
-        found = speed(outputs, seconds) | {"lines": named(sentences)}
+        found = speed(outputs, seconds)
         if rows == 1:
             self.keep(f"{means}-beam", outputs)
             return found
@@ -259,11 +259,7 @@ class Check:
         bundle, greedy = load_bundle(self.folder), self.greedy("kernels")
         pairs = [SentencePair([*each.source], greedy[each.number]) for each in self.sentences()]
         whole = [pair for pair in pairs if pair.target[-1] == bundle.shape.eos]
-        return training_speed(bundle, whole, trained, self.device, captured=captured, capture=self.capture() if captured else None)
-
-    def capture(self) -> Capture | None:
-        """What captures updates in place of CUDA graphs."""
-        return None
+        return training_speed(bundle, whole, trained, self.device, captured=captured)
 
     def memory(self) -> dict[str, Any]:
         """Decode very many drawn sentences of many lengths: memory does not grow in the second half of them, few forms of batches are kept,
@@ -358,7 +354,7 @@ class Check:
         engine = self.engine(means, "greedy", 1)
         outputs, seconds = self.timed(engine, self.sentences())
         self.keep(means, outputs)
-        return speed(outputs, seconds) | {"lines": named(self.sentences())}
+        return speed(outputs, seconds)
 
     def reference(self) -> dict[str, Any]:
         """How many lines have other tokens by eager operators in float32: rounding in float16 may decide between close tokens."""
@@ -383,35 +379,33 @@ class Check:
         translator, text = Translator(str(folder), device=self.device, compute_type=kind), FolderTokenizer(folder)
         sentences = self.sentences(FEW if rows == 1 else None)
         sources = [text.source_pieces(each.source[:-1]) for each in sentences]
-        prefix = [text.target_prefix] * len(sources) if text.target_prefix else None
 
-        def translate(part: Sequence[Sequence[str]], few: Sequence[Sequence[str]] | None) -> list[Any]:
+        def translate(part: Sequence[Sequence[str]]) -> list[Any]:
+            prefix = [text.target_prefix] * len(part) if text.target_prefix else None
             options: dict[str, Any] = {"max_batch_size": rows, "beam_size": beam, "max_decoding_length": 200}
-            return list(translator.translate_batch(part, target_prefix=few, **options))
+            return list(translator.translate_batch(part, target_prefix=prefix, **options))
 
-        translate(sources[:64], prefix and prefix[:64])
+        translate(sources[:64])
         begun = time.perf_counter()
-        found = [translate([each], prefix and prefix[:1])[0] for each in sources] if rows == 1 else translate(sources, prefix)
+        found = [translate([each])[0] for each in sources] if rows == 1 else translate(sources)
         seconds = time.perf_counter() - begun
         tokens = sum(len(each.hypotheses[0]) + 1 for each in found)
-        return {
-            "ms_a_line": round(1000 * seconds / len(found), 3),
-            "tokens_per_s": round(tokens / seconds),
-            "tokens": tokens,
-            "compute_type": translator.compute_type,
-            "lines": named(sentences),
-        }
+        return rates(len(found), tokens, seconds) | {"compute_type": translator.compute_type, "lines": named(sentences)}
+
+
+def rates(lines: int, tokens: int, seconds: float) -> dict[str, Any]:
+    """The speed of a decoding, and its tokens."""
+    return {"ms_a_line": round(1000 * seconds / lines, 3), "tokens_per_s": round(tokens / seconds), "tokens": tokens}
 
 
 def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
-    """Speed and rounds of a decoding."""
+    """Speed and rounds of a decoding, and which lines it decoded."""
     tokens, rounds = sum(len(each.ids) for each in outputs), sum(each.rounds for each in outputs)
-    rates = {"ms_a_line": round(1000 * seconds / len(outputs), 3), "tokens_per_s": round(tokens / seconds)}
-    return rates | {"tokens": tokens, "tokens_a_round": round(tokens / rounds, 2)}
+    return rates(len(outputs), tokens, seconds) | {"tokens_a_round": round(tokens / rounds, 2), "lines": named(outputs)}
 
 
-def named(sentences: Sequence[Sentence]) -> str:
-    """Return a text for the report that says which lines `sentences` are."""
+def named(sentences: Sequence[Sentence] | Sequence[Hypothesis]) -> str:
+    """Return a text for the report that says which lines these are, by their numbers in order."""
     return f"{len(sentences)} of lines {sentences[0].number} to {sentences[-1].number}"
 
 

@@ -1,7 +1,7 @@
 """The rows of a benchmark table: decodings with their settings, the parser of their names, and sweeps over settings."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Any, Self
@@ -208,7 +208,7 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
 
     If `sweep` is not empty, the row greedy is added as the baseline, if the order is left-to-right. All rows have the settings of
     `base` that their decodings support. `rewriting`: the task is correction or simplification, which has other default
-    rows. Raises UsageError for a row that the order does not allow, and for an option in `base` that applies to no row.
+    rows. Raises UsageError for a row that the order does not allow.
     """
     names = list(asked) or _usual(sweep, order, rewriting)
     if sweep and order == "left-to-right" and "greedy" not in names:
@@ -218,7 +218,6 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
         problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *OTHER_TOOLKITS))
         if problem := next(filter(None, problems), None):
             raise UsageError(f"--row {row.label}: {problem}")
-    _check_options(base, rows)
     return rows
 
 
@@ -231,15 +230,20 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
     return sweep_defaults(sweep, swept) if sweep else list(usual)
 
 
-def _check_options(base: Row, rows: Sequence[Row]) -> None:
-    """Raise UsageError for an option that applies to no row."""
-    if base.oracle_length and not any(row.oracle_length for row in rows):
-        raise UsageError(f"--oracle-length is for rows of {' and '.join(LENGTH_AWARE)}")
-    if base.oracle_length and any(row.oracle_length and row.options.jacobi_length is not None for row in rows):
+def check_settings(given: Iterable[str], rows: Sequence[Row]) -> None:
+    """Raise UsageError for one of the `given` settings, by the names of their fields, that applies to none of `rows`."""
+    applies: dict[str, tuple[Callable[[Row], bool], str]] = {
+        "block_size": (lambda row: row.has_block_size, "that draft"),
+        "beam_size": (lambda row: row.searches, "of beam search"),
+        "length_penalty": (lambda row: row.searches, "of beam search"),
+        "oracle_length": (lambda row: row.oracle_length, f"of {' and '.join(LENGTH_AWARE)}"),
+    }
+    for name in given:
+        has, which = applies.get(name, (lambda row, name=name: getattr(row.options, name) is not None, f"of {' and '.join(having(name))}"))
+        if not any(map(has, rows)):
+            raise UsageError(f"--{name.replace('_', '-')} is for rows {which}")
+    if any(row.oracle_length and row.options.jacobi_length is not None for row in rows):
         raise UsageError("--oracle-length and --jacobi-length contradict each other in a row of jacobi")
-    for name in OPTIONS:
-        if getattr(base.options, name) is not None and all(getattr(row.options, name) is None for row in rows):
-            raise UsageError(f"--{name.replace('_', '-')} is for rows of {' and '.join(having(name))}")
 
 
 def parse_sweeps(texts: Sequence[str]) -> Sweep:

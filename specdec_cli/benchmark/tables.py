@@ -46,14 +46,14 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def main_table(results: Sequence[Measured]) -> Table:
-    """The table of bench without a sweep: a line for each result, with its quality, figures and speedups."""
-    return _table("main", results, _names(results), speedups=_over_first(results) | _over_ctranslate2(results))
-
-
-def sweep_table(results: Sequence[Measured], sweep: Sweep) -> Table:
-    """The table of a sweep, with a line for each row and combination of values (Ge et al. 2022, Tables 6 and 12, Figure 7)."""
-    return _table("sweep", results, _names(results), _settings(*sweep), _over_first(results))
+def main_table(results: Sequence[Measured], sweep: Sweep | None = None) -> Table:
+    """The table of bench: a line for each row, with its quality, figures and speedups, and for each combination of the values of `sweep`
+    (Ge et al. 2022, Tables 6 and 12, Figure 7).
+    """
+    over_first = {"speedup vs the first row": _speedup(results[0])} if results[0].row.model else {}
+    if sweep:
+        return _table("sweep", results, _names(results), _settings(*sweep), over_first)
+    return _table("main", results, _names(results), speedups=over_first | _over_ctranslate2(results))
 
 
 def tuning_table(results: Sequence[Measured], chosen: Mapping[str, Measured]) -> Table:
@@ -157,11 +157,6 @@ def _metric(name: str) -> Callable[[Measured], str]:
 
 def _speedup(other: Measured) -> Callable[[Measured], str]:
     return lambda result: show(result.number("tokens_per_second") / other.number("tokens_per_second"), ".2fx")
-
-
-def _over_first(results: Sequence[Measured]) -> Cells:
-    """A column of speedups over the first row, if there are several bundles."""
-    return {"speedup vs the first row": _speedup(results[0])} if results[0].row.model else {}
 
 
 def _over_ctranslate2(results: Sequence[Measured]) -> Cells:

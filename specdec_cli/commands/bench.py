@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from specdec_cli.benchmark.options import BenchOptions
-from specdec_cli.benchmark.rows import SWEEP_KEYS, Row, Sweep, choose_rows, parse_sweeps
+from specdec_cli.benchmark.rows import SWEEP_KEYS, Row, Sweep, check_settings, choose_rows, parse_sweeps
 from specdec_cli.commands.options import (
     MODEL_HELP,
     OptionGroup,
@@ -179,7 +179,7 @@ def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchFlag
 def _bench(file: Path | None, asked: BenchOptions) -> None:
     """Measure the rows, and print, store and draw the results."""
     from specdec_cli.benchmark.measure import run
-    from specdec_cli.benchmark.tables import main_table, sweep_table, tuning_table
+    from specdec_cli.benchmark.tables import main_table, tuning_table
 
     if asked.tune and not asked.models:
         raise UsageError("--tune changes the bundle: name it with --model")
@@ -199,8 +199,7 @@ def _bench(file: Path | None, asked: BenchOptions) -> None:
         _write(asked.json_file, outcome.to_json() | {"presets": presets_of(chosen)})
         store(models[0], chosen, plan, asked.markdown)
     else:
-        table = sweep_table(outcome.results, plan.sweep) if plan.sweep else main_table(outcome.results)
-        _print_outcome(outcome, table, plan.sweep, asked.markdown)
+        _print_outcome(outcome, main_table(outcome.results, plan.sweep), plan.sweep, asked.markdown)
         if not asked.quiet:
             _print_left_out(outcome.left_out)
         _write(asked.json_file, outcome.to_json())
@@ -300,23 +299,10 @@ def _make_plan(models: Sequence[ModelChoice], file: Path | None, asked: BenchOpt
     if plan.plot == "quality" and examples.references is None:
         raise UsageError("--plot of quality needs text with references")
     check_analyses(asked.analyses or (), asked.baseline, references=examples.references is not None)
-    _check_settings(asked, rows)
     if asked.tune:
         plan = tuning_plan(plan)
-        _check_settings(asked, plan.rows)
+    check_settings([*asked.settings.keys() - {"max_length"}, *["oracle_length"] * asked.oracle_length], plan.rows)
     return plan
-
-
-def _check_settings(asked: BenchOptions, rows: Sequence[Row]) -> None:
-    """Raise UsageError for a setting of drafts or of beam search that applies to none of `rows`."""
-    drafting, searching = any(row.has_block_size for row in rows), any(row.searches for row in rows)
-    for name, value, applies, which in (
-        ("--block-size", asked.block_size, drafting, "rows that draft"),
-        ("--beam-size", asked.beam_size, searching, "rows of beam search"),
-        ("--length-penalty", asked.length_penalty, searching, "rows of beam search"),
-    ):
-        if value is not None and not applies:
-            raise UsageError(f"{name} is for {which}")
 
 
 def _rows(name: str, model: ModelChoice, asked: BenchOptions, task: Task, sweep: Sweep) -> tuple[Row, ...]:

@@ -13,7 +13,7 @@ from specdec_cli.benchmark.measure import cpu_share_of_others, describe_environm
 from specdec_cli.benchmark.results import COLUMNS, Column, Measured, Outcome, summarise
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run, timed
-from specdec_cli.benchmark.tables import Table, View, machine_lines, main_table, profile_table, sweep_table, tolerance_table
+from specdec_cli.benchmark.tables import Table, View, machine_lines, main_table, profile_table, tolerance_table
 from specdec_cli.benchmark.views import histogram_table, speedup_histogram
 from specdec_cli.metrics.scoring import Score
 
@@ -206,7 +206,7 @@ def test_the_main_table_has_the_numbers_of_its_rows() -> None:
 
 def test_repeated_tokens_are_shown_for_unverified_decodings() -> None:
     masked = replace(SPECDEC, row=Row("mask-predict", "4").changed(iterations=4))
-    for table in (main_table([masked, UNMEASURED]), sweep_table([masked, UNMEASURED], {"length-beam": (1,)})):
+    for table in (main_table([masked, UNMEASURED]), main_table([masked, UNMEASURED], {"length-beam": (1,)})):
         place = table.columns.index("repeated tokens")
         assert [row[place] for row in table.rows] == ["0.24%", "0.00%"]
     assert "repeated tokens" not in main_table([SPECDEC]).columns
@@ -219,12 +219,12 @@ def test_one_entry_adds_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = (Run(2.0, (Output("a", ((5, 6, 3),), 2),)),)
     results = summarise([Measured(Row("specdec"), {}, runs)], lambda _: None)
     assert (main_table(results).columns[-1], main_table(results).rows[0][-1]) == ("rounds", "2")
-    assert "rounds" not in sweep_table(results, {}).columns
+    assert "rounds" not in main_table(results, {"threads": (1,)}).columns
     assert Outcome(results, {}, {}).to_json()["rows"][0]["rounds"] == 2
 
 
 def test_the_sweep_table_shows_the_varied_settings() -> None:
-    table = sweep_table([SPECDEC, UNMEASURED], {"top-beta": (3,), "batch-size": (1, 32)})
+    table = main_table([SPECDEC, UNMEASURED], {"top-beta": (3,), "batch-size": (1, 32)})
     assert table.columns[:3] == ("decoding", "top beta", "batch size")
     assert [row[1:3] for row in table.rows] == [("3", "1"), ("—", "32")]
     assert table.columns[-2:] == ("speedup vs greedy", "speedup vs beam")

@@ -185,4 +185,4 @@ def test_training_is_measured_with_the_greedy_outputs(check: Check, monkeypatch:
     assert check.training("verifier", True) == {"x": 1}
     ((pairs, trained, device, options),) = seen
     assert [pair.target for pair in pairs] == [ids for ids in greedy.values() if ids[-1] == pairs[0].source[-1]]
-    assert (trained, device, options) == ("verifier", "cpu", {"captured": True, "capture": None})
+    assert (trained, device, options) == ("verifier", "cpu", {"captured": True})
