@@ -26,18 +26,12 @@ class Worker:
     """Answers the requests of the parent process. The rows of a process share weights."""
 
     def __init__(self) -> None:
-        self._runners: dict[Row, Runner] = {}
-        self._load = cache(open_bundle)
+        self._runner, self._load = cache(self._opened), cache(open_bundle)
 
     def open(self, row: Row, conditions: Conditions) -> None:
         """Load what decodes `row` under `conditions`, which are those of all rows of this process."""
         self._conditions = conditions
-        self._of(row)
-
-    def _of(self, row: Row) -> Runner:
-        if row not in self._runners:
-            self._runners[row] = self._opened(row)
-        return self._runners[row]
+        self._runner(row)
 
     def _opened(self, row: Row) -> Runner:
         if row.toolkit != "specdec":
@@ -54,7 +48,7 @@ class Worker:
         """The functions that answer requests of the parent process, by name of the request: also the methods of the runners."""
 
         def asked(name: str) -> Callable[..., Any]:
-            return lambda row, *arguments: getattr(self._of(row), name)(*arguments)
+            return lambda row, *arguments: getattr(self._runner(row), name)(*arguments)
 
         own = {handler.__name__: handler for handler in (self.open, inspect, make_synthetic)}
         return own | {name: asked(name) for name in ("prepare", "run", "profile", "count")}

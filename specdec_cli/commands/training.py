@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from statistics import median
 from types import TracebackType
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import TYPE_CHECKING, Annotated, NamedTuple, Self
 
 import typer
 
@@ -19,9 +19,12 @@ from specdec_cli.files import locked, naming, rank, write_atomically
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
     from rich.console import Console
+    from rich.table import Table
 
+    from specdec_cli.decoding.costs import Costs
     from specdec_cli.engines.engine import SentenceDecoder
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.drafter import AnyDrafter
     from specdec_cli.opening.machine import MachineOptions
     from specdec_cli.opening.models import ModelChoice
     from specdec_cli.text.tokenize.tokenizer import Tokenizer
@@ -271,6 +274,18 @@ MARGIN = 1.15
 """A block size is printed in bold if its tokens per round are at least this many times those at which drafting breaks even."""
 
 
+class Timing(NamedTuple):
+    """What decoding costs in milliseconds: the encoder for a sentence, a round of greedy decoding, and rounds with drafts by `costs`.
+
+    `words` describe the machine and the engine.
+    """
+
+    encoding: float
+    step: float
+    costs: "Costs"
+    words: str
+
+
 def print_simulation(
     console: "Console", bundle: "Bundle", held_out: "Mapping[str, Sequence[SentencePair]]", model: "ModelChoice", options: "MachineOptions"
 ) -> None:
@@ -280,47 +295,56 @@ def print_simulation(
     are in floating point; rounds are timed with the engine that decodes `model`, the same bundle, with `options`. Raises UsageError for a
     bundle without a drafter.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    if bundle.drafter is None:
+        raise UsageError("--simulate: this bundle has no drafter")
+    drafter, sizes = bundle.drafter, range(1, bundle.drafter.config.max_block + 1)
+    sources = [pair.source for pairs in held_out.values() for pair in pairs[:10]]
+    timing = _measured(drafter, sources, model, options)
+    for name, pairs in held_out.items():
+        console.print(_simulated(name, drafter, pairs, sizes, timing))
+    console.print(
+        f"{timing.words}; encoding {timing.encoding:.2f} ms, a greedy round {timing.step:.2f} ms; bold: {MARGIN - 1:.0%} above break-even"
+    )
 
+
+def _measured(drafter: "AnyDrafter", sources: Sequence[Sequence[int]], model: "ModelChoice", options: "MachineOptions") -> Timing:
+    """Time the engine that decodes `model` with `options`: its rounds with drafts, and greedy decoding of `sources`."""
     from specdec_cli.decoding.methods import DRAFTS_OF
     from specdec_cli.decoding.options import DecodingOptions
     from specdec_cli.opening.engines import open_beside, open_engine
-    from specdec_cli.training.blocks import simulate
 
-    if bundle.drafter is None:
-        raise UsageError("--simulate: this bundle has no drafter")
-    sizes = range(1, bundle.drafter.config.max_block + 1)
-    request = DecodingOptions(decoding=DRAFTS_OF[bundle.drafter.config.kind], block_size=sizes[-1], batch_size=1)
+    request = DecodingOptions(decoding=DRAFTS_OF[drafter.config.kind], block_size=drafter.config.max_block, batch_size=1)
     opened = open_engine(model, options, request)
     costs = opened.engine.measured_costs()
-    greedy_engine, one_token = (
+    greedy, one_token = (
         open_beside(opened, model, options, DecodingOptions(decoding="greedy", max_length=length, batch_size=1)) for length in (None, 1)
     )
-    sources = [pair.source for pairs in held_out.values() for pair in pairs[:10]]
-    first, whole = ([_timed(engine, source) for source in sources] for engine in (one_token, greedy_engine))
+    first, whole = ([_timed(engine, source) for source in sources] for engine in (one_token, greedy))
     steps = sum(tokens - 1 for _, tokens in whole)
     step = (sum(time for time, _ in whole) - sum(time for time, _ in first)) / steps if steps else costs.without(1)
-    encode = max(median(time for time, _ in first) - step, 0.0)
-    for name, pairs in held_out.items():
-        tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
-        greedy = encode + tokens * step
-        title = f"{name}: {counted(len(pairs), 'line')} of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
-        table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
-        for column in COLUMNS:
-            table.add_column(column, justify="right")
-        for size in sizes:
-            result = simulate(bundle.drafter, pairs, size)
-            a_round = costs.with_draft(1, size, size)
-            line, break_even = encode + tokens / result.tokens_per_round * a_round, a_round / step
-            margin = result.tokens_per_round / break_even
-            cells = (result.tokens_per_round, break_even, margin, a_round, line, greedy / line)
-            table.add_row(str(size), *(f"{cell:.2f}" for cell in cells), style="bold" if margin >= MARGIN else None)
-        console.print(table)
-    console.print(
-        f"{opened.machine.in_words}; {opened.engine.description}; encoding {encode:.2f} ms, "
-        f"a greedy round {step:.2f} ms; bold: {MARGIN - 1:.0%} above break-even"
-    )
+    encoding = max(median(time for time, _ in first) - step, 0.0)
+    return Timing(encoding, step, costs, f"{opened.machine.in_words}; {opened.engine.description}")
+
+
+def _simulated(name: str, drafter: "AnyDrafter", pairs: "Sequence[SentencePair]", sizes: Sequence[int], timing: Timing) -> "Table":
+    """The table of a dev set, with a line for each block size in `sizes`."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Column, Table
+
+    from specdec_cli.training.blocks import simulate
+
+    tokens = sum(len(pair.target) for pair in pairs) / len(pairs)
+    greedy = timing.encoding + tokens * timing.step
+    title = f"{name}: {counted(len(pairs), 'line')} of {tokens:.1f} tokens, greedy {greedy:.2f} ms a line"
+    table = Table(*(Column(column, justify="right") for column in COLUMNS), title=title, title_justify="left", box=SIMPLE_HEAD)
+    for size in sizes:
+        result = simulate(drafter, pairs, size)
+        a_round = timing.costs.with_draft(1, size, size)
+        line, break_even = timing.encoding + tokens / result.tokens_per_round * a_round, a_round / timing.step
+        margin = result.tokens_per_round / break_even
+        cells = (result.tokens_per_round, break_even, margin, a_round, line, greedy / line)
+        table.add_row(str(size), *(f"{cell:.2f}" for cell in cells), style="bold" if margin >= MARGIN else None)
+    return table
 
 
 def _timed(engine: "SentenceDecoder", source: Sequence[int]) -> tuple[float, int]:
