@@ -205,11 +205,12 @@ def _profile(result: Stored) -> str:
 
 
 def _histograms(result: Stored) -> str:
-    """The speedups by sentence of each row that drafts, over each baseline."""
-    return "\n".join(
-        f"Speedup of {each['row']} over {each['baseline']}:\n\n{histogram_table(each['bins']).to_markdown()}"
-        for each in result.record["histograms"]
-    )
+    """The lines by speedup, of each row that drafts over each baseline."""
+    found = result.record["histograms"]
+    columns = [{one[0]: f"{one[2]} ({one[3]})" for one in histogram_table(each["bins"]).rows} for each in found]
+    speedups = sorted({speedup for column in columns for speedup in column}, key=lambda text: float(text.partition("x")[0]))
+    headers = ["speedup", *(f"lines, {each['row']} over {each['baseline']}" for each in found)]
+    return markdown(headers, [(speedup, *(column.get(speedup, "0") for column in columns)) for speedup in speedups], 1)
 
 
 def _edits(result: Stored) -> str:
