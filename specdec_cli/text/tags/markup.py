@@ -1,4 +1,4 @@
-"""Inline tags, such as those of bold text, and items without a meaning in their sentence, such as line breaks: texts without them."""
+"""Inline tags, marks of emphasis, and items without a meaning in their sentence, such as line breaks: texts without them."""
 
 import re
 from bisect import bisect_left, bisect_right
@@ -105,6 +105,23 @@ _ATTRIBUTE = r"\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+)"
 _TAG = re.compile(rf"<(?P<slash>/?)(?P<name>{_NAMES})(?P<attributes>(?:{_ATTRIBUTE})*+)\s*+>", re.IGNORECASE)
 
 
+_EMPHASIS = re.compile(
+    r"(?<![\w*~\\])(?P<mark>\*{1,3}|~~|_)(?=[\w\"'(\u201c\u201e\u2018\u00ab])"
+    r"(?=[^*~_\n]{0,300}?[^\W\d_])[^*~_\n]{1,300}(?<!\s)(?P=mark)(?![\w*~])"
+)
+"""Emphasis by marks, as in chats and Markdown: *really*. The marks touch the words inside them, and no word outside."""
+
+
+class _Mark(NamedTuple):
+    """A tag, or a mark of emphasis, at the characters `start` to `end`; those of a pair have one `name`."""
+
+    start: int
+    end: int
+    name: str
+    closes: bool
+    has_attributes: bool = False
+
+
 def bare(source: str) -> Bare:
     """Return `source` without its void items and inline tags."""
     rest, voids = without_voids(source)
@@ -112,44 +129,55 @@ def bare(source: str) -> Bare:
 
 
 def untagged(source: str) -> Untagged:
-    """Return `source` without its inline tags. A tag that separates two words without a space remains, as does one without
-    attributes and counterpart, such as "<b>" in "a <b> c".
+    """Return `source` without its inline tags and marks of emphasis. A tag that separates two words without a space remains, as does one
+    without attributes and counterpart, such as "<b>" in "a <b> c".
     """
     tags: list[Tag] = []
     texts: list[str] = []
     position = length = 0
     for run in _tag_runs(_tags(source)):
-        start, end = run[0].start(), run[-1].end()
-        closing = [bool(tag["slash"]) for tag in run]
+        start, end = run[0].start, run[-1].end
         beside = source[max(start - 1, 0) : start] + source[end : end + 1]
-        if len(set(closing)) == 2 and len(beside) == 2 and beside.isalnum():
+        if len({tag.closes for tag in run}) == 2 and len(beside) == 2 and beside.isalnum():
             continue
         texts.append(source[position:start])
         length += start - position
-        tags += [Tag(length, *tag.span(), closes) for tag, closes in zip(run, closing, strict=True)]
+        tags += [Tag(length, tag.start, tag.end, tag.closes) for tag in run]
         position = end
     return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))
 
 
-def _tags(source: str) -> list[re.Match[str]]:
-    """The tags of `source` that have attributes or a counterpart, in order."""
-    found = list(_TAG.finditer(source))
+def _tags(source: str) -> list[_Mark]:
+    """The tags of `source` that have attributes or a counterpart, and the marks of emphasis, in order."""
+    found = [_Mark(*tag.span(), tag["name"].lower(), bool(tag["slash"]), bool(tag["attributes"])) for tag in _TAG.finditer(source)]
     opened: dict[str, list[int]] = {}
-    kept = {index for index, tag in enumerate(found) if tag["attributes"]}
+    kept = {index for index, tag in enumerate(found) if tag.has_attributes}
     for index, tag in enumerate(found):
-        same = opened.setdefault(tag["name"].lower(), [])
-        if not tag["slash"]:
+        same = opened.setdefault(tag.name, [])
+        if not tag.closes:
             same.append(index)
         elif same:
             kept |= {same.pop(), index}
-    return [found[index] for index in sorted(kept)]
+    return sorted([*(found[index] for index in kept), *_emphasis(source)])
 
 
-def _tag_runs(tags: Iterable[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
+def _emphasis(source: str) -> Iterator[_Mark]:
+    """Yield the marks around emphasised words outside code."""
+    if not _EMPHASIS.search(source):
+        return
+    code = [found.span() for found in re.finditer(CODE, source)] if "`" in source else []
+    for found in _EMPHASIS.finditer(source):
+        place = bisect_left(code, (found.end(),)) - 1  # the last code that begins before its end
+        if place < 0 or code[place][1] <= found.start():
+            (start, end), mark = found.span(), found["mark"]
+            yield from (_Mark(start, start + len(mark), mark, closes=False), _Mark(end - len(mark), end, mark, closes=True))
+
+
+def _tag_runs(tags: Iterable[_Mark]) -> Iterator[list[_Mark]]:
     """Lists of the tags that follow each other without text between them."""
-    run: list[re.Match[str]] = []
+    run: list[_Mark] = []
     for tag in tags:
-        if run and run[-1].end() != tag.start():
+        if run and run[-1].end != tag.start:
             yield run
             run = []
         run.append(tag)
@@ -157,7 +185,7 @@ def _tag_runs(tags: Iterable[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
         yield run
 
 
-_NAME = re.compile(r"</?([A-Za-z]\w*)")
+_NAME = re.compile(r"</?([A-Za-z]\w*)|([*~_]+)")
 _DEEPEST = 16
 """Most tags of a line that are open at one place; the tags of other lines stay in its text."""
 Pair = tuple[Tag, Tag]
@@ -317,7 +345,7 @@ def _pairs(plain: Untagged) -> list[Pair] | None:
 
 def _name(plain: Untagged, tag: Tag) -> str:
     found = _NAME.match(plain.source, tag.start)
-    return found[1].lower() if found else ""
+    return (found[1] or found[2]).lower() if found else ""
 
 
 def _begin(pair: Pair) -> int:

@@ -32,8 +32,28 @@ def test_the_text_has_no_items(source: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("It is *very* good, _really_ ~~not~~ **so** bad.", "It is very good, really not so bad."),
+        ('***All of it:*** *"He said so"*', 'All of it: "He said so"'),
+        ("(*this*) and *that*!", "(this) and that!"),
+        ("<b>a *new* one</b>", "a new one"),
+        ("*.py and *.txt", "*.py and *.txt"),
+        ("2 *3* 4 and 2*x*4", "2 *3* 4 and 2*x*4"),
+        ("Price* and tax*", "Price* and tax*"),
+        ("a * b * c", "a * b * c"),
+        ("__init__ and snake_case_name", "__init__ and snake_case_name"),
+        (r"\*not this\* and `*code*`", r"\*not this\* and `*code*`"),
+    ],
+)
+def test_the_text_has_no_marks_of_emphasis(source: str, text: str) -> None:
+    assert bare(source).text == text
+
+
+@pytest.mark.parametrize(
     ("source", "changed", "expected"),
     [
+        ("He *have* no tea.", "He has no tea.", "He *has* no tea."),
         ("He<n1/>have no tea.", "He has no tea.", "He<n1/>has no tea."),
         ("He <v1/>have no tea.", "He has no tea.", "He <v1/>has no tea."),
         ("She go<v1/> home.", "She goes home.", "She goes<v1/> home."),
