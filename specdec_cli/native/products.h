@@ -16,22 +16,30 @@ INLINE int32_t four_bytes(const uint8_t *x) {
     return four;
 }
 
-// Begins to fetch the weights that stand AHEAD of these, `size` bytes: the processor's own prefetching falls behind where several
-// rows are multiplied at once. A prefetch beyond the last weights has no effect.
+// Begins to fetch the weights that stand AHEAD of these, `size` bytes. It pays where a product takes longer than its weights need to
+// arrive: the processor's own prefetching then falls behind. Where it does not, more instructions only delay it. A prefetch beyond the
+// last weights has no effect.
 INLINE void fetch_ahead(const int8_t *weights, int64_t size) {
     for (int64_t i = 0; i < size; i += CACHE_LINE) __builtin_prefetch((const void *)((uintptr_t)weights + AHEAD + (uintptr_t)i));
 }
 
 #if defined(ISA_AVX512)
 
+// Weights in a register. Without it GCC loads them from memory for each row anew.
+INLINE __m512i load_weights(const int8_t *weights) {
+    __m512i loaded = _mm512_loadu_si512(weights);
+    __asm__("" : "+v"(loaded));
+    return loaded;
+}
+
 INLINE void multiply_some(const int rows, const uint8_t *x, int64_t inputs, const int8_t *weights, int32_t *to) {
     __m512i sums[ROWS][4];
     for (int row = 0; row < rows; row++)
         for (int part = 0; part < 4; part++) sums[row][part] = _mm512_setzero_si512();
     for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
-        fetch_ahead(weights, 4 * TILE);
-        const __m512i first = _mm512_loadu_si512(weights), second = _mm512_loadu_si512(weights + 64);
-        const __m512i third = _mm512_loadu_si512(weights + 128), fourth = _mm512_loadu_si512(weights + 192);
+        if (rows > 4) fetch_ahead(weights, 4 * TILE);
+        const __m512i first = load_weights(weights), second = load_weights(weights + 64);
+        const __m512i third = load_weights(weights + 128), fourth = load_weights(weights + 192);
 #pragma GCC unroll 6
         for (int row = 0; row < rows; row++) {
             const __m512i four = _mm512_set1_epi32(four_bytes(x + row * inputs + i));
@@ -99,7 +107,7 @@ INLINE int32_t left_out_of(const uint8_t *x, int64_t inputs) {
 
 #define IN_REGISTER 8
 
-INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile,
+INLINE void multiply_some(const int rows, const int outputs, const int fetches, const uint8_t *x, int64_t inputs, const int8_t *tile,
                           const int32_t *of_weights, int32_t *to) {
     const int parts = outputs / IN_REGISTER;
     __m256i left_out[ROWS_AT_ONCE], sums[ROWS_AT_ONCE][TILE / IN_REGISTER];
@@ -112,7 +120,7 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
         }
         const int8_t *weights = tile + 4 * first;
         for (int64_t i = 0; i < inputs; i += 4, weights += 4 * TILE) {
-            fetch_ahead(weights, 4 * outputs);
+            if (fetches) fetch_ahead(weights, 4 * outputs);
             factor factors[ROWS_AT_ONCE];
 #pragma GCC unroll 3
             for (int row = 0; row < rows; row++) factors[row] = factor_of(x + row * inputs + i);
@@ -136,7 +144,7 @@ INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, i
 #define ROWS_AT_ONCE 3
 
 // NEON multiplies signed bytes, so x - 128 takes the place of x. Each sum begins with 128 times the sum of its weights to balance this.
-INLINE void multiply_some(const int rows, const int outputs, const uint8_t *x, int64_t inputs, const int8_t *tile,
+INLINE void multiply_some(const int rows, const int outputs, const int fetches, const uint8_t *x, int64_t inputs, const int8_t *tile,
                           const int32_t *of_weights, int32_t *to) {
     const int parts = outputs / IN_REGISTER;
     int32x4_t sums[ROWS_AT_ONCE][TILE / IN_REGISTER];
@@ -189,9 +197,9 @@ static void multiply_rows(const uint8_t *x, int64_t inputs, const int8_t *weight
     for (int row = 0; row < rows; row += ROWS_AT_ONCE) {
         const uint8_t *from = x + row * inputs;
         int32_t *sums_of_row = to + row * TILE;
-        if (rows - row >= ROWS_AT_ONCE) multiply_some(ROWS_AT_ONCE, TILE / 2, from, inputs, weights, sums, sums_of_row);
-        else if (rows - row == 2) multiply_some(2, TILE / 2, from, inputs, weights, sums, sums_of_row);
-        else multiply_some(1, TILE, from, inputs, weights, sums, sums_of_row);
+        if (rows - row >= ROWS_AT_ONCE) multiply_some(ROWS_AT_ONCE, TILE / 2, 1, from, inputs, weights, sums, sums_of_row);
+        else if (rows - row == 2) multiply_some(2, TILE / 2, 1, from, inputs, weights, sums, sums_of_row);
+        else multiply_some(1, TILE, rows > 1, from, inputs, weights, sums, sums_of_row);
     }
 }
 
