@@ -23,6 +23,9 @@ _CAUSES = {
 """Messages for errors of the system, by number; others have the system's words."""
 
 
+_CONTROL = re.compile(r"(?!\n  )[\0-\x1f\x7f-\x9f]")
+
+
 class ReaderGone(BrokenPipeError):
     """Raised when the process that reads the output has closed the pipe."""
 
@@ -95,8 +98,13 @@ def _cause(error: OSError) -> str:
 
 
 def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:
-    print(f"specdec: error: {message}", file=sys.stderr)
+    print(f"specdec: error: {without_controls(message)}", file=sys.stderr)
     return typer.Exit(code)
+
+
+def without_controls(message: str) -> str:
+    """`message` with escapes in place of control characters, which names of files may have; indented lines of the message remain."""
+    return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], message)
 
 
 def reader_has_gone() -> bool:

@@ -42,16 +42,22 @@ def make_folder(folder: Path) -> None:
     """Create a folder for output, and its parents, unless it exists. Raises UsageError if it cannot be created."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:
+        raise UsageError(f"{folder}: not a folder") from error
     except OSError as error:
         raise UsageError(f"{folder}: {error.strerror}") from error
 
 
 def check_target(path: Path) -> None:
-    """Raise UsageError if no file can be written at `path`, which a user has named: it is a folder, or its folder does not exist."""
+    """Raise UsageError if no file can be written at `path`, which a user has named: it is a folder, its folder does not exist, or neither
+    the file nor its folder can be written to.
+    """
     if path.is_dir():
         raise UsageError(f"{path}: is a folder")
     if not path.parent.is_dir():
         raise UsageError(f"{path}: its folder does not exist")
+    if not (os.access(path.parent, os.W_OK) or os.access(path, os.W_OK)):
+        raise UsageError(f"{path}: its folder cannot be written to")
 
 
 def is_device(path: Path) -> bool:
@@ -85,7 +91,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
                 os.fsync(stream.fileno())
             partial.replace(real)
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only file system, also for a missing file
+            partial.unlink(missing_ok=True)
 
 
 def _remove_left_behind(path: Path) -> None:
@@ -241,7 +248,10 @@ def partial_folder(output: Path) -> Iterator[Path]:
     """
     _remove_partial_folders(output)
     partial = output.with_name(f".{output.name}.{os.getpid()}.partial")
-    descriptor = lock_folder(partial, wait=True)
+    try:
+        descriptor = lock_folder(partial, wait=True)
+    except UsageError as error:
+        raise UsageError(str(error).replace(str(partial), str(output))) from error
     try:
         yield partial
     finally:

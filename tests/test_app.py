@@ -130,6 +130,7 @@ def test_a_broken_pipe_to_another_process_is_reported() -> None:
         ("raise RuntimeError('unable to mmap 9 bytes from file <x>: Cannot allocate memory (12)')", "out of memory"),
         ("raise ImportError('libtorch_cpu.so: failed to map segment from shared object')", "out of memory"),
         ("import os; os.stat('/no/such')", "/no/such: no such file"),
+        (r"import os; os.stat('/no\n/\x1b[31msuch')", r"/no\n/\x1b[31msuch: no such file"),
         ("import os; os.close(99)", "Bad file descriptor"),
     ],
 )

@@ -1,5 +1,6 @@
 """Files that are written completely or not at all, also if the program is killed."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.files import write_atomically, write_json
+from specdec_cli.errors import UsageError
+from specdec_cli.files import check_target, new_folder, write_atomically, write_json
 
 FILL = """
 import sys, time
@@ -77,3 +79,21 @@ def test_a_link_remains_a_link(tmp_path: Path) -> None:
     for value in (1, 2):
         write_json(tmp_path / "link", value)
         assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_text() == f"{value}\n"
+
+
+def test_a_read_only_file_system_is_reported_with_the_name_of_the_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(OSError, match="Read-only") as error:
+        write_atomically(tmp_path / "a", print)
+    assert error.value.filename == str(tmp_path / "a")
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    with pytest.raises(UsageError, match=rf"^{tmp_path}/b: Read-only file system$"), new_folder(tmp_path / "b", "x", force=False):
+        pass
+    monkeypatch.setattr(os, "access", lambda path, _: path == tmp_path / "c")
+    check_target(tmp_path / "c")
+    with pytest.raises(UsageError, match="d: its folder cannot be written to"):
+        check_target(tmp_path / "d")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from specdec_cli.errors import counted
+from specdec_cli.failures import without_controls
 from specdec_cli.opening.models import Tell, shipped_directions, silent
 from specdec_cli.processors import peak_resident_mb
 from specdec_cli.text.checks import GLOSSARY
@@ -90,7 +91,7 @@ class Warner:
     def warn_of(self, line: Line, message: str) -> None:
         """Print a warning about `line`."""
         if not self._quiet:
-            print(f"specdec: warning: {line.location}: {message}", file=sys.stderr)
+            print(f"specdec: warning: {without_controls(line.location)}: {message}", file=sys.stderr)
 
 
 SAMPLE = 200

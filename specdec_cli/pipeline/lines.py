@@ -134,6 +134,8 @@ class LineDecoder:
         of a text. A greeting at the beginning, and a label with a colon (Subject: The house) at the beginning or in a cell, are texts,
         unless there are drafts for whole sentences.
         """
+        if not line.strip():
+            return Segments((), (line,))
         if self._passthrough is None:
             return segment(line, self._limit, count, split=self._split)
         cut = partial(segment_line, limit=self._limit, count=count, passthrough=self._passthrough, split=self._split)

@@ -124,6 +124,9 @@ def test_only_the_first_bytes_say_that_a_file_is_no_text(tmp_path: Path) -> None
 def test_a_missing_file_fails_before_the_first_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing: no such file"):
         next(read_lines([written(tmp_path, "a", b"1\n"), tmp_path / "missing"]))
+    (tmp_path / "link").symlink_to("link")
+    with pytest.raises(InputError, match="link: a link whose target does not exist"):
+        next(read_lines([tmp_path / "link"]))
 
 
 def test_a_folder_is_refused(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ def test_files_after_a_failure_have_no_output(tmp_path: Path) -> None:
         ("out", ["a", "b", "a"], "output of two inputs"),
         (".", ["x/b", "a"], "both input and output"),
         ("x", ["a"], "both input and output"),
-        ("a", ["b"], "File exists"),
+        ("a", ["b"], "not a folder"),
     ],
 )
 def test_output_folders_that_would_lose_data_are_refused(
