@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, cause_of
 
 
 def folder_digest(folder: Path) -> str:
@@ -34,4 +34,4 @@ def _hash_content(digest: "hashlib._Hash", path: Path) -> None:
         with path.open("rb") as stream:
             digest.update(hashlib.file_digest(stream, "sha256").digest())
     except OSError as error:
-        raise ModelError(f"{path}: {error.strerror or error}") from error
+        raise ModelError(f"{path}: {cause_of(error)}") from error

@@ -54,6 +54,22 @@ class TrainingError(SpecdecError):
     """An error: losses or weights of a training run are not finite. The message names the folder of the run and says what to try."""
 
 
+_CAUSES = {
+    errno.ENOENT: "no such file",
+    errno.EISDIR: "is a folder",
+    errno.ENOTDIR: "not a folder",
+    errno.EEXIST: "exists already",
+    errno.EBADF: "is closed",
+}
+"""Messages for errors of the system, by number; others have the system's words."""
+
+
+def cause_of(error: BaseException) -> str:
+    """What went wrong, in the words of the messages about missing input."""
+    number, words = getattr(error, "errno", None), getattr(error, "strerror", None)
+    return _CAUSES.get(number or 0) or words or str(error)
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether `error` reports that memory could not be allocated.
 

@@ -1,6 +1,5 @@
 """Conversion of exceptions into messages on stderr and exit codes."""
 
-import errno
 import os
 import re
 import select
@@ -12,16 +11,7 @@ from importlib import metadata
 
 import typer
 
-from specdec_cli.errors import InputError, SpecdecError, UsageError, is_out_of_memory
-
-_CAUSES = {
-    errno.ENOENT: "no such file",
-    errno.EISDIR: "is a folder",
-    errno.ENOTDIR: "not a folder",
-    errno.EEXIST: "exists already",
-}
-"""Messages for errors of the system, by number; others have the system's words."""
-
+from specdec_cli.errors import InputError, SpecdecError, UsageError, cause_of, is_out_of_memory
 
 _CONTROL = re.compile(r"(?!\n  )[\0-\x1f\x7f-\x9f]")
 
@@ -57,7 +47,7 @@ def exit_codes() -> Iterator[None]:
             raise _failed("out of memory; smaller batches, beams or blocks need less") from error
         if not isinstance(error, OSError):
             raise
-        cause, name = _cause(error), error.filename2 or error.filename  # of two files, the destination
+        cause, name = cause_of(error), error.filename2 or error.filename  # of two files, the destination
         raise _failed(cause if name is None else f"{name}: {cause}") from error
     except SystemExit as error:
         # Rich raises SystemExit when the reader of stdout has closed the pipe.
@@ -90,11 +80,6 @@ def _is_installed(name: str) -> bool:
     except metadata.PackageNotFoundError:
         return False
     return True
-
-
-def _cause(error: OSError) -> str:
-    """What went wrong, in the words of the messages about missing input."""
-    return _CAUSES.get(error.errno or 0) or error.strerror or str(error)
 
 
 def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:
@@ -131,4 +116,4 @@ def _flushed_stdout() -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             if isinstance(error, BrokenPipeError):
                 raise typer.Exit(0) from error
-            raise InputError(f"stdout: {os.strerror(error.errno or errno.EIO)}") from error
+            raise InputError(f"stdout: {cause_of(error)}") from error

@@ -13,7 +13,7 @@ from glob import escape
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import InputError, SpecdecError, UsageError
+from specdec_cli.errors import InputError, SpecdecError, UsageError, cause_of
 
 
 def cache_folder() -> Path:
@@ -45,7 +45,7 @@ def make_folder(folder: Path) -> None:
     except FileExistsError as error:
         raise UsageError(f"{folder}: not a folder") from error
     except OSError as error:
-        raise UsageError(f"{folder}: {error.strerror}") from error
+        raise UsageError(f"{folder}: {cause_of(error)}") from error
 
 
 def check_target(path: Path) -> None:

@@ -131,7 +131,7 @@ def test_a_broken_pipe_to_another_process_is_reported() -> None:
         ("raise ImportError('libtorch_cpu.so: failed to map segment from shared object')", "out of memory"),
         ("import os; os.stat('/no/such')", "/no/such: no such file"),
         (r"import os; os.stat('/no\n/\x1b[31msuch')", r"/no\n/\x1b[31msuch: no such file"),
-        ("import os; os.close(99)", "Bad file descriptor"),
+        ("import os; os.close(99)", "is closed"),
     ],
 )
 def test_system_errors_have_a_message_of_one_line(body: str, cause: str) -> None:
@@ -147,7 +147,7 @@ def test_a_library_that_may_not_be_executed_is_not_a_lack_of_memory() -> None:
 
 @pytest.mark.parametrize(
     ("streams", "code", "message"),
-    [("<&-", 3, "stdin, after line 0: Bad file descriptor"), (">&-", 3, "stdout: Bad file descriptor"), ("2>&-", 0, "")],
+    [("<&-", 3, "stdin: is closed"), (">&-", 3, "stdout: is closed"), ("2>&-", 0, "")],
 )
 def test_a_closed_stdin_or_stdout_is_named(streams: str, code: int, message: str) -> None:
     result = run(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
-from specdec_cli.errors import InputError, MissingLibraryError, UsageError
+from specdec_cli.errors import InputError, MissingLibraryError, UsageError, cause_of
 from specdec_cli.text.io.lines import COMPRESSED, MAX_LINE_BYTES, STDIO, Line, lines_of_stream, no_such_file, read_lines
 
 # A Path holds one slash after the scheme: Path("s3://bucket/x") is "s3:/bucket/x".
@@ -44,7 +44,7 @@ def remote_files(url: str) -> list[tuple[Path, int | None]]:
             return [(Path(url), files.info(name).get("size"))] if files.exists(name) else []
         return [(_with_host(path, name, url), files.info(path).get("size")) for path in paths]
     except OSError as error:
-        raise InputError(f"{url}: {error.strerror or error}") from error
+        raise InputError(f"{url}: {cause_of(error)}") from error
 
 
 def read_url(path: Path, url: str, max_bytes: int) -> Iterator[Line]:
@@ -83,7 +83,7 @@ def _open(url: str) -> IO[bytes]:
     try:
         return cast(IO[bytes], files.open(name, "rb"))
     except OSError as error:
-        raise InputError(f"{url}: {error.strerror or error}") from error
+        raise InputError(f"{url}: {cause_of(error)}") from error
 
 
 def _decompressed(stream: IO[bytes], suffix: str) -> IO[bytes]:

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from specdec_cli.documents.formats import DOCUMENTS, LINES, PACKAGES, Format, format_of, read_document
-from specdec_cli.errors import InputError, UsageError, counted
+from specdec_cli.errors import InputError, UsageError, cause_of, counted
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically
 from specdec_cli.text.io.lines import COMPRESSED, STDIO, Line, LineTooLong, check_files, name_of
@@ -174,7 +174,7 @@ def write_document(data: bytes, target: Path) -> None:
             real.chmod(mode & 0o7777)
     except OSError as error:
         failure = InputError if error.errno in _FULL else UsageError
-        raise failure(f"{target}: {error.strerror}") from error
+        raise failure(f"{target}: {cause_of(error)}") from error
 
 
 def _fill(path: Path, data: bytes, suffix: str) -> None:

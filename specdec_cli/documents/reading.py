@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.errors import InputError, MissingLibraryError
+from specdec_cli.errors import InputError, MissingLibraryError, cause_of
 from specdec_cli.text.io.lines import STDIO, UNREADABLE, no_such_file, open_binary, raw_stdin, read_some, remedy
 
 MAX_BYTES = 2**26
@@ -54,7 +54,7 @@ def read_bytes(path: Path) -> bytes:
         with open_binary(path) as stream:
             return _read(stream, str(path))
     except UNREADABLE as error:
-        raise InputError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+        raise InputError(f"{path}: {cause_of(error)}") from error
 
 
 def decode(data: bytes, name: str, encoding: str = "utf-8") -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import specdec_cli
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, cause_of
 from specdec_cli.files import cache_folder, check_regular
 from specdec_cli.memories.found import EXACT, FoundDraft, load_rapidfuzz
 from specdec_cli.memories.index import Index, build_index, feature_weights, features, hashed, map_index, write_index
@@ -171,7 +171,7 @@ def open_memory(path: Path, source: str, target: str, similarity: float) -> Memo
     try:
         described = path.stat()
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror}") from error
+        raise InputError(f"{path}: {cause_of(error)}") from error
     if described.st_size > LARGEST:
         raise InputError(f"{path}: larger than {LARGEST // 2**30} GiB")
     stored = cache_folder() / f"memory-{hashed(f'{path.resolve()} {source} {target}'):016x}.index"

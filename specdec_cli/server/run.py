@@ -15,7 +15,7 @@ from types import FrameType
 import uvicorn
 from starlette.types import ASGIApp
 
-from specdec_cli.errors import UsageError
+from specdec_cli.errors import UsageError, cause_of
 from specdec_cli.processors import MMAP_THRESHOLD, TRIM_THRESHOLD, set_allocator_options
 from specdec_cli.server.connections import Connection
 from specdec_cli.server.monitoring import LogHandler
@@ -48,7 +48,7 @@ def listen_tcp(host: str, port: int) -> socket.socket:
             own.listen(_BACKLOG)
             failed.pop_all()
     except OSError as error:
-        raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror or error}") from error
+        raise UsageError(f"cannot listen on {host}, port {port}: {cause_of(error)}") from error
     return own
 
 
@@ -78,7 +78,7 @@ def listen_unix(path: Path) -> socket.socket:
             own.listen(_BACKLOG)
             failed.pop_all()
     except OSError as error:
-        raise UsageError(f"cannot listen on {path}: {error.strerror or error}") from error
+        raise UsageError(f"cannot listen on {path}: {cause_of(error)}") from error
     finally:
         os.umask(before)
     return own

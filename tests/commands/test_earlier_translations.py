@@ -198,7 +198,7 @@ def test_sentences_of_longer_texts_are_not_copied(bundle_folder: Path, tmp_path:
         (("--tm", "m.tsv", "--decoding", "input-guided", "--preset", "high-quality"), 2, "greedy's output, not for input-guided"),
         (("--tm", "m.tsv", "-s", 101), 2, "100"),
         (("--tm", "m.tsv", "-s", "nan"), 2, "--similarity"),
-        (("--tm", "missing.tmx"), 3, "missing.tmx: No such file"),
+        (("--tm", "missing.tmx"), 3, "missing.tmx: no such file"),
         (("--tm", "m.tsv", "--previous"), 2, "requires 2 arguments"),
         (("--previous", "m.md", "n.html"), 2, "--previous: m.md is md and n.html is html; give two files of one format, or --format"),
         (("--previous", "m.md", "n.md"), 3, "n.md: no such file"),

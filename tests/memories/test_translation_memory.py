@@ -158,7 +158,7 @@ def test_sizes_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(memory, "LARGEST", 10)
     with pytest.raises(InputError, match="larger than"):
         open_memory(path, "", "", 70)
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match="no such file"):
         open_memory(tmp_path / "missing.po", "", "", 70)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="not a regular file"):

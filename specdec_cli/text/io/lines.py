@@ -13,7 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import IO, Any, cast
 
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, cause_of
 
 MAX_MEMORY = 2**27
 """Limit on the bytes of memory for decompression. A file determines the size of its dictionary, up to 4 GB; `xz -9`
@@ -231,7 +231,7 @@ def open_binary(path: Path) -> IO[bytes]:
             return cast(IO[bytes], XzReader(path))
         return path.open("rb", buffering=0)
     except OSError as error:
-        raise InputError(f"{path}: {error.strerror or error}") from error
+        raise InputError(f"{path}: {cause_of(error)}") from error
 
 
 def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Iterator[Line]:
@@ -246,7 +246,8 @@ def _decoded(stream: Any, path: Path | None, name: str, max_bytes: int) -> Itera
         except UNREADABLE as error:
             if number == 1 and str(error).startswith("Not a gzipped file"):
                 raise InputError(f"{name}: not a gzip file") from error
-            raise InputError(f"{name}, after line {number - 1}: {getattr(error, 'strerror', None) or error}") from error
+            place = f"{name}, after line {number - 1}" if number > 1 else name
+            raise InputError(f"{place}: {cause_of(error)}") from error
         if body is None:
             return
         text = body.removesuffix(b"\r")

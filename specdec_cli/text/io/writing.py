@@ -1,5 +1,6 @@
 """Writing of output lines to stdout, to a file, or to one file for each input; every line is flushed, except to compressed files."""
 
+import fcntl
 import gzip
 import lzma
 import os
@@ -11,9 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Protocol, Self, cast
 
-from specdec_cli.errors import InputError, UsageError
+from specdec_cli.errors import InputError, UsageError, cause_of
 from specdec_cli.failures import ReaderGone, reader_has_gone
-from specdec_cli.files import make_folder
+from specdec_cli.files import is_device, make_folder
 from specdec_cli.text.io.lines import COMPRESSED, STDIO
 
 _STDIN, _STDOUT = 0, 1
@@ -43,8 +44,8 @@ class LineWriter:
 
     The file is written in place and flushed after each line, so that finished lines remain if the program fails, and can be read
     meanwhile. A file whose name ends with .gz or .xz is compressed; its lines can be read when it is closed, after an error too. Raises
-    UsageError if the file cannot be opened or is one of `inputs` (empty: stdin). Raises InputError if a line cannot be
-    written, and ReaderGone for a closed pipe.
+    UsageError if the file cannot be opened, is one of `inputs` (empty: stdin), or is written by another run; InputError if a line cannot
+    be written, and ReaderGone for a closed pipe.
     """
 
     def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:
@@ -58,9 +59,23 @@ class LineWriter:
         self._name = str(target)
         self._flushes = target.suffix not in COMPRESSED
         try:
+            self._reserve(target)
             self._file = self._open.enter_context(compressed(target, target.suffix))
         except OSError as error:
-            raise UsageError(f"{target}: {error.strerror}") from error
+            raise UsageError(f"{target}: {cause_of(error)}") from error
+
+    def _reserve(self, path: Path) -> None:
+        """Lock the file before it is emptied, so that two runs do not write into it at the same time."""
+        if is_device(path):
+            return
+        stream = self._open.enter_context(path.open("ab"))
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            self._open.close()
+            raise UsageError(f"{path}: another process is writing to this file") from error
+        except OSError:
+            pass  # a file system without locks
 
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
         """Write one line (see `output_line`). `source` is ignored.
@@ -181,7 +196,7 @@ def write_failures(name: str) -> Iterator[None]:
     except BrokenPipeError as error:
         raise ReaderGone from error
     except OSError as error:
-        raise InputError(f"{name}: {error.strerror}") from error
+        raise InputError(f"{name}: {cause_of(error)}") from error
 
 
 @contextmanager

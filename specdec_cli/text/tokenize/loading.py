@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from specdec_cli.errors import ModelError
+from specdec_cli.errors import ModelError, cause_of
 from specdec_cli.files import check_regular
 from specdec_cli.text.tokenize.sentencepiece import FILE, Subwords
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
@@ -35,5 +35,5 @@ def tokenizer_digest(folder: Path) -> str:
             with path.open("rb") as stream:
                 digest.update(f"{path.name} {hashlib.file_digest(stream, 'sha256').hexdigest()}\n".encode())
         except OSError as error:
-            raise ModelError(f"{path}: {error.strerror}") from error
+            raise ModelError(f"{path}: {cause_of(error)}") from error
     return digest.hexdigest()

@@ -75,6 +75,19 @@ except UsageError as error:
     assert (tmp_path / "F").read_bytes() == b"kept\n"
 
 
+def test_a_file_that_another_run_writes_is_left_to_it(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    with LineWriter(target) as writer:
+        writer.write("one")
+        with pytest.raises(UsageError, match="out: another process is writing to this file"):
+            LineWriter(target)
+        writer.write("two")
+    assert target.read_bytes() == b"one\ntwo\n"
+    with LineWriter(target) as writer:
+        writer.write("three")
+    assert target.read_bytes() == b"three\n"
+
+
 def test_a_device_may_be_input_and_output() -> None:
     with LineWriter(Path("/dev/null"), [Path("/dev/null")]) as writer:
         writer.write("gone")

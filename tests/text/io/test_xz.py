@@ -61,5 +61,5 @@ def test_a_dictionary_beyond_the_memory_limit_is_refused(tmp_path: Path) -> None
 def test_a_damaged_file_is_named(tmp_path: Path, damage: object) -> None:
     assert callable(damage)
     (tmp_path / "a.xz").write_bytes(damage(lzma.compress(b"one\n")))
-    with pytest.raises(InputError, match=r"a\.xz, after line [01]: "):
+    with pytest.raises(InputError, match=r"a\.xz(, after line 1)?: "):
         list(read_lines([tmp_path / "a.xz"]))
