@@ -51,8 +51,8 @@ _UNIT_SIGN, _AFTER_NUMBER = re.compile(r"[a-z]{1,2}[A-Z][a-z]?|[b-df-hj-np-tv-xz
 
 @cache
 def technical_names() -> frozenset[str]:
-    """Names of programs, formats and the like, and words of Latin terms, in small letters (names.txt). They are no misspellings, and
-    correct none.
+    """Names of programs, formats and the like, Latin terms, and words of computing, medicine and law that lexicons lack, in small letters
+    (names.txt). They are no misspellings, and correct none.
     """
     return frozenset(Path(__file__).with_name("names.txt").read_text(encoding="utf-8").split())
 

@@ -1,19 +1,22 @@
 """Correction of misspelt and confused words, and the words by which they are found."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
+from specdec_cli.english.formed import is_formed
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_atomically
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
 from specdec_cli.text.protect.spans import without_protected
+from specdec_cli.text.spelling.constructions import construction_edits
 from specdec_cli.text.spelling.kept_words import CHAT, LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, technical_names
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.spelling.phrases import phrase_edits
+from specdec_cli.text.spelling.skeletons import Skeletons, is_like
 
 FILE = "lexicon.txt"
 """The name of the lexicon's file in a bundle. Each line has one word, in lower case unless it is a name."""
@@ -105,6 +108,12 @@ which may be a name. _SECOND: for two such misspellings in a word.
 """
 _SHORTEST_TWICE = 7
 """Number of letters of the shortest word in which two misspellings are corrected."""
+_SHORTEST_LIKE = 6
+"""Number of letters of the shortest word for which one with similar consonants is put, if none differs by less."""
+_LIKE, _SAME, _MORE_SLIPS = 9.0, 9.0, 4.0
+"""These are added to the cost of such a word, or subtracted if the consonants are the same, or added for each letter more than two that is
+wrong.
+"""
 _LISTED_COST = 2.0
 """The cost of a misspelling that is listed (see `usual_misspellings`)."""
 _CONFUSED = (
@@ -132,6 +141,7 @@ class Speller:
         self._lexicon, self._ngrams, self._language = lexicon, ngrams, short_code(language)
         self._knows = lru_cache(2**16)(self._is_known)
         self._likely = lru_cache(2**10)(self._corrections)
+        self._skeletons = Skeletons(lambda: lexicon.words)
 
     def edits(self, text: str) -> list[Edit]:
         """Corrections of misspelt and confused words of `text`, in order, with their scores.
@@ -142,6 +152,8 @@ class Speller:
         plain = text.replace("’", "'")  # noqa: RUF001
         found = self._misspelt(plain) + [edit for word in _CONFUSABLE.finditer(plain) if (edit := self._unconfused(word)) is not None]
         found += phrase_edits(plain, self._ngrams, self._knows)
+        if self._language == "en":
+            found += [edit for edit in construction_edits(plain) if not any(_touch(edit, other) for other in found)]
         apostrophe = "’" if "’" in text and "'" not in text else "'"  # noqa: RUF001
         edits = (edit._replace(source=text[edit.start : edit.end], text=edit.text.replace("'", apostrophe)) for edit in found)
         return sorted(edits, key=lambda edit: edit.start)
@@ -196,7 +208,7 @@ class Speller:
     def _best(self, source: str, start: int, text: str) -> Edit | None:
         """The most probable correction of the unknown word `source` at `start` in `text`; None if no known word is similar enough."""
         found = list[tuple[float, Edit]]()
-        for correction, cost in self._likely(source.lower()):
+        for correction, cost in self._likely(source.lower(), not source.islower()):
             new = correction if source.islower() else correction[0].upper() + correction[1:]
             edit = Edit(start, start + len(source), source, new)
             ratio = self._ngrams.log_ratio(text, edit) - cost - _NAME * (not source.islower())
@@ -206,8 +218,10 @@ class Speller:
         ratio, best = max(found, key=lambda each: each[0])
         return best._replace(score=SCORE_WEIGHT * ratio)
 
-    def _corrections(self, word: str) -> tuple[tuple[str, float], ...]:
-        """The known words, and pairs of known words, that the author of `word` may have meant, each with the cost of the misspelling."""
+    def _corrections(self, word: str, is_name: bool) -> tuple[tuple[str, float], ...]:
+        """The known words, and pairs of known words, that the author of `word` may have meant, each with the cost of the misspelling. With
+        `is_name`, it may be a name.
+        """
         if (listed := usual_misspellings().get(word)) is not None:
             return ((listed, _LISTED_COST),)
         cost = _COST - _COST_OF_LETTER * min(len(word), _MOST_LETTERS)
@@ -224,7 +238,22 @@ class Speller:
         if not found and len(word) >= _SHORTEST_TWICE:
             twice = {new for near in _usual_variants(word) for new in _usual_variants(near)} & self._lexicon.words
             found = {new: cost + 2 * _USUAL + _SECOND for new in sorted(twice) if new[0] == word[0] and self._ngrams.count(new) >= _LEAST}
+        if not found and len(word) >= _SHORTEST_LIKE and not is_name and self._language == "en":
+            found = dict(self._like(word, cost))
         return tuple(found.items())
+
+    def _like(self, word: str, cost: float) -> Iterator[tuple[str, float]]:
+        """Yield the known words with similar consonants as `word`, unless it is itself formed of known words; each with its cost."""
+        if is_formed(word, self._lexicon.words):
+            return
+        for new, slips in sorted(self._skeletons.similar(word)):
+            if self._ngrams.count(new) >= _LEAST:
+                yield new, cost + _LIKE + _MORE_SLIPS * max(slips - 2, 0) - _SAME * is_like(word, new)
+
+
+def _touch(edit: Edit, other: Edit) -> bool:
+    """Whether two edits overlap, or one begins where the other ends."""
+    return edit.start <= other.end and other.start <= edit.end
 
 
 def _may_be_misspelt(word: re.Match[str]) -> bool:
