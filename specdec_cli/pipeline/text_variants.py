@@ -18,6 +18,7 @@ from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
 from specdec_cli.text.marks import DOTS, ELLIPSIS
+from specdec_cli.text.people import lost_names, names_in
 from specdec_cli.text.protect.characters import (
     DOUBLE_QUOTES,
     TWO_ELLIPSES,
@@ -29,7 +30,7 @@ from specdec_cli.text.protect.characters import (
     with_fixed_spaces,
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
-from specdec_cli.text.protect.stand_ins import FOR_LOST
+from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS
 from specdec_cli.text.quotations import has_marks, lost_primes, quotations, quoted_forms, with_own_quotes, with_primes
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import is_in_capitals
@@ -150,7 +151,8 @@ def _watched(setting: Setting, text: str) -> Iterator[Variant]:
         return
     written, spans = with_written(plain_characters(text, setting.lacks), lost, *setting.languages)
     also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if setting.lacks(character)])])
-    inner = variants(written, latin=setting.latin, also=also, unchanged=False, placeholders=FOR_LOST)
+    kinds = FOR_SPANS if lost.issubset(names_in(text, setting.languages[0])) else FOR_LOST
+    inner = variants(written, latin=setting.latin, also=also, unchanged=False, placeholders=kinds)
     yield from (each.changed("", watch) for each in inner if each.name != IN_PARTS)
 
 
@@ -160,10 +162,13 @@ def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[
     """
     output = with_references(source, with_primes(source, tidied_numbers(source, realise(source, restored.text, languages))), languages)
     numbers, names = lost_long_numbers(source, output, languages), shortened_names(source, output, languages[1])
+    others = []
     if languages[0] != languages[1]:
         numbers = [*numbers, *lost_primes(source, output), *lost_letters(source, output)]
-    lost.update(numbers, names)
-    found = [*(Problem("number lost", each) for each in numbers), *(Problem("name shortened", each) for each in names)]
+        others = lost_names(source, output, languages[0])
+    lost.update(numbers, names, others)
+    kinds = {"number lost": numbers, "name shortened": names, "name lost": others}
+    found = [Problem(kind, each) for kind, parts in kinds.items() for each in parts]
     return Restored(output, (*restored.problems, *found))
 
 

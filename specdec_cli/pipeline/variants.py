@@ -48,6 +48,7 @@ COSTS: Mapping[str, int] = {
     "word lost": 7,
     IN_PARTS: 6,
     "name shortened": 5,
+    "name lost": 7,
     "date or range changed": 3,
 }
 """The problems of outputs and their costs."""

@@ -113,8 +113,10 @@ def _first_word(text: str) -> str:
 
 
 def _is_name(text: str) -> bool:
-    """Whether `text` can be a name: each word has a capital, or is a particle such as "von" that is not the last word."""
-    words = text.split(" ")
+    """Whether `text` can be a name: each word has a capital, or is a particle such as "von" that is not the last word. A comma may be
+    behind a word, as in "Smith, Anna".
+    """
+    words = text.replace(", ", " ", 1).split(" ")
     if len(words) > _LONGEST_NAME or not all(map(_NAME_WORD.fullmatch, words)):
         return False
     return words[-1][:1].isupper() and all(word[:1].isupper() or word in NAME_PARTICLES for word in words)

@@ -71,9 +71,10 @@ class Labels:
         it is no such text.
 
         The name of a field, or its value, is a label. Of several fields with commas or semicolons between, the names are labels. A name may
-        be in bold type of Markdown, with the colon or without it. A label with a colon in it is no field.
+        be in bold type of Markdown, with the colon or without it. A label with a colon in it, such as
+        "Name: {name}", is no field.
         """
-        if ":" not in text or self._listed(text) is not None:
+        if ":" not in text or self._listed(text) is not None or self.greetings.find(text) is not None:
             return []
         gaps = ["", *_GAP.findall(text)]
         several = [field for part in _GAP.split(text) if (field := _FIELD.fullmatch(part)) is not None]

@@ -983,6 +983,41 @@ def unfinished(draw: random.Random) -> Drawn:
     return Drawn(text + draw.choice(("\u2026", "...", " \u2026")), has=(r"(?:\u2026|\.\.\.)$",), lacks=(r"\.{4,}",))
 
 
+GERMAN_NAMES = (
+    "\u00d6zil",
+    "Sch\u00e4uble",
+    "Gro\u00dfkopf",
+    "K\u00f6hler",
+    "J\u00e4ger",
+    "B\u00e4cker",
+    "Wei\u00df",
+    "L\u00f6we",
+    "Fr\u00f6hlich",
+    "Schmidt",
+)
+TITLED = ("Herr {} ist {}.", "Frau {} war gestern {}.", "Dr. {} ist heute {}.", "Warum ist Herr {} {}?", "Ich glaube, Frau {} ist {}.")
+FOREIGN_NAMES = (
+    "S\u00e3o Paulo",
+    "\u00c1ngel D\u00edaz",
+    "\u0141ukasz \u017bak",
+    "Zo\u00eb Kravitz",
+    "C\u00f4te Sauvage",
+    "Mr. \u00d8ster",
+    "Mr. Nguy\u1ec5n",
+)
+WITH_NAME = ("We met {} in {}.", "{} is in {}.", "I saw {} in {}.", "They talked about {} in {}.")
+
+
+def names_behind_titles(draw: random.Random) -> Drawn:
+    name, state = draw.choice(GERMAN_NAMES), draw.choice(("krank", "hier", "da", "zu Hause", "in Berlin"))
+    return Drawn(draw.choice(TITLED).format(name, state), keeps=(name,))
+
+
+def foreign_names(draw: random.Random) -> Drawn:
+    name, place = draw.choice(FOREIGN_NAMES), draw.choice(("Berlin", "May", "London", "the morning", "Paris"))
+    return Drawn(draw.choice(WITH_NAME).format(name, place), keeps=(name.removeprefix("Mr. "),))
+
+
 KINDS = (
     Kind(thousands, 97),
     Kind(decimals, 97),
@@ -999,6 +1034,8 @@ KINDS = (
     Kind(speech, 97),
     Kind(contracted_speech, 97),
     Kind(unfinished, 97),
+    Kind(names_behind_titles, 97, bundle="de-en"),
+    Kind(foreign_names, 97),
     Kind(ranges, 97),
     Kind(accounts, 100, bundle="de-en"),
     Kind(hours_of_opening, 97, bundle="de-en"),

@@ -9,6 +9,7 @@ from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.text.checks import shortened_names
 from specdec_cli.text.locale.matching import lost_long_numbers
 from specdec_cli.text.locale.quantities import with_written
+from specdec_cli.text.people import lost_names
 from tests.variants import chosen
 
 
@@ -59,6 +60,23 @@ def test_numbers_are_written_as_in_the_target_language(number: str, languages: t
     assert with_written(text, [number], *languages) == (f"({written})", [(1, 1 + len(written))])
 
 
+@pytest.mark.parametrize(
+    ("source", "output", "language", "names"),
+    [
+        ("Herr \u00d6zil und Frau Dr. M\u00fcller sind da.", "Mr. Ezil and Dr. M\u00fcller are there.", "de", ["\u00d6zil"]),
+        ("Das Auto von Herrn M\u00fcllers Frau", "Mr. M\u00fcller's wife's car", "de", []),
+        ("Herr Pr\u00e4sident, Frau Ministerin Gro\u00df fehlt.", "Mr President, Minister Large is absent.", "de", []),
+        ("Frau Bundeskanzlerin, Herr Ober, Familie Gro\u00df", "Madam Chancellor, waiter, large family", "de", ["Gro\u00df"]),
+        ("Mr. Smith's car and Mrs. O'Neill", "Herrn Smiths Auto und Frau Neill", "en", ["O'Neill"]),
+        ("We flew to S\u00e3o Paulo.", "Wir flogen nach S\u00e3o.", "en", ["S\u00e3o Paulo"]),
+        ("Mr. President, the caf\u00e9 is open.", "Herr Pr\u00e4sident, das Caf\u00e9 ist offen.", "en", []),
+        ("Mr. Li", "Herr", "fr", []),
+    ],
+)
+def test_names_behind_titles_and_with_foreign_letters_may_be_lost(source: str, output: str, language: str, names: list[str]) -> None:
+    assert lost_names(source, output, language) == names
+
+
 def test_an_output_with_its_long_numbers_is_taken() -> None:
     assert placed("It has 250,000 here.", lambda text: text.replace(",", ".")) == ("It has 250.000 here.", ["It has 250,000 here."])
 
@@ -69,7 +87,7 @@ def test_a_lost_number_is_put_in_the_place_of_a_placeholder() -> None:
 
     assert placed("It has 250,000 here.", shortened) == ("It has 250.000 here.", ["It has 250,000 here.", "It has 4711 here."])
     assert placed("2008, 250,000 and 4711.", shortened)[1][:2] == ["2008, 250,000 and 4711.", "2008, K7 and 4711."]
-    assert placed("Mr. Manning", lambda text: text.replace("nn", "n")) == ("Mr. Manning", ["Mr. Manning", "Mr. 4711"])
+    assert placed("Mr. Manning", lambda text: text.replace("nn", "n")) == ("Mr. Manning", ["Mr. Manning", "Mr. K7"])
     assert placed("See # and 250,000 now.", shortened, "#")[0] == "See # and 250.000 now."
 
 

@@ -10,9 +10,11 @@ PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
 on; the kind without a stem has the numbers 4711, 5823 and so on. The first kind is tried first.
 """
 FOR_SPANS = (("K", 7), ("X", 1), ("%", 1), ("", 4711))
-"""The same kinds in the order for protected spans. Of all placeholders, K7 changes the translations of `en-de` least often."""
+"""The same kinds in the order for protected spans, and for names behind titles. Of all placeholders, K7 changes the translations of
+`en-de` least often.
+"""
 FOR_LOST = (("", 4711), ("K", 7), ("X", 1), ("%", 1))
-"""The same kinds in the order for numbers and names that an output lacks."""
+"""The same kinds in the order for numbers and other words that an output lacks."""
 NUMBERS = ("37", "58", "49", "63", "74", "86")
 """Numbers that replace spans that stand for numbers. They are too large for an hour and are not written as words; models copy longer
 numbers less reliably.
