@@ -24,7 +24,7 @@ from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
 from specdec_cli.text.shape import with_own_beginning, with_own_marks
 from specdec_cli.text.spelling.ngrams import NgramModel
-from specdec_cli.text.spelling.spacing import repeated_spaces, spaces_beside_marks
+from specdec_cli.text.spelling.spacing import apostrophes, repeated_spaces, spaces_beside_marks
 from specdec_cli.text.spelling.speller import Lexicon, Speller
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
@@ -219,15 +219,18 @@ class LineCorrector:
         report_rejected(restored, kept, "signs that the model lacks", reject)
         edits = plain.restored(kept)
         if self._english:
-            edits = self._with_single_spaces(plain.source, edits)
+            edits = self._with_own_edits(plain.source, edits)
         ids = tuple(tuple(part.ids) for part in line.parts)
         edits, text = with_outputs(edits), apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
         return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
 
-    def _with_single_spaces(self, source: str, edits: list[Edit]) -> list[Edit]:
-        """`edits` of a source, which the model reads without repeated spaces, and those that remove these where no other edit is."""
-        found = [edit if self._types else edit._replace(types=()) for edit in repeated_spaces(source)]
+    def _with_own_edits(self, source: str, edits: list[Edit]) -> list[Edit]:
+        """`edits` of a source, which the model reads without repeated spaces and with apostrophes in place of accents, and those that write
+        it so where no other edit is.
+        """
+        rules = sorted([*repeated_spaces(source), *apostrophes(source)])
+        found = [edit if self._types else edit._replace(types=()) for edit in rules]
         single = self._ignored.passing(source, self._outside_protected(source, found))
         free = [edit for edit in single if not any(other.start <= edit.end and edit.start <= other.end for other in edits)]
         return sorted([*edits, *free]) if free else edits

@@ -33,7 +33,7 @@ from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS
 from specdec_cli.text.quotations import has_marks, lost_primes, quotations, quoted_forms, with_own_quotes, with_primes
 from specdec_cli.text.segment.sentences import Segments
-from specdec_cli.text.shape import is_in_capitals
+from specdec_cli.text.shape import is_in_capitals, without_stress
 
 
 class Setting(NamedTuple):
@@ -50,14 +50,16 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     """Yield the variants of `text`, for a model whose vocabulary `lacks` some characters.
 
     Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
-    marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs,
-    and Latin letters, that are lacking are protected spans with their words (see `variants`), and so are the former if the output does
-    not have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become
-    protected spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters. One with
-    quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations of "million" and the like after
-    amounts are spelled out, and dashes for no cents are left out. An ordinal of a placeholder (#th) is decoded as that of a number.
+    marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs, and
+    Latin letters, that are lacking are protected spans with their words (see `variants`), and so are the former if the output does not
+    have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become protected
+    spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters, and so are words in
+    capitals for stress. One with quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations
+    of "million" and the like after amounts are spelled out, and dashes for no cents are left out. An ordinal of a placeholder (#th) is
+    decoded as that of a number.
     """
-    text = without_dash_cents(spelled_out(text, languages[0]), languages[0]) if languages[0] != languages[1] else text
+    if languages[0] != languages[1]:
+        text = without_stress(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
     yield from with_ordinals(partial(variants_with, lacks, latin=latin, languages=languages), text, languages)
     with_dates = partial(dated, partial(_with_parts_apart, Setting(lacks, latin, languages)), languages=languages)
     if is_in_capitals(text, languages[0]):

@@ -4,13 +4,15 @@ import re
 from collections.abc import Collection, Sequence
 
 from specdec_cli.text.edits import Edit, count_words
-from specdec_cli.text.locale.languages import BEGINNINGS_IN_GERMAN, is_function_word, short_code
+from specdec_cli.text.locale.languages import BEGINNINGS_IN_GERMAN, is_function_word, is_stressed, short_code
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import is_number, protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LONGEST, _ONLY = 4, 5
 """The least number of letters of the longest word of a text in capitals, and of its only word: shorter ones may be abbreviations."""
+_STRESSED = re.compile(r"(?<![\w'\u2019&.+-])[A-Z\u00c4\u00d6\u00dc]{2,}(?![\w'\u2019&+-])")
+"""A word in capitals."""
 _SHORT_WORD, _VOWEL, _SHOUTED = re.compile(r"[^\W\d_]+"), re.compile(r"[AEIOUY\u00c0-\u00de]"), re.compile(r"[!?][\"'\u201d)]*\s*$")
 _ABBREVIATIONS = ("US", "IT", "WHO")
 """Abbreviations that are function words in small letters."""
@@ -39,6 +41,19 @@ def is_in_capitals(text: str, language: str = "") -> bool:
     function_words = sum(word not in _ABBREVIATIONS and is_function_word(word, language) for word in short)
     is_shouted = len(short) > 1 and _SHOUTED.search(outside) is not None
     return function_words > 1 or (is_shouted and (function_words > 0 or all(map(_VOWEL.search, short))))
+
+
+def without_stress(text: str, language: str) -> str:
+    """Return `text` with those of its words in small letters that are in capitals for stress (This is VERY good), outside protected spans.
+    Texts in which no word has small letters stay as they are.
+    """
+    if not _STRESSED.search(text) or not any(map(str.islower, without_protected(text))):
+        return text
+    parts = split_at(text, protected_spans(text))
+    first = _FIRST.match(text)
+    parts[::2] = [_STRESSED.sub(lambda word: word[0].lower() if is_stressed(word[0], language) else word[0], part) for part in parts[::2]]
+    made = "".join(parts)
+    return made if first is None else made[: first.start(1)] + text[first.start(1)] + made[first.start(1) + 1 :]
 
 
 def with_first_capital(output: str, source: str) -> str:

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, Self
 
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.marks import PICTURES
+from specdec_cli.text.marks import ACCENTS, PICTURES
 
 PieceKind = Literal["text", "gap", "markup"]
 
@@ -401,10 +401,11 @@ class Readable:
         return {mark: self._originals(mark) for mark in _MARKS}
 
     def _originals(self, mark: str, start: int = 0, end: int | None = None) -> str:
-        """The characters that are written as `mark` from `start` to `end`."""
+        """The characters that are written as `mark` from `start` to `end`; an accent in the place of an apostrophe counts as this."""
         if self.text == self.bare.text:
             return mark * self.text.count(mark, start, end)
-        return "".join(own for own, new in zip(self.bare.text[start:end], self.text[start:end], strict=True) if new == mark)
+        shown = zip(self.bare.text[start:end], self.text[start:end], strict=True)
+        return "".join(mark if own in ACCENTS else own for own, new in shown if new == mark)
 
 
 def _with_words(own: str, known: str, text: str) -> str | None:

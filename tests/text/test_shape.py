@@ -10,6 +10,7 @@ from specdec_cli.text.shape import (
     with_single_stops,
     with_small_function_word,
     without_added_stop,
+    without_stress,
 )
 
 
@@ -106,3 +107,21 @@ def test_a_pause_at_the_end_is_not_doubled(output: str, source: str, expected: s
 def test_the_english_pronoun_keeps_its_capital() -> None:
     assert with_small_function_word("I come soon", "ich komme gleich") == "I come soon"
     assert with_small_function_word("We come soon", "wir kommen gleich") == "we come soon"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("This is VERY good, NOT bad.", "en", "This is very good, not bad."),
+        ("NEVER do that!", "en", "Never do that!"),
+        ('"ALL of them"', "en", '"All of them"'),
+        ("The US and the WHO said it in AND mode.", "en", "The US and the WHO said it in AND mode."),
+        ("ONE-way and `NOT` and MUST_DO", "en", "ONE-way and `NOT` and MUST_DO"),
+        ("DO NOT ENTER", "en", "DO NOT ENTER"),
+        ("Das ist NICHT wahr, KEINE Frage.", "de", "Das ist nicht wahr, keine Frage."),
+        ("Das ist VERY gut.", "de", "Das ist VERY gut."),
+        ("This is VERY good.", "fr", "This is VERY good."),
+    ],
+)
+def test_stressed_words_have_small_letters(text: str, language: str, expected: str) -> None:
+    assert without_stress(text, language) == expected

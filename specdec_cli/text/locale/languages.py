@@ -46,6 +46,13 @@ _FUNCTION_WORDS = {
     "pt": """o os as um uma é não que de do da dos das em no na por para com se mais como mas ele ela eu nós você seu sua são foi
     ser está muito também""",
 }
+_STRESSED = {
+    "de": """absolut alle allen alles auch bitte darf definitiv dürfen endlich ganz genau heute immer jeder jeden jetzt kein keine keinen
+    keiner mehr muss müssen nein nicht nichts nie niemals niemand nur sehr selbst sofort sollte unbedingt viel viele wirklich zuerst""",
+    "en": """absolutely after all also always any anyone anything are because before best both cannot definitely during either ever every
+    everyone everything exactly finally first free good great here huge immediately just last many more most much must need never no not
+    nothing now one only please really same should so something that these this those today too totally very without wrong yes you your""",
+}
 BEGINNINGS_IN_GERMAN = frozenset(
     [
         "anbei",
@@ -109,6 +116,7 @@ DETECTED = frozenset(_FUNCTION_WORDS)
 _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
 _LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
 _WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
+_STRESSED_WORDS = {language: frozenset(words.split()) for language, words in _STRESSED.items()}
 _ANY = frozenset[str]().union(*_WORDS.values())
 _ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
 _NOT_IN = {language: frozenset().union(*_WORDS.values()) - own for language, own in _WORDS.items()}
@@ -140,6 +148,11 @@ def is_function_word(word: str, language: str | None = None) -> bool:
     """Whether `word`, in any case, is one of the frequent function words of `language` (None: of any); False for an unknown language."""
     words = _ANY if language is None else _WORDS.get(short_code(language), frozenset())
     return word.lower() in words
+
+
+def is_stressed(word: str, language: str) -> bool:
+    """Whether `word`, in capitals, is one of the words that are often written so for stress, and no abbreviation."""
+    return word.lower() in _STRESSED_WORDS.get(short_code(language), frozenset())
 
 
 def is_in_language(text: str, language: str, rather_than: str) -> bool:

@@ -5,7 +5,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 
-from specdec_cli.text.marks import DOTS, ELLIPSIS, FIXED_SPACES, PICTURES
+from specdec_cli.text.marks import ACCENTS, DOTS, ELLIPSIS, FIXED_SPACES, PICTURES
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.view import Readable, Tag, Untagged
 
@@ -14,6 +14,7 @@ Lacks = Callable[[str], bool]
 _SPACED_NUMBER = re.compile(r"(?<![\w.,])(\d+(?:[.,]\d+)*)(\s)(?=\S)")
 """A number with a space after it."""
 _REPEATED_SPACES = re.compile(" {2,}")
+_ACCENT = re.compile(rf"(?<=[^\W\d_])[{ACCENTS}](?=[^\W\d_])")
 _EN_DASH = "\u2013"
 _CLOSED_DASH = re.compile(rf"(?<=[\w%\u20ac\u00a3]){_EN_DASH}(?=[\w$\u20ac\u00a3])")
 """An en dash without spaces, as in 1939\u20131945 and Mon\u2013Fri, which models read worse than a hyphen."""
@@ -30,15 +31,15 @@ def plain_characters(text: str, lacks: Lacks) -> str:
     Accents are joined to their letters, spaces become plain ones, several spaces one, invisible characters such as soft hyphens are left
     out, ligatures become their letters, an ellipsis becomes three dots, and single quotation marks become double ones around words, else
     apostrophes. An en dash between words or numbers without spaces becomes a hyphen, whatever the vocabulary has, "&&" between words "&",
-    and two ellipses in a row ("so... ...he went") one.
+    two ellipses in a row ("so... ...he went") one, an accent between two letters (don`t) an apostrophe.
     """
-    if text.isascii() and text.isprintable() and "  " not in text and "&&" not in text and TWO_ELLIPSES not in text:
+    if text.isascii() and text.isprintable() and not any(each in text for each in ("  ", "&&", TWO_ELLIPSES, "`")):
         return text
     spans = protected_spans(text)
     if lacks("\u2018"):
         text = _with_double_quotes(text, spans)
     parts = split_at(text, spans)
-    plain = ("".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", part)) for part in parts[::2])
+    plain = ("".join(_plain(each, lacks) for each in unicodedata.normalize("NFC", _ACCENT.sub("'", part))) for part in parts[::2])
     parts[::2] = [_CLOSED_DASH.sub("-", _REPEATED_SPACES.sub(" ", part)) for part in plain]
     parts[::2] = [part.replace(" && ", " & ").replace(TWO_ELLIPSES, f"{DOTS} ") for part in parts[::2]]
     return "".join(parts)
@@ -158,9 +159,19 @@ _EXTRA_SPACES = re.compile(r"\S\s\s+\S")
 def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
     """Return `source` as a model reads it whose vocabulary `lacks` some characters; characters of ASCII stay as they are."""
     if source.isascii() and not _EXTRA_SPACES.search(source):
-        return Readable(source, Untagged(source, source), source)
+        return Readable(source, Untagged(source, source), with_apostrophes(source))
     bare = _shortened(source, lacks)
-    return Readable(source, bare, "".join(_ascii_character(each) if not each.isascii() and lacks(each) else each for each in bare.text))
+    text = with_apostrophes(bare.text)
+    return Readable(source, bare, "".join(_ascii_character(each) if not each.isascii() and lacks(each) else each for each in text))
+
+
+def with_apostrophes(text: str) -> str:
+    """Return `text` with apostrophes in place of accents between two letters (don`t), except in protected spans."""
+    if not _ACCENT.search(text):
+        return text
+    parts = split_at(text, protected_spans(text))
+    parts[::2] = [_ACCENT.sub("'", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _ascii_character(character: str) -> str:

@@ -74,7 +74,7 @@ def united(positions: Iterable[Place]) -> list[Place]:
 _GLUED = frozenset(
     ("argument", "named_argument", "braces", "erb", "environment", "formula", "shown_tag", "entity", "shortcode", "emoticon")
 )
-_GLUED |= {"link_target", "tag", "declaration"}
+_GLUED |= {"link_target", "tag", "declaration", "emoji"}
 """The kinds of spans to which translations must not join words by a hyphen; a name or code may have one, as in "config.yaml-Datei"."""
 
 

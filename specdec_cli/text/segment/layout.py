@@ -56,6 +56,7 @@ _HEAD = re.compile(
             r"[\s\ufeff]+",
             r">+(?=[\s\w])",  # a quotation
             r"(?:\.{3}|\u2026)\s*(?=\w)",  # the rest of a sentence
+            r"\*{1,3}(?=[A-Z][^*]*$)",  # a mark that another text refers to
             r"[-*+\u2022\u2023\u25e6\u25aa\u00b7\u2013\u2014]\s+(?:\[[ xX]\]\s+)?",  # an item of a list
             r"(?:\(\d{1,2}\)|\d{1,3}[.)])\s+|\d{1,2}(?:\.\d{1,2})+\.?\s+(?=[A-Z])|\(?(?:[A-Za-z]|[ivx]{2,5})\)\s+",  # a number
             r"\.\. [a-z]+::(?:\s+|$)|:[A-Za-z][\w-]*(?: [\w.*-]+){0,3}:\s+",  # a directive or field of reStructuredText

@@ -1,9 +1,11 @@
-"""Spaces that are wrong beside punctuation marks and between words of English prose: `it .It is`, `a test .`, `This  line`."""
+"""Spaces that are wrong beside punctuation marks and between words of English prose: `it .It is`, `a test .`, `This  line`; and accents
+in place of apostrophes."""
 
 import re
 
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.locale.languages import is_function_word
+from specdec_cli.text.marks import ACCENTS
 
 _GLUED = re.compile(r"(?<=[^\W\d_]{2})( ?)([.!?])(?=([A-Z][a-z']*)\b)")
 """A mark without a space after it, before a word with a capital, which is the third group."""
@@ -13,6 +15,7 @@ _ATTACHED = re.compile(r"[^\W\d_]{2}(?:,|[;!?]|\.(?=\s+[A-Z]))(?=\s|$)|[a-z] ,[A
 """A mark that follows a word, as it does not in text whose words and marks are divided by spaces."""
 _REPEATED = re.compile(r"(?:(?<=[^\W\d_])|(?<=,)) {2}(?=[^\W\d_])")
 """Two spaces inside a sentence; after a full stop they are a style, and beside numbers they align columns."""
+_ACCENT = re.compile(rf"(?<=[A-Za-z])[{ACCENTS}](?=(?:[tsmd]|re|ve|ll)\b)")
 _SPACES = re.compile(r"\s{2,}|\t")
 SCORE, TYPE = 1.0, "R:ORTH"
 """The score of an edit of spaces, which is right or is not made, and the type of the error."""
@@ -28,6 +31,11 @@ def spaces_beside_marks(text: str) -> list[Edit]:
     if (found or _ATTACHED.search(text)) and " . ." not in text:
         found += [_edit(mark, mark[1] or f"{mark[2]} ") for mark in _BEFORE.finditer(text) if not (mark[1] == "." and _lacks_word(mark))]
     return sorted(found)
+
+
+def apostrophes(text: str) -> list[Edit]:
+    """Edits that put apostrophes in place of accents in the short forms of English words, as in don`t."""
+    return [_edit(accent, "'") for accent in _ACCENT.finditer(text)]
 
 
 def repeated_spaces(text: str) -> list[Edit]:

@@ -41,6 +41,7 @@ def edited(source: str, output: str) -> str:
         ("He said \u201cyes.", 'He said "yes.', 'He said "yes".', 'He said \u201cyes".'),
         ("a\U0001f600\U0001f601b are", "a\U0001f600\U0001f601b are", "a\U0001f600\U0001f601b is", "a\U0001f600\U0001f601b is"),
         ("He have\u00a0two\u00a0dog.", "He have two dog.", "He has two dogs.", "He has\u00a0two\u00a0dogs."),
+        ("He don`t go.", "He don't go.", "He doesn't go.", "He doesn't go."),
         ("He  have   two dog.", "He have two dog.", "He has two dogs.", "He  has   two dogs."),
         ("He  have  no tea", "He have no tea", "He's no tea", "He's  no tea"),
         ("I am  agree  with you", "I am agree with you", "I agree with you", "I  agree  with you"),

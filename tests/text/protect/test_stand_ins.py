@@ -72,6 +72,7 @@ def test_each_name_is_there_once_or_there_is_no_draft(spans: list[str], parts: l
         ("%s files", "%s-%s-Dateien", "%s-%s-Dateien"),
         ("file%s of -%d", "Datei%s von -%d", "Datei%s von -%d"),
         ("<?php echo $x; ?> files", "<?php echo $x; ?>-Dateien", "<?php echo $x; ?> Dateien"),
+        ("Settings \u2192 Privacy", "Einstellungen \u2192-Datenschutz", "Einstellungen \u2192 Datenschutz"),
         ("no span - here", "kein-Wort", "kein-Wort"),
     ],
 )

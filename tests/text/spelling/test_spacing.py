@@ -5,7 +5,7 @@ import random
 import pytest
 
 from specdec_cli.text.edits import apply_edits
-from specdec_cli.text.spelling.spacing import repeated_spaces, spaces_beside_marks
+from specdec_cli.text.spelling.spacing import apostrophes, repeated_spaces, spaces_beside_marks
 
 WORDS = ["old", "house", "stands", "near", "small", "river", "green", "garden", "looks", "lovely", "every", "spring", "morning"]
 STARTS = ("This", "It", "They", "He", "We", "But", "In", "The")
@@ -69,6 +69,18 @@ def test_two_spaces_become_one(text: str, corrected: str) -> None:
 )
 def test_tables_and_styles_keep_their_spaces(text: str) -> None:
     assert repeated_spaces(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "corrected"),
+    [
+        ("I don`t know, it\u00b4s John\u02bcs.", "I don't know, it's John's."),
+        ("We\u00b4re here and they`ll go.", "We're here and they'll go."),
+        ("Use caf\u00b4e.", "Use caf\u00b4e."),
+    ],
+)
+def test_accents_in_short_forms_become_apostrophes(text: str, corrected: str) -> None:
+    assert apply_edits(text, apostrophes(text)) == corrected
 
 
 def test_drawn_sentences_are_joined_rightly() -> None:
