@@ -19,7 +19,7 @@ from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.checks import output_warnings
 from specdec_cli.text.edits import Edit, apply_edits, find_edits, inverse_edits, merge_edits, with_outputs
 from specdec_cli.text.locale.languages import is_latin, short_code
-from specdec_cli.text.protect.characters import readable
+from specdec_cli.text.protect.characters import readable, with_apostrophes
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
 from specdec_cli.text.shape import with_own_beginning, with_own_marks
@@ -253,7 +253,7 @@ class LineCorrector:
 
     def _keeps_lacking(self, edit: Edit) -> bool:
         """Whether an edit keeps the signs that the tokenizer lacks, which the model could not read."""
-        signs = [each for each in edit.source if not (each.isalnum() or each.isspace()) and self.tokenizer.lacks(each)]
+        signs = [each for each in with_apostrophes(edit.source) if not (each.isalnum() or each.isspace()) and self.tokenizer.lacks(each)]
         return Counter(signs) <= Counter(edit.text)
 
     def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit] | None:

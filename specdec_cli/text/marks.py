@@ -5,7 +5,7 @@ STOPS = ".?!\u3002\uff01\uff1f"
 ELLIPSIS, DOTS = "\u2026", "..."
 DASHES = "-\u2013\u2014"
 APOSTROPHES = "'\u2019"
-ACCENTS = "`\u00b4\u02b9\u02bc\u2032\uff07"
+ACCENTS = "`\u00b4\u2032\uff07"
 """What people type between two letters in place of an apostrophe."""
 QUOTATION_MARKS = {
     '"': '"',

@@ -117,3 +117,10 @@ def test_changes_of_chat(text: str, source: str, new: str, changes: bool) -> Non
 def test_changes_of_shortened_words(text: str, source: str, new: str, changes: bool, corrector: LineCorrector) -> None:
     start = text.index(source)
     assert changes_shortened(text, Edit(start, start + len(source), source, new), corrector._ngrams) == changes
+
+
+@pytest.mark.parametrize("accent", ["`", "\u00b4", "\u2032", "\uff07"])
+def test_accents_in_place_of_apostrophes_are_corrected_with_their_words(accent: str, corrector: LineCorrector) -> None:
+    sources = [f"He don{accent}t like it.", f"It{accent}s late, and I don{accent}t know why.", f"She isn{accent}t here."]
+    expected = ["He doesn't like it.", "It's late, and I don't know why.", "She isn't here."]
+    assert [each.text for each in corrector.correct(sources)] == expected

@@ -34,6 +34,7 @@ def placed(text: str, model: Callable[[str], str]) -> tuple[str, list[str]]:
         ("`a\u00a0b`\u00a0is", "`a\u00a0b` is"),
         ("\u00e9t\u00e9", "\u00e9t\u00e9"),
         ("Mon\u2013Fri and A \u2013 B", "Mon-Fri and A \u2013 B"),
+        ("I don`t, it\u00b4s `a`b` here", "I don't, it's `a`b` here"),
     ],
 )
 def test_a_model_reads_plain_characters(text: str, plain: str) -> None:

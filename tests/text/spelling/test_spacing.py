@@ -74,7 +74,7 @@ def test_tables_and_styles_keep_their_spaces(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "corrected"),
     [
-        ("I don`t know, it\u00b4s John\u02bcs.", "I don't know, it's John's."),
+        ("I don`t know, it\u00b4s John\u2032s.", "I don't know, it's John's."),
         ("We\u00b4re here and they`ll go.", "We're here and they'll go."),
         ("Use caf\u00b4e.", "Use caf\u00b4e."),
     ],
