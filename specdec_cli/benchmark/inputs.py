@@ -12,7 +12,7 @@ from specdec_cli.decoding.methods import REWRITING
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.metrics.character_edits import CharacterEdit, annotated_edits, character_edits, match_characters, without_spaces
 from specdec_cli.metrics.gleu_sari import gleu, sari
-from specdec_cli.metrics.max_match import max_match
+from specdec_cli.metrics.max_match import MaxMatch, max_match
 from specdec_cli.metrics.scoring import Score, check_rouge, rouge, score
 from specdec_cli.metrics.tokenised import Tokenised, detokenise, join_with_spaces
 from specdec_cli.model.bundle_info import Task
@@ -44,10 +44,7 @@ class Examples:
 
 @dataclass(frozen=True)
 class Gold:
-    """Sentences to rewrite, with reference texts or edits of annotators.
-
-    Each of `references` has a text for each sentence; `annotated` has the annotated form of each sentence. Either may be empty.
-    """
+    """Sentences to rewrite. Each of `references` has a text for each of them, `annotated` their annotated forms; either may be empty."""
 
     sentences: tuple[Tokenised, ...]
     references: tuple[tuple[str, ...], ...] = ()
@@ -76,7 +73,8 @@ def read_input(task: Task, file: Path | None, options: BenchOptions, languages: 
         raise UsageError("--keep-tokens is for --task correct, whose data sets are tokenised")
     if by_characters and (task != "correct" or source is not None or options.keep_tokens):
         raise UsageError("--score characters is for --task correct with FILE, and not with --keep-tokens")
-    nothing = file is None and source is None and sys.stdin.isatty()
+    unnamed = file is None and source is None
+    nothing = unnamed and sys.stdin.isatty()
     if nothing and by_characters:
         raise UsageError("--score characters needs an M2 or TSV file")
     if nothing and task != "translate":
@@ -97,7 +95,7 @@ def read_input(task: Task, file: Path | None, options: BenchOptions, languages: 
     else:
         sources, texts = read_texts(path, source, references, limit)
         examples = Examples(name, sources, texts[0] if texts else None)
-        if task == "translate" and file is None and source is None and not sources:
+        if task == "translate" and unnamed and not sources:
             examples = read_sample(limit, languages)
     if examples.references is not None:
         examples = replace(examples, score=partial(rouge if task == "summarise" else score, references=examples.references))
@@ -109,10 +107,10 @@ def read_input(task: Task, file: Path | None, options: BenchOptions, languages: 
 def read_texts(
     file: Path, source: Path | None = None, references: Sequence[Path] = (), limit: int | None = None
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Read the first `limit` (None: all) source lines, and their references: a tuple of lines for each reference.
+    """Read the first `limit` (None: all) source lines, and their references (a tuple of lines for each), of the TSV `file`, or of the file
+    `source` with the files `references`; the path `-` is stdin.
 
-    They are those of the TSV `file`, which has one reference a line, or of the file `source` with the files `references`; the path `-` is
-    stdin. Raises InputError for a file that is missing or malformed, and if one ends before the other within these lines.
+    Raises InputError for a file that is missing or malformed, and if one ends before the other within these lines.
     """
     if source is None:
         pairs = list(islice(read_tsv(file), limit))
@@ -178,9 +176,7 @@ def read_characters(path: Path, limit: int | None) -> Examples:
             edits.append(tuple(character_edits(source, reference) for reference in references))
 
     def scorer(texts: Sequence[str]) -> Score:
-        matched = match_characters(sources, texts, edits)
-        values = {"precision": matched.precision, "recall": matched.recall, "f05": matched.f05}
-        return Score(values | {"edit_ratio": _mean_edit_ratio(sources, texts)}, {})
+        return Score(_shares(match_characters(sources, texts, edits)) | {"edit_ratio": _mean_edit_ratio(sources, texts)}, {})
 
     return Examples(name_of(path), tuple(sources), None, score=scorer)
 
@@ -195,8 +191,7 @@ def score_correction(gold: Gold, texts: Sequence[str]) -> Score:
     if gold.references:
         values["gleu"] = gleu([" ".join(sentence.tokens) for sentence in gold.sentences], tokens, gold.references)
     if gold.annotated:
-        matched = max_match(tokens, gold.annotated)
-        values |= {"precision": matched.precision, "recall": matched.recall, "f05": matched.f05}
+        values |= _shares(max_match(tokens, gold.annotated))
     return Score(values, {})
 
 
@@ -214,6 +209,10 @@ def score_simplification(gold: Gold, texts: Sequence[str]) -> Score:
         values["bleu"] = bleu.corpus_score(list(texts), [list(text) for text in gold.references]).score
         signatures["bleu"] = str(bleu.get_signature())
     return Score(values, signatures)
+
+
+def _shares(matched: MaxMatch) -> dict[str, float]:
+    return {"precision": matched.precision, "recall": matched.recall, "f05": matched.f05}
 
 
 def _mean_edit_ratio(sources: Sequence[str], texts: Sequence[str]) -> float:

@@ -30,14 +30,10 @@ from specdec_cli.version import __version__
 
 WORKER = "specdec_cli.benchmark.worker"
 """The module of the worker processes."""
-FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
-"""The number formats of CTranslate2 that are tried, if it supports them on the machine."""
 _WARM_UP = 8
 _TRIAL_RUNS, _TRIAL_LINES, _TRIAL_BATCHES = 2, 12, 6
-_TURN_SECONDS = 0.05
-"""Idle OpenMP threads of the process that ran last stop spinning in this time."""
-_IDLE_SECONDS = 0.1
-"""Idle OpenMP threads of this process stop spinning in this time."""
+_TURN_SECONDS, _IDLE_SECONDS = 0.05, 0.1
+"""In these times idle OpenMP threads stop spinning: those of the process that ran last, and those of this process."""
 _CPU_FILE, _TIMES_FILE = Path("/proc/cpuinfo"), Path("/proc/stat")
 Progress = Callable[[int], AbstractContextManager[Callable[[], None]]]
 """Shows the progress of a number of runs: makes the context manager that gives the function to call after each."""
@@ -101,12 +97,11 @@ def run(plan: Plan, progress: Progress) -> Outcome:
             before = cpu_share_of_others()
             measured = measure(call, rows, lines, plan.options.runs, report, with_memory=not shared)
             busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
-            if plan.options.profile:
-                measured = [replace(one, profile=call("profile", one.row, lines)) if one.row.profiled else one for one in measured]
-            if OPERATIONS in (plan.options.analyses or ()):
-                measured = [
-                    replace(one, operations=call("count", one.row, lines)) if one.row.toolkit == "specdec" else one for one in measured
-                ]
+            for place, one in enumerate(measured):
+                if plan.options.profile and one.row.profiled:
+                    measured[place] = one = replace(one, profile=call("profile", one.row, lines))
+                if OPERATIONS in (plan.options.analyses or ()) and one.row.toolkit == "specdec":
+                    measured[place] = replace(one, operations=call("count", one.row, lines))
     first, signatures = next(iter(conditions.values())), dict[str, str]()
 
     def score(texts: Sequence[str]) -> Score | None:
@@ -142,7 +137,7 @@ def _inspect(plan: Plan, name: str, folder: Path) -> Conditions:
     """
     rows, model = [row for row in plan.rows if row.model == name], plan.models[name]
     find_bundle(model)
-    folders = {kind: folder / kind for row in rows for kind in _formats(row)}
+    folders = {kind: folder / kind for row in rows for kind in row.formats}
     asked = Conditions(model, plan.options.machine, split=plan.split, geometry=plan.geometry)
     with Process(WORKER, model.name) as process:
         found: Conditions = process.call("inspect", asked, rows[0].options.max_length, folders)
@@ -181,11 +176,6 @@ def possible_rows(plan: Plan, model: str, conditions: Conditions) -> tuple[list[
     return possible, left_out
 
 
-def _formats(row: Row) -> Sequence[str]:
-    """The number formats of CTranslate2 in which `row` can be decoded: all formats for the fastest, none for other toolkits."""
-    return FORMATS if row.compute_type == BEST else [row.compute_type] if row.compute_type else []
-
-
 def _problem(row: Row, model: ModelChoice, conditions: Conditions) -> str | None:
     """The reason, as text, why `row` cannot be decoded with a bundle of these conditions; None if it can."""
     if not row.drafters <= {conditions.drafter}:
@@ -195,7 +185,7 @@ def _problem(row: Row, model: ModelChoice, conditions: Conditions) -> str | None
         from specdec_cli.benchmark.toolkits import transformers_problem
 
         return transformers_problem(row, model)
-    reasons = [conditions.refused.get(kind) for kind in _formats(row)]
+    reasons = [conditions.refused.get(kind) for kind in row.formats]
     return reasons[0] if reasons and all(reasons) else None
 
 
@@ -204,9 +194,8 @@ def open_processes(rows: Sequence[Row], conditions: Mapping[str, Conditions], sh
     """Start processes that run rows and load models, and end them on leaving the `with` block; gives the function that sends requests.
 
     Each row has its own process; if they are `shared`, all rows of one bundle, engine and number of threads have a common one, so that the
-    memory of a row is unknown. `conditions` are those of each bundle, by the `model` of its rows. `module` is the Python module of
-    the processes; it serves the requests open, prepare, run, profile and count. The function raises the errors that a process reports,
-    and ModelError, naming the row, if the process has ended.
+    memory of a row is unknown. `conditions` are those of each bundle, by the `model` of its rows. The processes run `module`. The function
+    raises the errors that a process reports, and ModelError, naming the row, if the process has ended.
     """
 
     def key(row: Row) -> Hashable:
@@ -230,10 +219,9 @@ def open_processes(rows: Sequence[Row], conditions: Mapping[str, Conditions], sh
 def measure(
     call: Call, rows: Sequence[Row], lines: Sequence[str], repetitions: int, report: Callable[[], None], *, with_memory: bool
 ) -> list[Measured]:
-    """Decode `lines` with every row in turn, `repetitions` times after a warm-up; return the measurement of each row, in order.
+    """Decode `lines` with every row in turn, `repetitions` times after a warm-up, and return what was measured of each row, in order.
 
-    In each repetition every row decodes all lines once. `report` is called after each run but those of the warm-up. Runs keep their
-    memory `with_memory`.
+    `report` is called after each run but those of the warm-up. Runs keep their memory `with_memory`.
     """
     settings = [call("prepare", row) for row in rows]
     for row in rows:
@@ -300,10 +288,7 @@ def _environment(plan: Plan, conditions: Conditions, measured: Sequence[Measured
 
 
 def describe_environment() -> dict[str, Any]:
-    """Processor, usable cores, operating system, versions of software, and the current time, by name, for JSON.
-
-    The keys are "cpu", "cores", "system", "python", "specdec", "ctranslate2", "sacrebleu" and "date" (UTC, in ISO format).
-    """
+    """Processor, usable cores, operating system, versions of software, and the current time (UTC, in ISO format), by name, for JSON."""
     return {
         "cpu": _cpu(),
         "cores": usable_processors(),

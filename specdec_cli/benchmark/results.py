@@ -97,8 +97,8 @@ class Measured:
     @property
     def identical(self) -> tuple[int, int] | None:
         """The number of lines with the output tokens of greedy decoding, and of all lines; None without a greedy row."""
-        lines = len(self.outputs)
-        return None if self.differing_lines is None else (lines - len(self.differing_lines), lines)
+        lines, differing = len(self.outputs), self.differing_lines
+        return None if differing is None else (lines - len(differing), lines)
 
     @property
     def spread(self) -> float | None:
@@ -168,9 +168,8 @@ class Column:
     """A column of bench's tables and JSON.
 
     `key` is its key in JSON ("a.b": key b of the object a), `header` its title; `compute` gives the value for a row, `spec` is its format
-    in tables (see `show`), and `digits` the number of decimals in JSON. `tables` are the kinds of tables that show it, with blanks
-    between; with a "?", only if `condition` holds for the results (None: if one has a value). `cell`, if not None, is the text instead of
-    the value's.
+    in tables (see `show`), and `digits` the number of decimals in JSON. `tables` are the kinds of tables that show it; with a "?", only if
+    `condition` holds for the results (None: if one has a value). `cell`, if not None, is the text instead of the value's.
     """
 
     key: str
@@ -193,13 +192,8 @@ class Column:
         return kind in self.tables.split()
 
 
-def _over(count: float, total: float) -> float | None:
-    return count / total if total else None
-
-
-def _drafted(one: Measured) -> float | None:
-    drafted = one.runs[0].drafted
-    return drafted / one.rounds if drafted is not None and one.rounds else None
+def _over(count: float | None, total: float) -> float | None:
+    return count / total if count is not None and total else None
 
 
 def _block_size_cell(result: Measured) -> str:
@@ -214,7 +208,7 @@ def _peak_memory(one: Measured) -> float | None:
 
 
 COLUMNS: tuple[Column, ...] = (
-    Column("iterations", "iterations", lambda one: one.rounds / one.sentences if one.rounds else None, ",.2f", "main sweep tuning"),
+    Column("iterations", "iterations", lambda one: _over(one.rounds or None, one.sentences), ",.2f", "main sweep tuning"),
     Column("tokens_per_round", "tokens per round", lambda one: _over(one.tokens, one.rounds), ",.2f", "main sweep tuning synthetic"),
     # Imamura and Sumita 2020, Table 4
     Column(
@@ -244,7 +238,7 @@ COLUMNS: tuple[Column, ...] = (
         lambda results: any(one.numbers["drafted"] is not None for one in results),
         _block_size_cell,
     ),
-    Column("drafted", "rounds with a draft", _drafted, ".0%", "main?"),
+    Column("drafted", "rounds with a draft", lambda one: _over(one.runs[0].drafted, one.rounds), ".0%", "main?"),
     Column("ms_per_sentence.median", "ms a sentence", lambda one: one.quantile(0.5), ",.1f", "main synthetic"),
     Column("ms_per_sentence.p95", "", lambda one: one.quantile(0.95), ",.1f"),
     Column("tokens_per_second", "tokens/s", lambda one: one.tokens / one.seconds, ",.0f", "main sweep synthetic"),

@@ -29,6 +29,8 @@ from specdec_cli.text.folding import Order
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
 TRANSFORMERS = ("transformers-greedy", "transformers-beam", "transformers-lookup")
 """Decodings by `generate` of transformers, for models of the Hugging Face hub: greedy, beam search, and prompt lookup."""
+FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
+"""The number formats of CTranslate2 that are tried, if it supports them on the machine."""
 OTHER_TOOLKITS = (*CTRANSLATE2, *TRANSFORMERS)
 _CTRANSLATE2_ROWS = ("ctranslate2-greedy", "ctranslate2-greedy:int8", "ctranslate2-beam", "ctranslate2-beam:int8")
 _TOLERANT_ROWS = ("specdec++:high-quality", "specdec++:high-efficiency")
@@ -116,6 +118,11 @@ class Row:
     def compute_type(self) -> str | None:
         """The number format of a CTranslate2 row; None for decodings of specdec."""
         return (self.fastest_type or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
+
+    @property
+    def formats(self) -> Sequence[str]:
+        """The number formats of CTranslate2 in which the row can be decoded: all formats for the fastest, none for other toolkits."""
+        return FORMATS if self.compute_type == BEST else [self.compute_type] if self.compute_type else []
 
     @property
     def toolkit(self) -> str:

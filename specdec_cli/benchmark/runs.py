@@ -47,10 +47,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a row over all lines: wall time in seconds, outputs in order, peak memory of the process so far in MB (2**20 bytes).
+    """One run of a row over all lines: wall time in seconds, outputs in order, peak memory so far in MB (2**20 bytes; None: not measured).
 
-    With an adaptive block size, `drafted` is the number of rounds with a draft, and `block_size` their mean block size; else both
-    are None. A memory of None was not measured.
+    With an adaptive block size, `drafted` is the number of rounds with a draft, and `block_size` their mean block size, else None.
     """
 
     seconds: float
@@ -151,8 +150,8 @@ class BundleRunner(Runner):
         return replace(run, peak_memory_mb=peak_memory_mb(self.on_gpu), drafted=drafted, block_size=block_size)
 
     def profile(self, lines: Sequence[str]) -> dict[str, float]:
-        """Decode `lines` by the reference engine, with a row that drafts or searches (`Row.profiled`); return the wall time in seconds
-        spent in the PARTS of `instruments` (Ge et al. 2022, Table 15), and in "others".
+        """Decode `lines` by the reference engine; return the wall time in seconds of the PARTS of `instruments` (Ge et al. 2022, Table 15),
+        and of "others".
         """
         from specdec_cli.benchmark.instruments import Meter
 
@@ -209,9 +208,8 @@ class BundleRunner(Runner):
             return None
         if self._known[0] != lines:
             own: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
-            greedy = BundleRunner(
-                self.conditions, self.row.changed(decoding="greedy", variant=None, oracle_length=False, **own), self._load
-            )
+            row = self.row.changed(decoding="greedy", variant=None, oracle_length=False, **own)
+            greedy = BundleRunner(self.conditions, row, self._load)
             engine, lengths = greedy.reference(), dict[tuple[int, ...], int]()
             decode = engine.decode
 
@@ -233,12 +231,11 @@ class BundleRunner(Runner):
         """Make the function that decodes lines with `engine` as the command of the bundle's task does (translate or correct), and waits for
         the GPU. With `row.min_score`, lines are corrected for any task.
         """
-        bundle, split = self.bundle, self.conditions.split
+        bundle, split, kept = self.bundle, self.conditions.split, _edit_filter(self.row, self._info)
         decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
         if self._info.task not in REWRITING and self.row.min_score is None:
             decode = LineTranslator(engine, bundle.tokenizer, split=split).translate
         else:
-            kept = _edit_filter(self.row, self._info)
             decode = LineCorrector(engine, bundle.tokenizer, kept, split=split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
 
         def outputs(lines: Sequence[str]) -> list[Output]:

@@ -216,11 +216,11 @@ def _measure(geometry: Geometry, options: BenchOptions, progress: Progress) -> O
             process.call("make_synthetic", geometry, Path(temporary))
         models = {"": ModelChoice(temporary)}
         outcome = run(Plan(options, models, rows, "translate", examples, geometry=geometry), progress)
-    precision = outcome.environment["precision"]
-    results = []
-    for result in outcome.results:
-        own = {"geometry": geometry.name, "precision": result.settings.get("compute_type", precision), "recorded": result.row.drafts}
-        results.append(replace(result, settings=own | result.settings))
+    own, precision = {"geometry": geometry.name}, outcome.environment["precision"]
+    results = [
+        replace(one, settings=own | {"precision": one.settings.get("compute_type", precision), "recorded": one.row.drafts} | one.settings)
+        for one in outcome.results
+    ]
     return replace(outcome, results=results, environment=outcome.environment | {"model": "random weights"})
 
 
@@ -231,7 +231,7 @@ def to_record(outcomes: Outcomes) -> dict[str, Any]:
         geometry.name: {
             **asdict(geometry),
             "tokens_per_round": geometry.tokens_per_round,
-            "speedup_vs": {name: round(speedup, 3) for name, speedup in _speedups(outcome).items()},
+            "speedup_vs": _speedups(outcome),
             "seconds_by_module": outcome.profiles.get(geometry.decoding),
         }
         for geometry, outcome in outcomes.items()
@@ -242,9 +242,8 @@ def to_record(outcomes: Outcomes) -> dict[str, Any]:
 
 def _speedups(outcome: Outcome) -> dict[str, float]:
     """The speedup of the row with drafts, the second one, over each of the other rows, by the name of the other's decoding."""
-    drafting = outcome.results[1]
-    speed = drafting.number("tokens_per_second")
-    return {other.row.decoding: speed / other.number("tokens_per_second") for other in outcome.results if other is not drafting}
+    greedy, drafting, *others = ((result.row.decoding, result.number("tokens_per_second")) for result in outcome.results)
+    return {name: round(drafting[1] / speed, 3) for name, speed in (greedy, *others)}
 
 
 def print_synthetic(outcomes: Outcomes, markdown: bool) -> None:

@@ -57,10 +57,9 @@ def main_table(results: Sequence[Measured], sweep: Sweep | None = None) -> Table
 
 
 def tuning_table(results: Sequence[Measured], chosen: Mapping[str, Measured]) -> Table:
-    """The table of `bench --tune`, with a line for each setting, which names the presets that get it.
+    """The table of `bench --tune`, with a line for each setting, which names the presets that get it; `chosen` has their results.
 
-    `chosen` has the result of each preset, by name of the preset. If block sizes were tried, the table has also the block size and the
-    speed, by which the block size is chosen.
+    If block sizes were tried, it has also the block size and the speed, by which the block size is chosen.
     """
     block_sizes = len({one.row.options.block_size for one in results}) > 1
     names: Cells = {
@@ -120,10 +119,7 @@ def _table(
     speedups: Cells | None = None,
     last: Cells | None = None,
 ) -> Table:
-    """A table of the kind `kind`: `names`, `settings`, quality metrics, its COLUMNS and `last`.
-
-    The `speedups` come before the column of identical lines, or after all COLUMNS without it.
-    """
+    """A table of a kind: `names`, `settings`, metrics, its COLUMNS with the `speedups` before that of identical lines, and `last`."""
     measured = {name for result in results for name in result.quality}
     columns = dict(names) | dict(settings or {})
     columns |= {header: _metric(name) for name, header in METRICS.items() if name in measured}
@@ -189,13 +185,11 @@ class View:
             self._console.print(table.to_markdown(), soft_wrap=True, markup=False)
             return
         start, count = 0, len(table.columns) - table.names
-        while True:
+        while start < max(count, 1):
             # Columns that do not fit the width go to another table below, so that no number is cut off.
-            end = next((end for end in range(count, start + 1, -1) if self._fits(table.part(start, end))), min(start + 1, count))
+            end = next((end for end in range(count, start + 1, -1) if self._fits(table.part(start, end))), start + 1)
             self._console.print(self._framed(table.part(start, end)))
             start = end
-            if start >= count:
-                return
 
     def _fits(self, table: Table) -> bool:
         wide = self._console.options.update(width=_WIDE)
@@ -226,7 +220,6 @@ def machine_lines(environment: Mapping[str, Any]) -> list[str]:
     versions = ", ".join(f"{name} {environment[name]}" for name in ("specdec", "torch", "ctranslate2"))
     engine = f"; {environment['engine']}" if environment.get("engine") else ""
     lines = [f"{place}; {environment['device']}, {environment['precision']}{engine}", f"{versions}; {environment['date']}"]
-    busy = environment.get("busy")
-    if busy is not None and busy > MOST_BUSY:
+    if (busy := environment.get("busy") or 0.0) > MOST_BUSY:
         lines.append(f"Other processes took {busy:.0%} of the processors: these times are not reliable.")
     return lines

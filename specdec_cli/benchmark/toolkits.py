@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -56,12 +57,9 @@ class Toolkit(Runner):
         for width, numbers in by_width.items():
             decoded = self.decode([sentences[number] for number in numbers], self._limits[width])
             found |= dict(zip(numbers, decoded, strict=True))
-        ordered = iter([found[number] for number in range(len(sentences))])
-        outputs = []
-        for segments in split:
-            own = tuple(next(ordered) for _ in segments.texts)
-            outputs.append(Output(segments.join([tokenizer.decode(ids) for ids in own]), own))
-        return outputs
+        ordered = (found[number] for number in range(len(sentences)))
+        outputs = [(segments, tuple(islice(ordered, len(segments.texts)))) for segments in split]
+        return [Output(segments.join(list(map(tokenizer.decode, own))), own) for segments, own in outputs]
 
 
 class CTranslate2Runner(Toolkit):
@@ -150,12 +148,10 @@ class TransformersRunner(Toolkit):
 
     def decode(self, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
         """The output ids of each sentence, in batches of sentences of similar lengths."""
-        size, found = self._batch_size, dict[int, Ids]()
-        order = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
-        for first in range(0, len(order), size):
-            numbers = order[first : first + size]
-            found |= dict(zip(numbers, self._generate([sentences[number] for number in numbers], limit), strict=True))
-        return [found[number] for number in range(len(sentences))]
+        order, found = sorted(range(len(sentences)), key=lambda number: len(sentences[number])), list[Ids]()
+        for first in range(0, len(order), self._batch_size):
+            found += self._generate([sentences[number] for number in order[first : first + self._batch_size]], limit)
+        return [ids for _, ids in sorted(zip(order, found, strict=True))]
 
     def _generate(self, sentences: Sequence[Sequence[int]], limit: int) -> list[Ids]:
         import torch

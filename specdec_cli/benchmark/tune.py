@@ -66,23 +66,17 @@ def choose(results: Sequence[Measured]) -> dict[str, Measured]:
     tried, both settings have the block size of the fastest one of these, because a larger block always gives more tokens per round.
     """
 
-    def bleu(result: Measured) -> float:
-        return round(result.quality["bleu"], 2)
+    def figures(result: Measured) -> tuple[float, float]:
+        return round(result.quality["bleu"], 2), round(result.number("tokens_per_round"), 2)
 
-    def tokens(result: Measured) -> float:
-        return round(result.number("tokens_per_round"), 2)
-
-    greedy = next(result for result in results if result.row.decoding == "greedy")
-    close = [one for one in results if one.row.options.top_beta is not None and round(bleu(greedy) - bleu(one), 2) <= MOST_LOST]
+    greedy = next(figures(result)[0] for result in results if result.row.decoding == "greedy")
+    close = [one for one in results if one.row.options.top_beta is not None and round(greedy - figures(one)[0], 2) <= MOST_LOST]
     if not close:
         return {}
     if len({one.row.options.block_size for one in close}) > 1:
         fastest = max(close, key=lambda one: one.number("tokens_per_second"))
         close = [one for one in close if one.row.options.block_size == fastest.row.options.block_size]
-    return {
-        "high-quality": max(close, key=lambda one: (bleu(one), tokens(one))),
-        "high-efficiency": max(close, key=lambda one: (tokens(one), bleu(one))),
-    }
+    return {"high-quality": max(close, key=figures), "high-efficiency": max(close, key=lambda one: figures(one)[::-1])}
 
 
 def presets_of(chosen: Mapping[str, Measured]) -> dict[str, list[float]]:

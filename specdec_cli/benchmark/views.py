@@ -22,10 +22,8 @@ from specdec_cli.text.edits import word_edit_ratio
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIGNIFICANCE = "significance"
-"""The analysis that compares each row with a baseline."""
-OPERATIONS = "flops"
-"""The analysis that needs the operations of each row, which are counted in a further run."""
+SIGNIFICANCE, OPERATIONS = "significance", "flops"
+"""The analysis that compares each row with a baseline, and the one that needs the operations of each row, counted in a further run."""
 ENDS = {"all": None} | {f"{side} {count}": sign * count for side, sign in (("first", 1), ("last", -1)) for count in (5, 10, 15)}
 """The parts of a hypothesis whose n-grams are counted: all tokens, the first ones, or the last ones (negative)."""
 Record = Mapping[str, Any]
@@ -51,11 +49,10 @@ class Chart(NamedTuple):
 
 @dataclass(frozen=True)
 class Analysis:
-    """An analysis: its title, the function that computes its records, and the columns of its table.
+    """An analysis: its title, and the function that computes its records.
 
-    `columns` maps the keys of a record to the format of their values ("": text). `panels` are the columns that are drawn together in a
-    chart, by the title of its y axis; the bars of a group are `stacked` or beside each other. `scores`: the analysis compares the outputs
-    with references.
+    `columns` maps the keys of a record to the format of their values in the table ("": text). `panels` are the columns that are drawn
+    together in a chart, by the title of its y axis, `stacked` or beside each other. `scores`: it compares the outputs with references.
     """
 
     title: str
@@ -106,17 +103,16 @@ def check_baseline(name: str | None, rows: Sequence[Row]) -> None:
 def analyse(
     names: Sequence[str], measured: Sequence[Measured], references: Sequence[str], language: str, sweep: Sweep, baseline: str | None = None
 ) -> dict[str, list[Record]]:
-    """The records of the analyses `names`, keys of ANALYSES, by name; an analysis that is named twice is done once.
+    """The records of the analyses `names`, keys of ANALYSES, by name.
 
-    The values of `sweep` are added to the labels of rows. `language` is the code of the target language. `baseline` is the name of a row,
-    as `bench --row` takes it: the first row of that name is the baseline of the analysis of significance.
+    The values of `sweep` are added to the labels of rows. `language` is the code of the target language. The first row of the name
+    `baseline` is the one that the analysis of significance compares the others with.
     """
     rows = {swept_label(one.row, sweep): one for one in measured}
-    named = [label for label, one in rows.items() if one.row.name == baseline][:1]
-    first = {label: rows[label] for label in named}
+    first = {label: one for label, one in rows.items() if one.row.name == baseline}
+    ordered = dict([*first.items()][:1]) | rows
     return {
-        name: list(ANALYSES[name].records(first | rows if name == SIGNIFICANCE else rows, references, language))
-        for name in dict.fromkeys(names)
+        name: list(ANALYSES[name].records(ordered if name == SIGNIFICANCE else rows, references, language)) for name in dict.fromkeys(names)
     }
 
 
@@ -192,10 +188,9 @@ ANALYSES: Mapping[str, Analysis] = {
 
 
 def speedup_histogram(baseline: Sequence[float], times: Sequence[float]) -> list[Record]:
-    """The histogram of the speedups `baseline[i]` / `times[i]`, of the times of line i in two decodings.
+    """The histogram of the speedups `baseline[i]` / `times[i]`, of the times of line i in two decodings, from the smallest to the largest.
 
-    A bin has `count` lines with a speedup from `low` to `low` + BIN (exclusive). The bins go from the smallest to the largest speedup;
-    empty bins between them are included.
+    A bin has `count` lines with a speedup from `low` to `low` + BIN (exclusive).
     """
     counts = Counter(int(before / after / BIN) for before, after in zip(baseline, times, strict=True))
     bins = range(min(counts, default=0), max(counts, default=-1) + 1)
@@ -216,18 +211,16 @@ def histograms(measured: Sequence[Measured]) -> list[Record]:
 def histogram_table(bins: Sequence[Record]) -> Table:
     """The table of a histogram: for each bin of speedups, a bar, and the number and share of its lines (Ge et al. 2022, Figure 8)."""
     total, largest = sum(each["count"] for each in bins), max((each["count"] for each in bins), default=0)
-    rows = [
+    rows = (
         (f"{low:.1f}x to {low + BIN:.1f}x", "█" * round(_BAR * count / largest), f"{count:,}", f"{count / total:.1%}")
         for low, count in ((each["low"], each["count"]) for each in bins)
-    ]
+    )
     return Table(("speedup", "", "lines", "share"), tuple(rows), names=2)
 
 
 def edit_points(measured: Sequence[Measured], sources: Sequence[str]) -> dict[str, list[Record]]:
-    """For every row with drafts that has a greedy baseline, by name of the row, the `edit_ratio` of each line, and the `speedup` over
-    greedy decoding on it.
-
-    `sources` are the decoded lines; blank lines have no point.
+    """For every row with drafts that has a greedy baseline, by its name, the `edit_ratio` of each of the lines `sources` but blank ones,
+    and the `speedup` over greedy decoding on it.
     """
     points: dict[str, list[Record]] = {}
     for one in measured:
@@ -239,10 +232,10 @@ def edit_points(measured: Sequence[Measured], sources: Sequence[str]) -> dict[st
 
 
 def quality_points(results: Sequence[Measured], sweep: Sweep) -> tuple[dict[str, tuple[float, float]], str, str]:
-    """The points (speedup, quality) of `results` by their labels, and the titles of both axes.
+    """The points (speedup, quality) of `results` by their labels, with the values of `sweep`, and the titles of both axes.
 
-    Quality is the first metric that was computed; the speedup is that over beam search if a row has one, else over greedy. The labels have
-    the values of `sweep`. A row without quality, or without the speedup, has no point.
+    Quality is the first metric that was computed; the speedup is that over beam search if a row has one, else over greedy. A row without
+    one of them has no point.
     """
     over = "beam" if any(result.measured("speedup_vs_beam") for result in results) else "greedy"
     metric = next((key for key in METRICS if any(key in result.quality for result in results)), "")
@@ -273,10 +266,7 @@ def check_plot(path: Path) -> None:
 
 @contextmanager
 def _figure(path: Path, title: str, panels: int = 1, **grid: Any) -> "Iterator[Sequence[Axes]]":
-    """Draw a figure with `panels` pairs of axes below each other in a `with` block, and write it to `path` in the format of its suffix.
-
-    It is drawn without a display, 7 x 4.5 inches (3 inches high for each of several panels).
-    """
+    """Draw a figure with `panels` pairs of axes below each other in a `with` block, and write it to `path` in the format of its suffix."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -312,7 +302,7 @@ def draw(plot: Path, title: str, results: Sequence[Measured], sweep: Sweep, sent
 
 
 def draw_points(points: Mapping[str, Sequence[Record]], path: Path, title: str) -> None:
-    """Draw the scatter plot of `points` (by row name), and write it to `path`. A horizontal line marks the speedup 1."""
+    """Draw the scatter plot of `points` (by row name), and write it to `path`."""
     with _figure(path, title) as (axes,):
         axes.axhline(1, color="0.6", linewidth=1)
         for name, of_row in points.items():

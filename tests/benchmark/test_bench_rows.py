@@ -7,9 +7,19 @@ from typing import Any
 import pytest
 
 from specdec_cli.benchmark.inputs import Examples
-from specdec_cli.benchmark.measure import FORMATS, Plan, possible_rows
+from specdec_cli.benchmark.measure import Plan, possible_rows
 from specdec_cli.benchmark.options import BenchOptions
-from specdec_cli.benchmark.rows import DEFAULT_ROWS, Row, check_sweep, parse_row, parse_sweep, sweep_defaults, sweep_rows, swept_label
+from specdec_cli.benchmark.rows import (
+    DEFAULT_ROWS,
+    FORMATS,
+    Row,
+    check_sweep,
+    parse_row,
+    parse_sweep,
+    sweep_defaults,
+    sweep_rows,
+    swept_label,
+)
 from specdec_cli.benchmark.runs import Conditions
 from specdec_cli.decoding.methods import DrafterKind, having
 from specdec_cli.errors import UsageError
