@@ -45,7 +45,7 @@ class TransformerConfig(StoredConfig):
     - `eos`: the id of the end of a sentence.
     - `decoder_start`: the id that the decoder reads first.
     - `source_vocabulary_size`: tokens of the source vocabulary (0: source and target share theirs).
-    - `order`: the order in which the decoder writes tokens (see text/folding.py); positions are those in generation order.
+    - `order`: the order in which the decoder writes tokens (see `Order`); positions are those in generation order.
     - `mask`: with order "masked", the id that the model reads in place of each token that is to be predicted.
     - `length_reach`: with order "masked", the model predicts how many tokens the target has more than the source, from minus this
       number to this number.
