@@ -103,7 +103,7 @@ def train(
         tell("interrupted; the same command resumes from the last checkpoint")
         raise
     if not trainer.stopped:
-        tell(f"update {trainer.progress.update:,}: {trainer.operations():.2e} floating-point operations")
+        tell(f"training up to update {trainer.progress.update:,} took {trainer.operations():.2e} floating-point operations")
     else:
         early = "" if trainer.progress.best is not None else ", before the first evaluation"
         tell(f"stopped after update {trainer.progress.update:,}{early}; the same command resumes there")

@@ -122,7 +122,8 @@ class DataSource:
         if path.is_dir():
             path = path / "train.tsv"
             if not path.exists():
-                raise InputError(f"{name}: this folder has no train.tsv; name a file in it")
+                others = ", ".join(sorted(each.name for each in Path(name).glob("*.tsv*"))[:3])
+                raise InputError(f"{name}: this folder has no train.tsv; name a file in it{others and f', such as {others}'}")
         if not path.exists():
             raise InputError(f"{path}: no such file")
         return cls(path, int(number))

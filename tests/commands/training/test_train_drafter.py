@@ -25,7 +25,7 @@ def test_a_drafter_is_trained_and_simulated(trained: Path, text: Path, tmp_path:
     result = run(*arguments, *settings(*RUN, *shape))
     assert result.exit_code == 0, result.output
     assert "tokens_per_round" in result.stderr
-    counted = re.search(r"update 2: (\S+) floating-point operations", result.stderr)
+    counted = re.search(r"update 2 took (\S+) floating-point operations", result.stderr)
     assert counted is not None and float(counted[1]) > 1e5
     simulated = run("train-drafter", folder, "--dev", text, "--simulate", "--threads", 1, "--device", "cpu")
     assert simulated.exit_code == 0, simulated.output

@@ -34,7 +34,7 @@ def test_a_run_ends_with_its_floating_point_operations(text: Path, tokenizer: Su
     for updates in (1, 3):
         result = train_verifier(tmp_path / str(updates), text, tokenizer, f"run.max_updates={updates}")
         assert result.exit_code == 0, result.output
-        (found,) = re.findall(rf"update {updates}: (\S+) floating-point operations", result.stderr)
+        (found,) = re.findall(rf"update {updates} took (\S+) floating-point operations", result.stderr)
         counted.append(float(found))
     layers = load_bundle(tmp_path / "1").verifier.named_parameters()
     weights = sum(weight.numel() for name, weight in layers if "layer" in name and weight.ndim == 2)
