@@ -183,7 +183,7 @@ async def open_document(upload: Upload, limits: DocumentLimits) -> AsyncIterator
     name = base_name(upload.name)
     form = formats.format_of(Path(name))
     if Path(name).suffix.lower() not in ENDINGS and form != "android":
-        raise RequestError(400, f"Invalid request: file format not supported; {', '.join(ENDINGS)} are, and Android's strings.xml")
+        raise RequestError(400, f"Invalid request: file format not supported; supported are {', '.join(ENDINGS)} and Android's strings.xml")
     if form not in formats.PACKAGES and len(upload.data) > limits.bytes:
         raise RequestError(413, f"Invalid request: {name} has more than {counted(limits.bytes, 'byte')}")
     order = Order(name, form, limits.characters, limits.memory, limits.seconds, os.getpid())
