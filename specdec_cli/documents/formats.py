@@ -35,6 +35,11 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 LINES, TEXT, *DOCUMENTS = FORMATS
 """Lines and text are read line by line; the others are the formats of documents."""
 _ENDINGS = {
+    "text": "txt",
+    "rst": "txt",
+    "adoc": "txt",
+    "asciidoc": "txt",
+    "tex": "txt",
     "markdown": "md",
     "pot": "po",
     "xlf": "xliff",

@@ -198,6 +198,8 @@ def test_work_on_opendocument_files_is_linear(worst: str, closing: str) -> None:
     assert work(16) < 5 * work(4)
 
 
-@pytest.mark.parametrize(("name", "form"), [("a.odp", "odt"), ("b.ODS", "odt"), ("c.epub", "epub"), ("d.pptx", "pptx"), ("e.odf", "lines")])
+@pytest.mark.parametrize(
+    ("name", "form"), [("a.odp", "odt"), ("b.ODS", "odt"), ("c.epub", "epub"), ("d.pptx", "pptx"), ("e.odf", "lines"), ("f.rst", "txt")]
+)
 def test_endings_name_formats(name: str, form: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     assert format_of(tmp_path_factory.getbasetemp() / name) == form
