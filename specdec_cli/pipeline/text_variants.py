@@ -4,7 +4,7 @@ and with placeholders for what an output lacks.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import cycle
 from typing import NamedTuple
@@ -31,7 +31,16 @@ from specdec_cli.text.protect.characters import (
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS
-from specdec_cli.text.quotations import has_marks, lost_primes, quotations, quoted_forms, with_own_quotes, with_primes
+from specdec_cli.text.quotations import (
+    escaped_marks,
+    has_marks,
+    lost_primes,
+    quotations,
+    quoted_forms,
+    with_own_quotes,
+    with_primes,
+    without_escapes,
+)
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import is_in_capitals, without_stress
 
@@ -55,9 +64,14 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become protected
     spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters, and so are words in
     capitals for stress. One with quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations
-    of "million" and the like after amounts are spelled out, and dashes for no cents are left out. An ordinal of a placeholder (#th) is
-    decoded as that of a number.
+    of "million" and the like after amounts are spelled out, and dashes for no cents are left out. Quotation marks and apostrophes with a
+    backslash, as in string literals, are read without it; those of the output have one again. An ordinal of a placeholder (#th) is decoded
+    as that of a number.
     """
+    if languages[0] != languages[1] and (escaped := escaped_marks(text)):
+        inner = variants_with(lacks, without_escapes(text), latin=latin, languages=languages)
+        yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in inner)
+        return
     if languages[0] != languages[1]:
         text = without_stress(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
     yield from with_ordinals(partial(variants_with, lacks, latin=latin, languages=languages), text, languages)
@@ -69,6 +83,11 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
         yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in inner)
     else:
         yield from with_dates(text)
+
+
+def _with_escapes(restored: Restored, marks: Collection[str]) -> Restored:
+    """An output with a backslash before each of the `marks`."""
+    return restored._replace(text=re.sub(f"(?<!\\\\)[{''.join(sorted(marks))}]", r"\\\g<0>", restored.text))
 
 
 def _with_parts_apart(setting: Setting, text: str) -> Iterator[Variant]:

@@ -11,7 +11,7 @@ from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages
 from specdec_cli.text.locale.ranges import lost_ranges
 from specdec_cli.text.protect.spans import keeps_order, protected_spans
-from specdec_cli.text.quotations import quotations
+from specdec_cli.text.quotations import quotations, without_escapes
 
 REPETITION, EMPTY, NUMBERS, NEGATION, MARKS, GLOSSARY = "repetition", "empty", "numbers lost", "negation lost", "marks lost", "glossary"
 DESCRIPTIONS = {
@@ -74,7 +74,7 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
 
 def _loses_marks(source: str, output: str) -> bool:
     """Whether an output has other brackets or quotations than its source, or repeats its first clause more or less often."""
-    marks = [[opens for each in quotations(text) for _, opens, _ in each.marks()] for text in (source, output)]
+    marks = [[opens for each in quotations(text) for _, opens, _ in each.marks()] for text in map(without_escapes, (source, output))]
     repeats = count_repetitions(output) != count_repetitions(source) > 1
     return repeats or marks[0] != marks[1] or not has_brackets_of(output, source)
 

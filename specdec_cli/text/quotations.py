@@ -240,3 +240,16 @@ def _is_at_words(output: str, place: int, opens: bool) -> bool:
     if opens:
         return after.strip() != "" and not before.isalnum()
     return not before.isspace() and not after.isalnum()
+
+
+_ESCAPED = re.compile(r"(?<!\\)\\(['\"])")
+
+
+def escaped_marks(text: str) -> set[str]:
+    """The straight quotation marks that have a backslash before them in a text, as in string literals: It\\'s."""
+    return set(_ESCAPED.findall(text)) if "\\" in text else set()
+
+
+def without_escapes(text: str) -> str:
+    """Return `text` without the backslashes before straight quotation marks."""
+    return _ESCAPED.sub(r"\1", text)

@@ -1018,6 +1018,17 @@ def foreign_names(draw: random.Random) -> Drawn:
     return Drawn(draw.choice(WITH_NAME).format(name, place), keeps=(name.removeprefix("Mr. "),))
 
 
+def escaped(draw: random.Random) -> Drawn:
+    """Lines of string literals, with escaped quotation marks and line breaks."""
+    first = draw.choice(
+        ("It\\'s late.", "You can\\'t do that.", "Don\\'t worry.", "We couldn\\'t find it.", "I haven\\'t seen it.", "She isn\\'t here.")
+    )
+    second = draw.choice(("Please try again.", "Are you sure?", 'Click \\"OK\\".', 'The file \\"%s\\" is new.', "That\\'s all."))
+    break_ = draw.choice(("\\n", "\\n\\n"))
+    lacks = (r"(?<!\\)['\"]", r"n\\'t", r"\\\\")
+    return Drawn(first + break_ + second, has=(rf"[.!?]{re.escape(break_)}[^\W\d_]",), lacks=lacks)
+
+
 KINDS = (
     Kind(thousands, 97),
     Kind(decimals, 97),
@@ -1036,6 +1047,7 @@ KINDS = (
     Kind(unfinished, 97),
     Kind(names_behind_titles, 97, bundle="de-en"),
     Kind(foreign_names, 97),
+    Kind(escaped, 97),
     Kind(ranges, 97),
     Kind(accounts, 100, bundle="de-en"),
     Kind(hours_of_opening, 97, bundle="de-en"),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
-from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, without_protected
+from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, protected_spans, without_protected
 from specdec_cli.text.segment.code import is_code
 from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.segment.sentences import Count, Segments, segment
@@ -223,6 +223,7 @@ _VALUE = re.compile(
 )
 
 _CODE = re.compile(CODE)
+_BREAKS = ("\\n", "\\r", "\\t")
 _QUANTITY = re.compile(r"[\W\d_]*(?:(?<=\d)[^\W\d_]{1,3}|(?<=\d )[^\W\d_]{1,3})?[\W\d_]*")
 """A value without words: a number, perhaps with its unit."""
 
@@ -248,10 +249,19 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         return Segments((), (line,))
     if len(cells) > 1:
         parts = [segment_line(text, limit, count, passthrough, split=split) if is_cell else text for text, is_cell in cells]
+    elif breaks := _escaped_breaks(marked.body):
+        parts = [_forms(marked.body, breaks, lambda text: segment_line(text, limit, count, passthrough, split=split))]
     else:
         segments = segment(marked.body, limit, count, split=split)
         parts = [segments if segments.texts == (marked.body,) else _merge_passthrough(segments, passthrough)]
     return concatenate([marked.head, *parts, marked.tail])
+
+
+def _escaped_breaks(text: str) -> list[tuple[int, int]]:
+    """Begin and end of each escape of a line break or tab that is between words, as in string literals: "Sure?\\nYes"."""
+    if "\\" not in text:
+        return []
+    return [(start, end) for start, end in protected_spans(text) if text[start:end] in _BREAKS]
 
 
 def _syntax_outside_code(line: str) -> list[tuple[int, int]]:
