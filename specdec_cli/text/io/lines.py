@@ -128,7 +128,7 @@ def check_files(paths: Sequence[Path]) -> None:
     """Raise InputError for a path that does not exist or is a folder. `-` is stdin, which is not checked."""
     for path in paths:
         if path != STDIO and not path.exists():
-            raise InputError(f"{path}: a link whose target does not exist" if path.is_symlink() else no_such_file(str(path)))
+            raise InputError(f"{path}: is a link whose target does not exist" if path.is_symlink() else no_such_file(str(path)))
         if path != STDIO and path.is_dir():
             raise InputError(f"{path}: is a folder")
 

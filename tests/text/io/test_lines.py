@@ -125,7 +125,7 @@ def test_a_missing_file_fails_before_the_first_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="missing: no such file"):
         next(read_lines([written(tmp_path, "a", b"1\n"), tmp_path / "missing"]))
     (tmp_path / "link").symlink_to("link")
-    with pytest.raises(InputError, match="link: a link whose target does not exist"):
+    with pytest.raises(InputError, match="link: is a link whose target does not exist"):
         next(read_lines([tmp_path / "link"]))
 
 
