@@ -17,8 +17,10 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import HEADER, check, instruction_set, load_library
 from specdec_cli.native.model import NativeModel, Resources
 
-SHORT, LONG = 3, 12
-"""Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead."""
+SHORT, LONG = 2, 12
+"""Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead. The weights take so long to arrive
+that verifying up to two tokens more costs little, and each further one about the same: so the line through these two sizes fits the others.
+"""
 _ROUNDS = 6
 """Rounds with a draft of full size in each session; the first ones are slower."""
 _SESSIONS = {1: 4, ROWS: 1}
@@ -83,7 +85,7 @@ def round_costs(measured: MeasuredModel, model: NativeModel) -> Costs:
 
 def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Costs:
     """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with
-    drafts of 3 and 12 tokens, or of `longest` tokens if that is less.
+    drafts of 2 and 12 tokens, or of `longest` tokens if that is less.
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower. One row is
     decoded by `threads` threads; several rows by one thread, in processor time.
