@@ -1,6 +1,6 @@
 """Costs of decoding rounds in milliseconds, by rows, drafted tokens and verified tokens."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
@@ -86,23 +86,22 @@ class Costs:
         verifying, drafting = self._line(self.verifying, rows), self._line(self.drafting, rows)
         return verifying[0] + drafting[0], drafting[1], verifying[1]
 
-    def can_pay(self, rows: int, longest: int, factor: float = 1.0) -> bool:
-        """Whether for some size from 1 to `longest`, drafts in a batch of `rows` are faster than none by more than `factor`, if each
-        drafted token is accepted with probability 0.8 (PRIOR) after all those before it were.
+    def can_pay(self, rows: int, sizes: Iterable[int], factor: float = 1.0) -> bool:
+        """Whether for one of the `sizes`, drafts in a batch of `rows` are faster than none by more than `factor`, if each drafted token
+        is accepted with probability 0.8 (PRIOR) after all those before it were.
         """
-        tokens = passing = 1.0
         plain = self.without(rows)
-        for size in range(1, longest + 1):
-            passing *= PRIOR
-            tokens += passing
-            if tokens * plain > factor * self.with_draft(rows, size, size):
-                return True
-        return False
+        return any(_tokens(size) * plain > factor * self.with_draft(rows, size, size) for size in sizes)
 
     def _line(self, times: tuple[Times, Times], rows: int) -> tuple[float, float]:
         """Milliseconds of the shorter draft, and of each further token."""
         short, long = (_at(rows, (1, ROWS), (few, many)) for few, many in zip(*times, strict=True))
         return short, max(long - short, 0.0) / max(self.sizes[1] - self.sizes[0], 1)
+
+
+def _tokens(size: int) -> float:
+    """The mean number of tokens of a round with drafts of `size` tokens, of which each is accepted with probability PRIOR."""
+    return sum(PRIOR**passed for passed in range(size + 1))
 
 
 def _times(values: Sequence[float]) -> Times:

@@ -119,7 +119,7 @@ class FixedPace:
 
 class AdaptivePace:
     """Bursts of one round, with drafts of 1 to `longest` tokens: the size with the most expected tokens per millisecond. Where only some
-    sizes run, as in captured rounds, they are `sizes`, of which the last is `longest`.
+    sizes run, as in captured rounds, they are `sizes`, of which the last is `longest`; drafts that are shorter are padded.
 
     The probability pi that slot i is accepted, given that all slots before it were, is estimated from recent rounds.
     A round with k slots then yields 1 + p1 + p1 p2 + ... + p1 ... pk tokens, in the time that `costs` gives.
@@ -128,6 +128,7 @@ class AdaptivePace:
 
     def __init__(self, costs: Costs, longest: int, sizes: Sequence[int] = ()) -> None:
         self._costs, self._sizes = costs, sizes or range(1, longest + 1)
+        self._padded = len(self._sizes) < longest
         # Counts of rounds for each slot, as in Tallies, weighted.
         self._asked, self._offered, self._passed = ([0.0] * longest for _ in range(3))
         # The counts at the last `admitted`, and the rounds since then.
@@ -159,7 +160,8 @@ class AdaptivePace:
             offered += all_offered
             if size not in self._sizes:
                 continue
-            rate = tokens / (fixed + each_asked * max(size - short, 0) + each_offered * max(offered - short, 0.0))
+            verified = size if self._padded else offered
+            rate = tokens / (fixed + each_asked * max(size - short, 0) + each_offered * max(verified - short, 0.0))
             if rate > best:
                 chosen, best = size, rate
             if all_pass < NEGLIGIBLE:
@@ -172,7 +174,7 @@ class AdaptivePace:
         If it is not, the answer is still yes now and then, to update the statistics: at most once in 4 calls, after pauses that double,
         and no more after one of 1024 calls. It is no at once for batches in which drafts cost too much.
         """
-        if not self._costs.can_pay(rows, len(self._asked)):
+        if not self._costs.can_pay(rows, self._sizes):
             return False
         if self._choice(rows)[1]:
             self._pause, self._skipped = SHORT_PAUSE, 0

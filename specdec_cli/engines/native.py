@@ -180,7 +180,7 @@ class NativeEngine:
         """
         if not self._runs.may_skip or self._asked.batch_size > 1 or self._stored is None:
             return None
-        return self._stored if self._stored.can_pay(1, self._runs.block_size) and self._trial.pays is not False else None
+        return self._stored if self._stored.can_pay(1, self._draft_sizes) and self._trial.pays is not False else None
 
     @cached_property
     def _trial(self) -> DraftTrial:
@@ -189,6 +189,11 @@ class NativeEngine:
         weights = [(each.st_size, each.st_mtime_ns) for each in files]
         rule = self._asked.acceptance
         return DraftTrial(self._measured().drafts_of(weights, replace(rule, seed=0) if isinstance(rule, Sampled) else rule))
+
+    @property
+    def _draft_sizes(self) -> range:
+        """The numbers of tokens that drafts can have."""
+        return range(1, self._runs.block_size + 1)
 
     @cached_property
     def _stored(self) -> Costs | None:
@@ -214,11 +219,11 @@ class NativeEngine:
         """
         if self._sizes is not None or not self._runs.may_skip:
             return
-        longest, known = self._runs.block_size, self._stored
-        if (known is not None and not known.can_pay(1, longest)) or self._trial.pays is False:
+        known = self._stored
+        if (known is not None and not known.can_pay(1, self._draft_sizes)) or self._trial.pays is False:
             self._leave_out_drafts()
             return
-        if known is not None and not known.can_pay(rows, longest):
+        if known is not None and not known.can_pay(rows, self._draft_sizes):
             return
         self._sentences += sentences
         if self._sentences < WORTH_LOADING:
@@ -228,7 +233,7 @@ class NativeEngine:
             known = round_costs(self._measured(), self._model)
         except UnsupportedModel:
             known = None
-        if known is not None and known.can_pay(1, longest):
+        if known is not None and known.can_pay(1, self._draft_sizes):
             self._choose_sizes(known)
         else:
             self._leave_out_drafts()
@@ -322,7 +327,7 @@ class NativeEngine:
 
     def _is_dear(self, rows: int) -> bool:
         """Whether optional drafts cost too much for so many rows together."""
-        return self._runs.may_skip and self._costs is not None and not self._costs.can_pay(rows, self._runs.block_size)
+        return self._runs.may_skip and self._costs is not None and not self._costs.can_pay(rows, self._draft_sizes)
 
     def _decode_given(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:
         """Decode sentences that come with a draft; those with a prefix get scores."""

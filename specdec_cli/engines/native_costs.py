@@ -79,7 +79,7 @@ def round_costs(measured: MeasuredModel, model: NativeModel) -> Costs:
     return cached_costs(
         measured.measurement,
         lambda: measure_native_costs(model, measured.longest, measured.threads),
-        lambda costs: not costs.can_pay(1, measured.longest, FAR),
+        lambda costs: not costs.can_pay(1, range(1, measured.longest + 1), FAR),
     )
 
 

@@ -95,6 +95,21 @@ def test_the_best_size_maximises_tokens_per_millisecond() -> None:
     assert pace.best(1)[0] == max(rates, key=lambda size: rates[size])
 
 
+def test_where_only_some_sizes_run_a_draft_costs_what_the_padded_one_does() -> None:
+    costs = Costs((3, 15), (1.0, 8.0), ((1.1, 2.5), (8.8, 20.0)), ((0.1, 0.1), (0.8, 0.8)))
+    paces = AdaptivePace(costs, 15), AdaptivePace(costs, 15, [3, 7, 15])
+    for pace in paces:
+        pace.count(Tallies.of_rows(100, 15, [(2, 2)] * 100))  # two tokens, whatever is asked for: all pass
+    assert paces[0].best(1)[0] > 3 == paces[1].best(1)[0]
+
+
+def test_only_sizes_that_run_can_pay() -> None:
+    costs = Costs((3, 15), (1.0, 8.0), ((1.1, 5.0), (8.8, 40.0)), ((0.9, 0.9), (7.2, 7.2)))
+    assert costs.can_pay(1, range(1, 16)) and costs.can_pay(1, [3, 15])
+    assert not costs.can_pay(1, [15])
+    assert AdaptivePace(costs, 15).pays(1) and not AdaptivePace(costs, 15, [15]).pays(1)
+
+
 def test_one_sentence_has_a_limited_weight_in_the_statistics() -> None:
     pace = AdaptivePace(CHEAP, 12)
     for rounds, passing in ((6, 1), (6, 1), (6, 1), (80, 0)):
