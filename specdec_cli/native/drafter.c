@@ -230,21 +230,7 @@ static void lay_out_row(struct worker *worker, struct row *row, int64_t number, 
 
 static void draft_chosen(struct worker *worker, int64_t rows, int64_t fresh) {
     const struct specdec_model *model = worker->session->model;
-    const struct pass pass = {
-        .kernels = model->kernels,
-        .stack = &model->drafter.stack,
-        .rows = rows,
-        .positions = worker->starts[rows],
-        .starts = worker->starts,
-        .x = worker->x,
-        .caches = worker->caches,
-        .cache_capacities = worker->cache_capacities,
-        .indices = worker->indices,
-        .ends = worker->ends,
-        .memories = worker->memories,
-        .memory_capacities = worker->memory_capacities,
-        .workspace = &worker->workspace,
-    };
+    const struct pass pass = pass_of(worker, &model->drafter.stack, rows, worker->starts[rows]);
     const int64_t slots = rows * worker->block_size;
     float *states = model->drafter.mark ? worker->drafting.blocks : worker->x;
     const struct call call = {pass, worker, model, worker->block_size, fresh, slots, states};

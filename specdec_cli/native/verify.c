@@ -8,11 +8,10 @@
 
 _Static_assert(sizeof(struct decoder_pass) <= ARGUMENT_SIZE, "the team copies it");
 
-struct decoder_pass decoder_pass_of(const struct worker *worker, int64_t rows, int64_t positions, const int32_t *const *orders) {
-    const struct specdec_model *model = worker->session->model;
-    const struct pass pass = {
-        .kernels = model->kernels,
-        .stack = &model->decoder,
+struct pass pass_of(const struct worker *worker, const struct stack *stack, int64_t rows, int64_t positions) {
+    return (struct pass){
+        .kernels = worker->session->model->kernels,
+        .stack = stack,
         .rows = rows,
         .positions = positions,
         .starts = worker->starts,
@@ -21,11 +20,15 @@ struct decoder_pass decoder_pass_of(const struct worker *worker, int64_t rows, i
         .cache_capacities = worker->cache_capacities,
         .indices = worker->indices,
         .ends = worker->ends,
-        .orders = orders,
         .memories = worker->memories,
         .memory_capacities = worker->memory_capacities,
         .workspace = &worker->workspace,
     };
+}
+
+struct decoder_pass decoder_pass_of(const struct worker *worker, int64_t rows, int64_t positions, const int32_t *const *orders) {
+    struct pass pass = pass_of(worker, &worker->session->model->decoder, rows, positions);
+    pass.orders = orders;
     return (struct decoder_pass){pass, worker, has_constraints(&worker->session->options.constraints)};
 }
 

@@ -85,6 +85,9 @@ void worker_close(struct worker *worker);
 // call have CHUNK positions, and fewer than the last of them has besides.
 int32_t enter_rows(struct worker *worker);
 
+// verify.c: a pass of a stack over the rows that were chosen and their `positions` positions, which see keys and values of the caches.
+struct pass pass_of(const struct worker *worker, const struct stack *stack, int64_t rows, int64_t positions);
+
 // verify.c: a pass of the decoder over the positions of a worker. What all threads read; copied to each.
 struct decoder_pass {
     struct pass pass;
