@@ -13,6 +13,7 @@ from specdec_cli.pipeline.date_variants import dated, in_small_letters_but_dates
 from specdec_cli.pipeline.variants import IN_PARTS, Problem, Restored, Variant, variants
 from specdec_cli.text.apart import Apart, brackets_apart, count_repetitions, has_brackets_of, repetition_apart, speech_apart
 from specdec_cli.text.checks import holds, shortened_names
+from specdec_cli.text.genders import without_gender_signs
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
@@ -73,7 +74,8 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
         yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in inner)
         return
     if languages[0] != languages[1]:
-        text = without_stress(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
+        text = without_gender_signs(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
+        text = without_stress(text, languages[0])
     yield from with_ordinals(partial(variants_with, lacks, latin=latin, languages=languages), text, languages)
     with_dates = partial(dated, partial(_with_parts_apart, Setting(lacks, latin, languages)), languages=languages)
     if is_in_capitals(text, languages[0]):

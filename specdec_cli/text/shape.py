@@ -296,3 +296,15 @@ def lowers_word(edit: Edit) -> bool:
     """Whether an edit writes a word with a small letter in the place of one with a capital."""
     old, new = edit.source.lstrip()[:1], edit.text.lstrip()[:1]
     return old.isupper() and new.islower()
+
+
+_ENGLISH_ORDINAL = re.compile(r"(?<![\w.,])(\d*?(1?)(\d))(?:st|nd|rd|th)\b")
+
+
+def with_ordinal_endings(output: str) -> str:
+    """Return an English `output` with the endings of its ordinals that their last digits need: 3rd in place of 3nd."""
+
+    def ending(found: re.Match[str]) -> str:
+        return found[1] + ("th" if found[2] else {"1": "st", "2": "nd", "3": "rd"}.get(found[3], "th"))
+
+    return _ENGLISH_ORDINAL.sub(ending, output)

@@ -293,7 +293,32 @@ def ranges_of_months(draw: random.Random) -> Drawn:
     return Drawn(draw.choice(RANGES_OF_MONTHS).format(GERMAN[first], f"{GERMAN[last]}{year}"), has=(pattern,), lacks=(r"\bby ",))
 
 
+GROUPS = {
+    "Lehrer": "teachers",
+    "Sch\u00fcler": "students|pupils|schoolchildren",
+    "Student": "students",
+    "Kolleg": "colleagues",
+    "Freund": "friends",
+    "\u00c4rzt": "doctors|physicians",
+    "Nachbar": "neighbou?rs",
+    "Leser": "readers",
+    "Besucher": "visitors",
+    "Mitarbeiter": "employees|staff|colleagues|collaborators",
+    "Patient": "patients",
+    "Fahrer": "drivers",
+    "K\u00fcnstler": "artists",
+}
+
+
+def people_of_all_genders(draw: random.Random) -> Drawn:
+    """German words for women and men in one (Lehrer*innen, Lehrer:innen, LehrerInnen)."""
+    person, sign = draw.choice(list(GROUPS)), draw.choice(("*i", ":i", "_i", "/-i", "/i", "I"))
+    sentence = draw.choice(("Die {} sind hier.", "Wir danken allen {}.", "Viele {} kommen heute.", "Unsere {} arbeiten zu Hause."))
+    return Drawn(sentence.format(f"{person}{sign}nnen"), has=(rf"(?i)\b(?:{GROUPS[person]})\b",), lacks=(r"[*:_/]", "innen"))
+
+
 KINDS = (
+    Kind(people_of_all_genders, 95, bundle="de-en"),
     Kind(greetings, 97),
     Kind(greetings_in_german, 97, bundle="de-en"),
     Kind(measures, 97),

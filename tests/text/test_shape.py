@@ -4,6 +4,7 @@ import pytest
 
 from specdec_cli.text.shape import (
     with_closing_quote,
+    with_ordinal_endings,
     with_own_end,
     with_repeated_marks,
     with_single_pause,
@@ -125,3 +126,16 @@ def test_the_english_pronoun_keeps_its_capital() -> None:
 )
 def test_stressed_words_have_small_letters(text: str, language: str, expected: str) -> None:
     assert without_stress(text, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("on the 3nd floor, the 2st of 21th", "on the 3rd floor, the 2nd of 21st"),
+        ("the 11st, 12nd, 13rd and 112nd", "the 11th, 12th, 13th and 112th"),
+        ("4th, 10th, 100th, 1st", "4th, 10th, 100th, 1st"),
+        ("A3nd, 1.2nd", "A3nd, 1.2nd"),
+    ],
+)
+def test_ordinals_have_the_endings_of_their_numbers(output: str, expected: str) -> None:
+    assert with_ordinal_endings(output) == expected
