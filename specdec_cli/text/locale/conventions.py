@@ -11,7 +11,7 @@ from specdec_cli.text.locale.languages import short_code
 
 _ENGLISH = """
 mr mrs ms messrs dr prof rev hon st ste mt ft sr jr gen col capt cmdr lt sgt maj adm gov sen rep pres supt esq
-e.g i.e etc vs viz cf al approx dept inc ltd co corp bros assn univ ave blvd rd ph.d
+e.g i.e incl excl etc vs viz cf al approx dept inc ltd co corp bros assn univ ave blvd rd ph.d
 """
 _GERMAN = """
 hr frl fr bzw ca usw usf evtl ggf inkl exkl zzgl vgl sog geb gest jh jhd jhdt mio mrd tsd tel str dipl ing

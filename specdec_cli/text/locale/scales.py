@@ -3,14 +3,24 @@ abbreviations beside numbers.
 """
 
 import re
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, has_digits, value_of, with_sign
-from specdec_cli.text.locale.words import BESIDE_NUMBERS, CURRENCIES, CURRENCY_CODES, MULTIPLIER, REFERENCES, SCALES, Scale, currency_names
+from specdec_cli.text.locale.words import (
+    ABBREVIATIONS,
+    BESIDE_NUMBERS,
+    CURRENCIES,
+    CURRENCY_CODES,
+    MULTIPLIER,
+    REFERENCES,
+    SCALES,
+    Scale,
+    currency_names,
+)
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
 _LETTERED = re.compile(
@@ -38,11 +48,13 @@ class _Amount(NamedTuple):
 
 def spelled_out(text: str, language: str) -> str:
     """Return `text` with abbreviations beside numbers written as words: "$20m" becomes "$20 million", "1,5 Mio. Euro" "1,5 Millionen Euro",
-    "no. 5" "number 5", and "get 1 free" "get 1 as a gift".
+    "no. 5" "number 5", and "get 1 free" "get 1 as a gift". So are other abbreviations, such as "incl." and "d. h.".
 
     Models know the words better, and may take the full stop of "Mio." for the end of the sentence. Only English and German are changed.
     """
     code, own = short_code(language), convention(language)
+    if code in ABBREVIATIONS and not text.isupper():
+        text = _abbreviations(code).sub(partial(_in_words, code), text)
     if code not in SCALES or own is None or not has_digits(text):
         return text
     for pattern, phrase in BESIDE_NUMBERS[code]:
@@ -53,6 +65,21 @@ def spelled_out(text: str, language: str) -> str:
         if amount.scale is not None and is_short and text[amount.end :].strip():
             edits.append(_changed(text, amount, amount.scale))
     return apply_edits(text, edits)
+
+
+@cache
+def _abbreviations(code: str) -> re.Pattern[str]:
+    forms = "|".join(re.escape(each).replace("\\ ", " ?") for each in ABBREVIATIONS[code])
+    return re.compile(rf"(?<![\w./-])(?i:{forms})(?![\w/])")
+
+
+def _in_words(code: str, found: re.Match[str]) -> str:
+    """The words for an abbreviation, with a capital if it has one, and with the full stop at the end of a text."""
+    short = re.sub(r"\.(?=\w)", ". ", found.group())
+    words = next(words for each, words in ABBREVIATIONS[code].items() if each.lower() == short.lower())
+    if short[0].isupper():
+        words = words[0].upper() + words[1:]
+    return words + "." * (short[-1] == "." and found.end() == len(found.string))
 
 
 def with_scales(source: str, output: str, languages: Languages) -> str:

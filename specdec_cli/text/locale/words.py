@@ -34,6 +34,14 @@ BESIDE_NUMBERS = {
     ),
 }
 """Abbreviations of "number" and phrases beside numbers, and what models read better in their place."""
+ABBREVIATIONS = {
+    "en": {"incl.": "including", "excl.": "excluding", "approx.": "approximately", "w/o": "without", "w/": "with", "b/c": "because"}
+    | {"pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow", "dept.": "department"},
+    "de": {"d. h.": "das bedeutet", "u. a.": "unter anderem", "i. d. R.": "in der Regel", "v. a.": "besonders", "z. T.": "teilweise"}
+    | {"u. U.": "vielleicht", "o. \u00c4.": "oder \u00c4hnliches", "o. \u00e4.": "oder \u00e4hnliches", "inkl.": "einschlie\u00dflich"}
+    | {"zzgl.": "plus", "MwSt.": "VAT", "ggf.": "wenn n\u00f6tig", "evtl.": "vielleicht", "bzgl.": "wegen", "vgl.": "vergleiche"},
+}
+"""Abbreviations, which may have no spaces inside, and the words that models read better in their place."""
 REFERENCES = (
     ("Fig.", "Abb."),
     ("Figs.", "Abb."),

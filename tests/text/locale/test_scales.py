@@ -21,6 +21,16 @@ from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_refer
         ("The answer is no. 5 people left.", "en", "The answer is no. 5 people left."),
         ("Oh no. He is 5.", "en", "Oh no. He is 5."),
         ("Die Rechnung Nr. 4711 fehlt.", "de", "Die Rechnung Nummer 4711 fehlt."),
+        ("Price (incl. VAT), w/o tip, approx. 5", "en", "Price (including VAT), without tip, approximately 5"),
+        ("Plz call our dept.", "en", "Please call our department."),
+        ("either/or, w/e and Thx/Bye", "en", "either/or, w/e and Thx/Bye"),
+        (
+            "D.h. inkl. MwSt. u. a. in K\u00f6ln u.a.",
+            "de",
+            "Das bedeutet einschlie\u00dflich VAT unter anderem in K\u00f6ln unter anderem.",
+        ),
+        ("INKL. MWST.", "de", "INKL. MWST."),
+        ("Verglv. a. inklusive", "de", "Verglv. a. inklusive"),
     ],
 )
 def test_abbreviations_are_spelled_out(text: str, language: str, expected: str) -> None:
