@@ -148,7 +148,8 @@ class LineDecoder:
             if end and text[end : end + 1] == " " and text[end:].strip():
                 parts[place] = [Segments((text[:end],), ("", " ")), cut(text[end + 1 :])]
             elif not end and (not place or segments.is_apart(place)) and (fields := self.labels.fields(text)):
-                cuts = ((gap, Segments((name,), ("", colon)), cut(value)) for gap, name, colon, value in fields)
+                inner = (cut(value) if self.labels.greetings.end(value) else self.segments(value, count) for *_, value in fields)
+                cuts = ((gap, Segments((name,), ("", colon)), own) for (gap, name, colon, _), own in zip(fields, inner, strict=True))
                 parts[place] = [part for field in cuts for part in field]
         return with_parts(segments, parts) if parts else segments
 

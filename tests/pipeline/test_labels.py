@@ -167,6 +167,7 @@ def test_what_is_no_salutation_is_no_label(text: str) -> None:
     [
         ("Subject: Hello!", "Betreff: Hallo!"),
         ("Amount due: \u00a399.00", "F\u00e4lliger Betrag: 99,00\u00a0\u00a3"),
+        ("Note: Status: Open", "Hinweis: Status: Offen"),
         ("- Phone: 0800 123", "- Telefon: 0800 123"),
         ("Note: I am here. You are there.", "Hinweis: Ich bin hier. Du bist da."),
     ],
