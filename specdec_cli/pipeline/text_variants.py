@@ -15,6 +15,7 @@ from specdec_cli.text.apart import Apart, brackets_apart, count_repetitions, has
 from specdec_cli.text.checks import holds, shortened_names
 from specdec_cli.text.genders import without_gender_signs
 from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.dates import with_named_months
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
@@ -75,7 +76,7 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
         return
     if languages[0] != languages[1]:
         text = without_gender_signs(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
-        text = without_stress(text, languages[0])
+        text = with_named_months(without_stress(text, languages[0]), languages[0])
     yield from with_ordinals(partial(variants_with, lacks, latin=latin, languages=languages), text, languages)
     with_dates = partial(dated, partial(_with_parts_apart, Setting(lacks, latin, languages)), languages=languages)
     if is_in_capitals(text, languages[0]):

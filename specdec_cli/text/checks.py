@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from specdec_cli.text.apart import count_repetitions, has_brackets_of
-from specdec_cli.text.locale.dates import lost_dates
+from specdec_cli.text.locale.dates import lost_dates, with_named_months
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages
@@ -65,6 +65,8 @@ def output_warnings(source: str, output: str, languages: Languages = ("", "")) -
     if output == source:
         return ()
     found: tuple[str, ...] = (REPETITION,) if repeats_itself(output, source) else ()
+    if languages[0] != languages[1]:
+        source = with_named_months(source, languages[0])
     if any(lost(source, output, languages) for lost in (lost_numbers, lost_amounts, lost_dates, lost_ranges)):
         found += (NUMBERS,)
     if _loses_negation(source, output, languages):

@@ -439,7 +439,26 @@ def small_numbers(draw: random.Random) -> Drawn:
     return Drawn(source, has, (r"\d[^\W\d_]",))
 
 
+DAYS_IN_DIGITS = (
+    "Wir treffen uns am {}.{}. um 8 Uhr.",
+    "Der {}.{}. ist ein Feiertag.",
+    "Bis zum {}.{}. haben wir Zeit.",
+    "Ich bin ab dem {}.{}. wieder da.",
+    "Seit dem {}.{}. wohne ich hier.",
+    "Die Party ist am {}.{}.",
+    "Freitag, {}.{}., habe ich frei.",
+)
+
+
+def days_in_digits(draw: random.Random) -> Drawn:
+    """German days with the month in digits and without a year."""
+    day, month = draw.randrange(1, 29), draw.randrange(12)
+    written = (f"{day:02}", f"{month + 1:02}") if draw.random() < 0.3 else (day, month + 1)
+    return Drawn(draw.choice(DAYS_IN_DIGITS).format(*written), has=(rf"\b{day}(?:st|nd|rd|th)?\b", ENGLISH[month]))
+
+
 KINDS = (
+    Kind(days_in_digits, 97, bundle="de-en"),
     Kind(months, 96),  # "The October 2026 issue" is lost, and warned of
     Kind(months_in_german, 97, bundle="de-en"),
     Kind(days, 97),

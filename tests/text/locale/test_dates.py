@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.text.locale.alone import may_be_alone, written_alone
-from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, written_date
+from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, with_named_months, written_date
 from specdec_cli.text.locale.substitutes import substitutes
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
@@ -187,3 +187,18 @@ def test_dates_alone_are_written_as_in_the_other_language(text: str, languages: 
 def test_texts_without_letters_may_be_quantities_alone() -> None:
     assert all(map(may_be_alone, ("$5", "1,299.50", "10:30", "12%", "5\u201310 \u20ac", "-3.5", "10-15%")))
     assert not any(map(may_be_alone, ("2028", "...", "#5", "1.", "", "5 / 10", "?")))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Am 3.10. ist frei, vom 1.5. bis 03.05. nicht.", "Am 3. Oktober ist frei, vom 1. Mai bis 3. Mai nicht."),
+        ("Wir sehen uns am 5. 2.", "Wir sehen uns am 5. Februar."),
+        ("Freitag, 12.4., 18 Uhr und Mo. 5.2. auch", "Freitag, 12. April, 18 Uhr und Mo. 5. Februar auch"),
+        ("am 3.10.2024 und am 3.10. 2024", "am 3.10.2024 und am 3.10. 2024"),
+        ("Siehe Kapitel 3.10. und Version 1.2.3, am 32.1. und am 3.13.", "Siehe Kapitel 3.10. und Version 1.2.3, am 32.1. und am 3.13."),
+    ],
+)
+def test_days_in_digits_have_the_names_of_their_months(text: str, expected: str) -> None:
+    assert with_named_months(text, "de") == expected
+    assert with_named_months(text, "en") == text
