@@ -186,5 +186,6 @@ for file in ${LEXICON:-}; do lexicon+=(--lexicon "$file"); done
 cut -f2 "$work/text/train.tsv" > "$work/ngrams.txt"
 specdec convert "$work/latest" "$work/en-gec" --average "$work/again*0.5" --ngrams "$work/ngrams.txt" \
     "${lexicon[@]}" --storage int8 --force --set decoding=input-guided --set max_pieces=2.4 --set 'modes.careful=[0.1, -2.0]' \
-    --set 'modes.balanced=[-0.2, -3.0]' --set 'modes.thorough=[-0.85, -3.0]' --set margins.thorough=1.0 \
-    --set offsets.mark_inserted=0.15 --set offsets.mark_removed=-0.1 --set offsets.word_removed=-0.2 --set offsets.word_replaced=-0.4
+    --set 'modes.balanced=[-0.25, -3.0]' --set 'modes.thorough=[-0.85, -3.0]' --set margins.thorough=1.0 \
+    --set offsets.mark_inserted=0.2 --set offsets.word_inserted=0.05 --set offsets.mark_removed=-0.1 --set offsets.word_removed=-0.2 \
+    --set offsets.word_replaced=-0.4
