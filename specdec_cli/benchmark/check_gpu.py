@@ -6,6 +6,7 @@ and the next one runs.
 """
 
 import json
+import os
 import random
 import time
 import traceback
@@ -459,12 +460,14 @@ def check_device(
     """Check the bundle in `folder` with the first `limit` (None: all) lines of `text` (None: the built-in sample), or with the sources of
     a TSV; return whether all is as it should be. The device cpu is for tests, under Triton's interpreter.
 
-    Raises UsageError if there is no GPU or no Triton, and InputError for text that cannot be read.
+    Raises UsageError if there is no GPU and no interpreter, or no Triton, and InputError for text that cannot be read.
     """
     if device != "cpu" and not torch.cuda.is_available():
         raise UsageError("--check-device: there is no GPU here; nothing was checked")
     if find_spec("triton") is None:
         raise MissingLibraryError("--check-device needs Triton", "kernels-test")
+    if device == "cpu" and os.environ.get("TRITON_INTERPRET") != "1":
+        raise UsageError("--check-device: on a CPU, only Triton's interpreter runs kernels; set TRITON_INTERPRET=1")
     prepare_torch(None)
     lines = [line.split("\t") for line in islice(read_text_lines(text or SAMPLE), limit)]
     name = "built-in sample" if text is None else "/".join(("DATA", *text.resolve().parts[-2:]))

@@ -63,7 +63,7 @@ class MeasuredModel:
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return "native", instruction_set(), self.threads, self.verifier, self.drafter, self.longest
+        return "native", SHORT, LONG, instruction_set(), self.threads, self.verifier, self.drafter, self.longest
 
 
 def stored_costs(measured: MeasuredModel) -> Costs | None:

@@ -25,7 +25,8 @@ def run(*arguments: object) -> Result:
 
 @pytest.fixture
 def triton(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if Triton were installed; parts that compute by kernels are computed by eager operators."""
+    """As if Triton were installed, with its interpreter; parts that compute by kernels are computed by eager operators."""
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
     monkeypatch.setattr(check_gpu, "find_spec", lambda _: object())
     eager = Check.bundle
     monkeypatch.setattr(Check, "bundle", lambda check, _: eager(check, "float32"))
@@ -47,6 +48,14 @@ def test_without_a_gpu_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 def test_without_triton_it_names_the_extra(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(check_gpu, "find_spec", lambda _: None)
     assert isinstance(run("--device", "cpu", "--json", tmp_path / "a.json").exception, MissingLibraryError)
+
+
+def test_on_a_cpu_it_needs_the_interpreter(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(check_gpu, "find_spec", lambda _: object())
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    error = run("--device", "cpu", "--json", tmp_path / "a.json").exception
+    assert isinstance(error, UsageError) and "set TRITON_INTERPRET=1" in str(error)
+    assert not (tmp_path / "a.json").exists()
 
 
 @pytest.mark.parametrize(
