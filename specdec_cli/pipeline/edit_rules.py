@@ -13,7 +13,14 @@ from specdec_cli.text.locale.quantities import Span
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word
-from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_chat, changes_name, changes_shortened, has_chat
+from specdec_cli.text.spelling.kept_words import (
+    changes_abbreviation,
+    changes_chat,
+    changes_name,
+    changes_shortened,
+    changes_verb_of_amount,
+    has_chat,
+)
 from specdec_cli.text.spelling.ngrams import NgramModel
 
 Rejecting = Callable[[int, Edit, str], None]
@@ -94,6 +101,10 @@ def _without_changes_of_shortened(edits: Sequence[Edit], context: Context) -> Se
     return [edit for edit in edits if not changes_shortened(context.text, edit, context.ngrams)]
 
 
+def _without_verbs_of_amounts(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    return [edit for edit in edits if not changes_verb_of_amount(context.text, edit)] if context.english else edits
+
+
 def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
     if not edits or not context.english or not is_title(context.text):
         return edits
@@ -146,6 +157,7 @@ RULES = (
     EditRule("name", _of_other_words_than_names),
     EditRule("chat", _without_changes_of_chat),
     EditRule("abbreviation", _without_changes_of_shortened),
+    EditRule("amount", _without_verbs_of_amounts),
     EditRule("title", _with_capitals_of_title),
 )
 """The rules for edits with scores."""

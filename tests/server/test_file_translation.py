@@ -100,7 +100,7 @@ def test_names_of_clients_are_only_shown(server: Running, tmp_path: Path, monkey
 @pytest.mark.parametrize(
     ("name", "data", "fields", "said"),
     [
-        ("a.pdf", b"", {}, "not supported; .txt, .md"),
+        ("a.pdf", b"", {}, "not supported; supported are .txt, .md"),
         ("a.md.gz", b"", {}, "not supported"),
         (".md", b"", {}, "not supported"),
         ("", b"", {}, "not supported"),

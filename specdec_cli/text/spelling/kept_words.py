@@ -159,3 +159,18 @@ def _is_shortened(found: re.Match[str], ngrams: NgramModel | None) -> bool:
     if len(word) > _LONGEST_SHORTENED or not (found["pause"] or following[:1].islower() or following[:1].isdigit()):
         return False
     return word.lower() in _SHORTENED or (ngrams is not None and ngrams.count(word.lower()) < _SHORTENED_COUNT)
+
+
+_AMOUNT = re.compile(
+    r"\b(?:[\d,.]+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|[a-z]+ty|hundred|thousand|million|few|several|many) "
+    r"(?:pounds|dollars|euros|cents|pence|yen|francs|kilometres|kilometers|metres|meters|miles|feet|inches|kilos|grams|litres|liters|gallons"
+    r"|degrees|percent|seconds|minutes|hours|days|nights|weeks|months|years) $",
+    re.IGNORECASE,
+)
+"""A number of units before a verb."""
+_VERBS_OF_AMOUNTS = {("is", "are"), ("are", "is"), ("was", "were"), ("were", "was")}
+
+
+def changes_verb_of_amount(text: str, edit: Edit) -> bool:
+    """Whether an edit only changes the number of the verb behind an amount, which may be one or many: ten pounds is too much."""
+    return (edit.source, edit.text) in _VERBS_OF_AMOUNTS and _AMOUNT.search(text, 0, edit.start) is not None
