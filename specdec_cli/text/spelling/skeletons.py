@@ -7,17 +7,31 @@ from functools import cache, cached_property
 
 _SOUNDS = (("ph", "f"), ("ck", "k"), ("q", "k"), ("z", "s"), ("tion", "sn"), ("sion", "sn"), ("wr", "r"), ("kn", "n"))
 """Letters that sound like others."""
-_VOWELS, _DOUBLED = re.compile(r"(?<=.)[aeiouyh']+"), re.compile(r"(.)\1+")
+_BEGINNINGS = (("[aeiouy]", "\x01"), ("h", "\x02"), ("'", "\x03"))
+"""First letters that are kept, and what stands for them while such letters are deleted."""
+_DELETED = str.maketrans("\x01\x02\x03", "ah'", "aeiouyh'")
+_DOUBLED = re.compile(r"(.)\1+")
 _CONSONANTS = "bcdfgjklmnprstvwx"
 _FEWEST = 3
 """Consonants of the shortest skeleton that is compared: shorter ones stand for too many words."""
 
 
-def skeleton(word: str) -> str:
-    """The first letter of a word in small letters (all vowels are one) and its consonants, each written once and some as others."""
+def skeletons(words: Iterable[str]) -> list[str]:
+    """The first letter of each word in small letters (all vowels are one) and its consonants, each written once and some as others.
+
+    All words are one text while they are changed: that takes a fraction of the time of one after the other.
+    """
+    text = "\n".join(words)
     for letters, sound in _SOUNDS:
-        word = word.replace(letters, sound)
-    return _DOUBLED.sub(r"\1", _VOWELS.sub("", _first(word) + word[1:]))
+        text = text.replace(letters, sound)
+    for letters, mark in _BEGINNINGS:
+        text = re.sub(f"^{letters}", mark, text, flags=re.MULTILINE)
+    return _DOUBLED.sub(r"\1", text.translate(_DELETED)).split("\n")
+
+
+def skeleton(word: str) -> str:
+    """The skeleton of one word (see `skeletons`)."""
+    return skeletons([word])[0]
 
 
 def _first(word: str) -> str:
@@ -45,8 +59,9 @@ class Skeletons:
 
     def _sorted(self, letter: str) -> dict[str, list[str]]:
         found = defaultdict(list)
-        for word in self._by_letter.get(letter, ()):
-            found[skeleton(word)].append(word)
+        words = self._by_letter.get(letter, [])
+        for own, word in zip(skeletons(words), words, strict=False):
+            found[own].append(word)
         return found
 
     def similar(self, word: str) -> Iterator[tuple[str, int]]:
