@@ -48,8 +48,8 @@ Lines = Mapping[int, int | None]
 OF_SIZES: Lines = {512: None, 128: 128, 32: 64, 7: 21, 1: 4}
 OF_BURSTS: Lines = {32: 256, 1: 32}
 OF_OTHERS: Lines = {128: None, 1: 100}
-"""How many lines are checked for each block size, each number of rounds of a burst, and each other decoding. The outputs are compared with
-greedy decoding of all lines with batch size 1, which runs first. Large batches are fast, so they check all lines.
+"""The number of lines that a check decodes, by batch size (None: all lines): for each block size, for each number of rounds in a burst, and
+for each other decoding. Their tokens are compared with those of greedy decoding with batch size 1, which decodes all lines first.
 """
 SECONDS = 330.0
 """Seconds after which no part begins: a run takes six minutes at most."""
@@ -406,7 +406,7 @@ def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
 
 
 def named(sentences: Sequence[Sentence] | Sequence[Hypothesis]) -> str:
-    """Return a text for the report that says which lines these are, by their numbers in order."""
+    """Name the lines of `sentences`, which are in order, for the report: "2 of lines 0 to 9"."""
     return f"{len(sentences)} of lines {sentences[0].number} to {sentences[-1].number}"
 
 

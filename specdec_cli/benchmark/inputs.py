@@ -44,7 +44,9 @@ class Examples:
 
 @dataclass(frozen=True)
 class Gold:
-    """Sentences to rewrite. Each of `references` has a text for each of them, `annotated` their annotated forms; either may be empty."""
+    """Sentences to rewrite, with what they are scored against: `references`, lists of one text for each sentence, and `annotated`, the
+    sentences with the edits of annotators. Either may be empty.
+    """
 
     sentences: tuple[Tokenised, ...]
     references: tuple[tuple[str, ...], ...] = ()

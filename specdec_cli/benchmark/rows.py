@@ -238,7 +238,7 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
 
 
 def check_settings(given: Iterable[str], rows: Sequence[Row]) -> None:
-    """Raise UsageError for one of the `given` settings, by the names of their fields, that applies to none of `rows`."""
+    """Raise UsageError if one of the settings `given` (names of fields, such as "beam_size") has no effect on any of `rows`."""
     applies: dict[str, tuple[Callable[[Row], bool], str]] = {
         "block_size": (lambda row: row.has_block_size, "that draft"),
         "beam_size": (lambda row: row.searches, "of beam search"),

@@ -189,7 +189,7 @@ class BundleRunner(Runner):
         return engine
 
     def reference(self, lines: Sequence[str] = ()) -> "Engine":
-        """Make a new reference engine. Where the native engine computes the row, its kernels compute the model here too.
+        """Make a reference engine for the row. If the row uses the native engine, the reference engine computes the model with its C code.
 
         With `row.oracle_length`, the engine is given the lengths of the greedy outputs of `lines`.
         """

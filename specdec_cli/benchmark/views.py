@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIGNIFICANCE, OPERATIONS = "significance", "flops"
-"""The analysis that compares each row with a baseline, and the one that needs the operations of each row, counted in a further run."""
+"""The names of two analyses: the one that compares each row with a baseline, and the one for which the floating-point operations of each
+row are counted, in one more run.
+"""
 ENDS = {"all": None} | {f"{side} {count}": sign * count for side, sign in (("first", 1), ("last", -1)) for count in (5, 10, 15)}
 """The parts of a hypothesis whose n-grams are counted: all tokens, the first ones, or the last ones (negative)."""
 Record = Mapping[str, Any]
@@ -219,8 +221,8 @@ def histogram_table(bins: Sequence[Record]) -> Table:
 
 
 def edit_points(measured: Sequence[Measured], sources: Sequence[str]) -> dict[str, list[Record]]:
-    """For every row with drafts that has a greedy baseline, by its name, the `edit_ratio` of each of the lines `sources` but blank ones,
-    and the `speedup` over greedy decoding on it.
+    """For each row with drafts, by its name, a record for each line of `sources` that is not blank: its `edit_ratio`, and the `speedup`
+    over greedy decoding of this line. Rows without a greedy baseline are left out.
     """
     points: dict[str, list[Record]] = {}
     for one in measured:

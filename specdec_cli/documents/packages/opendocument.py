@@ -23,14 +23,14 @@ _WORDS = frozenset(["sequence", "ruby", "placeholder", "database-display", "vari
 """Fields whose content stands for words of the sentence; so do those whose name ends as one of the next."""
 _WORD_ENDS = ("-number", "-count", "-ref", "-name", "-input", "date", "time", "title", "subject", "creator", "chapter", "initials")
 _LINE_BREAK = re.compile(r"[ \t]*[\r\n][ \t\r\n]*")
-_SESSION = re.compile(r"\s(?:officeooo:(?:paragraph-)?rsid|fo:language|fo:country)=(?:\"[^\"]*\"|'[^']*')")
+_REVISION = re.compile(r"\s(?:officeooo:(?:paragraph-)?rsid|fo:language|fo:country)=(?:\"[^\"]*\"|'[^']*')")
 _LAYOUT = Layout(escape=escape_xml)
 _KEPT = frozenset(["tracked-changes", "scripts", "forms", "automatic-styles"])
 """Elements around paragraphs that are not shown: what tracked changes removed, and programs."""
 
 
 def read_opendocument(source: Source) -> PackageDocument:
-    """Parse an OpenDocument file, with a segment for each paragraph, heading or cell, or for each line of one.
+    """Parse an OpenDocument file. Each paragraph, heading or cell with text is a segment; a line break or tab may divide it into several.
 
     Raises InputError for a file that is none, is damaged, or is too large after decompression.
     """
@@ -50,8 +50,8 @@ def _part(source: Source, name: str, data: bytes) -> TextDocument:
 
 
 def _with_joined_words(content: str, events: Sequence[XmlEvent]) -> str:
-    """Return `content` without the spans that only say in which session of an office program their text was written, and with those of
-    equal formats, one directly after the other, as one: they divide words.
+    """Return `content` without the spans whose format is only a revision number (rsid, see `_REVISION`), which office programs put inside
+    of words, and with adjacent spans of equal formats as one.
     """
     formats, ends = _formats(content, events), ends_of(events)
     starts = {end: start for start, end in ends.items()}
@@ -65,12 +65,12 @@ def _with_joined_words(content: str, events: Sequence[XmlEvent]) -> str:
 
 
 def _formats(content: str, events: Sequence[XmlEvent]) -> dict[str, str]:
-    """The formats of the automatic styles of spans, as text, without the number of the session."""
+    """The formats of the automatic styles of spans, as XML text, without revision numbers and languages."""
     found = dict[str, str]()
     for index, end in ends_of(events).items():
         attributes = events[index].attributes
         if events[index].name == "style" and attributes.get("style:family") == "text":
-            inner = _SESSION.sub("", content[events[index].finish : events[end].begin])
+            inner = _REVISION.sub("", content[events[index].finish : events[end].begin])
             parent = attributes.get("style:parent-style-name", "")
             found[attributes.get("style:name", "")] = parent + inner.replace("<style:text-properties/>", "")
     return found
