@@ -15,7 +15,7 @@ from specdec_cli.text.apart import Apart, brackets_apart, count_repetitions, has
 from specdec_cli.text.checks import holds, shortened_names
 from specdec_cli.text.genders import without_gender_signs
 from specdec_cli.text.locale.conventions import convention
-from specdec_cli.text.locale.dates import with_named_months
+from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
@@ -76,7 +76,11 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
         return
     if languages[0] != languages[1]:
         text = without_gender_signs(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
-        text = with_named_months(without_stress(text, languages[0]), languages[0])
+        text = without_stress(text, languages[0])
+        if (named := with_named_months(text, languages[0])) != text:
+            change = partial(_with_months_in_digits, source=text, languages=languages)
+            yield from (each.changed("", change) for each in variants_with(lacks, named, latin=latin, languages=languages))
+            return
     yield from with_ordinals(partial(variants_with, lacks, latin=latin, languages=languages), text, languages)
     with_dates = partial(dated, partial(_with_parts_apart, Setting(lacks, latin, languages)), languages=languages)
     if is_in_capitals(text, languages[0]):
@@ -91,6 +95,10 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
 def _with_escapes(restored: Restored, marks: Collection[str]) -> Restored:
     """An output with a backslash before each of the `marks`."""
     return restored._replace(text=re.sub(f"(?<!\\\\)[{''.join(sorted(marks))}]", r"\\\g<0>", restored.text))
+
+
+def _with_months_in_digits(restored: Restored, source: str, languages: Languages) -> Restored:
+    return restored._replace(text=with_months_in_digits(source, restored.text, languages))
 
 
 def _with_parts_apart(setting: Setting, text: str) -> Iterator[Variant]:

@@ -355,18 +355,28 @@ def ranges_of_days_in_german(draw: random.Random) -> Drawn:
 
 
 def numeric_dates(draw: random.Random) -> Drawn:
-    """Dates in digits, which stay."""
-    return Drawn(draw.choice(ON_DAY).format(shown := _numeric(draw)), keeps=(shown,))
+    """Dates in digits: those of which the numbers show which is the month are written as in German, others stay."""
+    year, month, day = _numeric(draw)
+    if draw.random() < 0.3 or day < 13:
+        shown = draw.choice((f"{year}-{month:02}-{day:02}", f"{month}/{draw.randrange(1, 13)}/{year}", f"{day}.{month}.{year}"))
+        return Drawn(draw.choice(ON_DAY).format(shown), keeps=(shown,))
+    shown, german = draw.choice((f"{month}/{day}/{year}", f"{month:02}/{day}/{year}", f"{day}/{month}/{year}")), f"{day}.{month:02}.{year}"
+    return Drawn(draw.choice(ON_DAY).format(shown), (rf"(?<!\d){re.escape(german)}(?!\d)",), (r"\bauf \d", "/"))
 
 
 def numeric_dates_in_german(draw: random.Random) -> Drawn:
-    """Dates in digits, in German, which stay."""
-    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(shown := _numeric(draw)), keeps=(shown,))
+    """Dates in digits, in German, have the names of months in English, but for those that begin with the year."""
+    year, month, day = _numeric(draw)
+    if draw.random() < 0.2:
+        return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(shown := f"{year}-{month:02}-{day:02}"), keeps=(shown,))
+    shown = draw.choice(
+        (f"{day}.{month}.{year}", f"{day:02}.{month:02}.{year}", f"{day}. {month}. {year}", f"{day:02}.{month:02}.{year % 100:02}")
+    )
+    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(shown), (_english(day, month - 1, year),), (r"\d\.\d",))
 
 
-def _numeric(draw: random.Random) -> str:
-    year, month, day = draw.randrange(1990, 2030), draw.randrange(1, 13), draw.randrange(1, 29)
-    return draw.choice((f"{year}-{month:02}-{day:02}", f"{month}/{day}/{year}", f"{day}.{month}.{year}", f"{day:02}.{month:02}.{year}"))
+def _numeric(draw: random.Random) -> tuple[int, int, int]:
+    return draw.randrange(1990, 2030), draw.randrange(1, 13), draw.randrange(1, 29)
 
 
 def ranges_of_prices(draw: random.Random) -> Drawn:

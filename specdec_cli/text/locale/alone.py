@@ -6,6 +6,7 @@ from functools import lru_cache
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.dates import find_dates, has_short_names, knows_dates, written_date
+from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.quantities import (
     NO_TEXT,
     PERCENT,
@@ -26,17 +27,23 @@ from specdec_cli.text.marks import THIN_SPACES
 _ITEM = rf"[-\u2212]?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{SYMBOL}|{CODES})?"
 _ALONE = re.compile(rf"\s*{_ITEM}(?:\s?[-\u2013\u2014\u00d7x]\s?{_ITEM})*\s*")
 """One or more amounts (#) with their signs or units, and nothing else."""
+_BETWEEN_DATES = re.compile(r"[\s/,;.\u2013-]*")
 _LONGEST_ALONE = 60
 _NUMBER = re.compile(rf"\d(?:[\d.,:'\u2019 {THIN_SPACES}]*\d)?")
 
 
 @lru_cache(maxsize=64)  # a text is asked for in several steps
 def written_alone(text: str, languages: Languages) -> str | None:
-    """A text that is nothing but one price, time, percentage or number, which may have a unit, or a range of these, or one date, as the
+    """A text that is nothing but one price, time, percentage or number, which may have a unit, or a range of these, or dates, as the
     second of the `languages` writes it; None for other texts.
     """
     text = without_dash_cents(text, languages[0]) if languages[0] != languages[1] else text
     own, stripped = convention(languages[1]), text.strip()
+    named = with_named_months(stripped, languages[0]) if knows_dates(languages) and len(text) <= _LONGEST_ALONE else stripped
+    dates = find_dates(named, languages[0]) if named != stripped else ()
+    if dates and _BETWEEN_DATES.fullmatch(hidden(named, [(each.start, each.end) for each in dates]).replace(NO_TEXT, "")):
+        edits = [Edit(each.start, each.end, each.text, written_date(each, languages[1])) for each in dates]
+        return text.replace(stripped, with_months_in_digits(stripped, apply_edits(named, edits), languages))
     for date in find_dates(stripped, languages[0]) if knows_dates(languages) and len(text) <= _LONGEST_ALONE else ():
         if date.text == stripped:
             shown = written_date(date, languages[1], is_short=has_short_names(date, languages[0]))
@@ -46,7 +53,7 @@ def written_alone(text: str, languages: Languages) -> str | None:
             return text.replace(stripped, written_range(amounts, languages[1]))
     if languages[0] == languages[1] or own is None or len(text) > _LONGEST_ALONE or not has_digits(text):
         return None
-    found, edits = find_quantities(text, languages[0]), list[Edit]()
+    found, edits = find_quantities(text, languages[0]), []
     is_range, are_times = len(found) > 1, [each.kind == "time" for each in found]
     marks = hidden(text, [(each.start, each.end) for each in found]).replace(NO_TEXT, "#")
     if not found or any(each.kind == "label" for each in found) or any(are_times) != all(are_times):

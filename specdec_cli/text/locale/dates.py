@@ -1,6 +1,6 @@
 """Dates in words, decades, and ranges of dates, weekdays and months: where they are in a text, and how a language writes them.
 
-Only those of English and German are read and written. Dates in digits and years alone are none here: they stay as they are.
+Only those of English and German are read and written. Dates in digits are read by dates_in_digits.py; years alone are none here.
 """
 
 import json
@@ -33,13 +33,6 @@ Kind = Literal["day", "month", "decade", "weekdays", "months"]
 _DAY = r"(?P<day{0}>0?[1-9]|[12]\d|3[01])"
 _YEAR = r"(?P<year>1\d{3}|2[01]\d\d)(?![\w%]|[.,:]\d)"
 _DECADE = r"['\u2019]?(?P<year>(?:1\d|20)?\d0)"
-_BEFORE_DAY = "ab am bis das dem den der des nach seit und vom vor zum montag dienstag mittwoch donnerstag freitag samstag sonntag"
-_DAY_AND_MONTH = re.compile(
-    rf"\b(?:{'|'.join(_BEFORE_DAY.split())}|(?:mo|di|mi|do|fr|sa|so)\b\.?),? "
-    r"(?P<day>0?[1-9]|[12]\d|3[01])\.\s?(?P<month>0?[1-9]|1[0-2])\.(?![\w.]|\s?\d{4})",
-    re.IGNORECASE,
-)
-"""A German day and month in digits, behind a word that is before days."""
 _DASH = re.compile(r"\s?[-\u2013]\s?")
 _BEGIN = r"(?<![\w.,:/-])"
 _TOKEN = re.compile(r"(?P<number>\d+)(?:st|nd|rd|th)?(?!\w)|[^\W\d_]+")
@@ -124,26 +117,6 @@ def find_dates(text: str, language: str) -> tuple[Date, ...]:
                 found.append(date)
         shown = hidden(shown, sorted((each.start, each.end) for each in found))
     return tuple(sorted(found, key=lambda each: each.start))
-
-
-def with_named_months(text: str, language: str) -> str:
-    """Return a German `text` with the names of the months of its days without a year: "am 3.10." becomes "am 3. Oktober", which models know
-    better. A word such as "am", or a weekday, shows that it is a day and no number of a chapter.
-    """
-    if short_code(language) != "de" or not _DAY_AND_MONTH.search(text):
-        return text
-    months = _names()["de"].months
-    shown = hidden(text, protected_spans(text))
-    edits = [
-        Edit(
-            found.start("day"),
-            found.end(),
-            found[0],
-            f"{int(found['day'])}. {months[int(found['month']) - 1]}{'.' * (found.end() == len(text))}",
-        )
-        for found in _DAY_AND_MONTH.finditer(shown)
-    ]
-    return apply_edits(text, edits)
 
 
 def written_date(date: Date, language: str, separator: str = "", *, is_short: bool = False) -> str:

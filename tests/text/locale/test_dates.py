@@ -3,7 +3,8 @@
 import pytest
 
 from specdec_cli.text.locale.alone import may_be_alone, written_alone
-from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, with_named_months, written_date
+from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, written_date
+from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.substitutes import substitutes
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
@@ -178,6 +179,8 @@ def test_the_dates_are_written_in_the_place_of_the_others(text: str, attempt: in
         ("1990s", EN_DE, "1990er"),
         ("June 3, 2028 or so", EN_DE, None),
         ("2028-06-03", EN_DE, None),
+        ("06/23/2028", EN_DE, "23.06.2028"),
+        ("1.6.2028 - 3.6.2028", EN_DE[::-1], "June 1, 2028 - June 3, 2028"),
     ],
 )
 def test_dates_alone_are_written_as_in_the_other_language(text: str, languages: tuple[str, str], expected: str | None) -> None:
@@ -195,10 +198,24 @@ def test_texts_without_letters_may_be_quantities_alone() -> None:
         ("Am 3.10. ist frei, vom 1.5. bis 03.05. nicht.", "Am 3. Oktober ist frei, vom 1. Mai bis 3. Mai nicht."),
         ("Wir sehen uns am 5. 2.", "Wir sehen uns am 5. Februar."),
         ("Freitag, 12.4., 18 Uhr und Mo. 5.2. auch", "Freitag, 12. April, 18 Uhr und Mo. 5. Februar auch"),
-        ("am 3.10.2024 und am 3.10. 2024", "am 3.10.2024 und am 3.10. 2024"),
+        ("am 3.10.2024 und am 3.10. 2024, 24.12.24", "am 3. Oktober 2024 und am 3. Oktober 2024, 24. Dezember 2024"),
+        ("Frei: 24.-26.12.2024, 30.12.\u201302.01.2025", "Frei: 24.-26. Dezember 2024, 30. Dezember\u20132. Januar 2025"),
+        ("AB 1.2.2025", "AB 1. FEBRUAR 2025"),
+        ("Log vom 2025-02-01: 2025-02-01, am 2025-02-01 10:00:05", "Log vom 1. Februar 2025: 2025-02-01, am 2025-02-01 10:00:05"),
+        ("Version 1.2.2024, 10.0.12, 1.2.3.2024 und /a/1.2.2024", "Version 1.2.2024, 10.0.12, 1.2.3.2024 und /a/1.2.2024"),
         ("Siehe Kapitel 3.10. und Version 1.2.3, am 32.1. und am 3.13.", "Siehe Kapitel 3.10. und Version 1.2.3, am 32.1. und am 3.13."),
     ],
 )
 def test_days_in_digits_have_the_names_of_their_months(text: str, expected: str) -> None:
     assert with_named_months(text, "de") == expected
-    assert with_named_months(text, "en") == text
+
+
+def test_english_dates_in_digits_are_read_if_one_number_is_no_month() -> None:
+    text = "Due 12/24/2024, 25/12/24, 03/04/2025, by 2024-12-24."
+    assert with_named_months(text, "en") == "Due December 24, 2024, December 25, 2024, 03/04/2025, by December 24, 2024."
+    output = "Fällig am 24. Dezember 2024, 25. Dezember 2024 und am Dienstag, den 24. Dezember 2025."
+    assert with_months_in_digits("Due 12/24/2024, 25/12/24", output, EN_DE) == output.replace("24. Dezember 2024", "24.12.2024").replace(
+        "25. Dezember 2024", "25.12.24"
+    )
+    assert with_months_in_digits("am 2024-12-24", "on Tuesday, December 24, 2024", EN_DE[::-1]) == "on Tuesday, 2024-12-24"
+    assert with_months_in_digits("am 24.12.2024", "on December 24, 2024", EN_DE[::-1]) == "on December 24, 2024"
