@@ -213,6 +213,8 @@ def is_huggingface(folder: Path) -> bool:
 
 def _settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """The contents of config.json, and the generation settings: generation_config.json or, without that file, config.json."""
+    if not (folder / "config.json").exists():
+        raise ModelError(f"{folder}: no model; config.json and the weights of a model of Hugging Face are expected in this folder")
     config = read_json(folder / "config.json", ModelError)
     own = folder / "generation_config.json"
     if not own.exists():

@@ -21,7 +21,8 @@ from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.errors import SpecdecError, UsageError
+from specdec_cli.errors import ModelError, SpecdecError, UsageError
+from specdec_cli.fields import checked_values
 from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.model.bundle_info import BundleInfo, Described
 from specdec_cli.opening.engines import Opened, open_engine
@@ -31,7 +32,7 @@ from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.corpus.parallel import Pair
-from specdec_cli.text.glossary import Term, read_glossaries, with_kept
+from specdec_cli.text.glossary import Term, given_terms, read_glossaries, with_kept
 from specdec_cli.text.spelling.word_list import WordList
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ class Translator(Model[LineTranslator, Translation]):
     - `options`: how to decode; every default is the bundle's.
     - `device`, `precision`, `engine`, `threads`: as the options of the command line.
     - `batch_size`: sentences that are decoded together (None: up to 64, on a GPU up to 256).
-    - `glossary`: terms with the translation that they must have, or files with such terms; `keep`: terms that stay as they are.
+    - `glossary`: terms with the translation that they must have, or a file or files with such terms; `keep`: terms that stay as they are.
     - `split`: lines are split into sentences. `labels`: labels such as Home are translated by the bundle's list.
     - `offline`: the network is never used. `tell` is called with messages, such as that a model is being converted.
 
@@ -230,15 +231,14 @@ class Translator(Model[LineTranslator, Translation]):
         batch_size: int | None = None,
         source_language: str = "",
         target_language: str = "",
-        glossary: Mapping[str, str] | Sequence[Path] = (),
+        glossary: Mapping[str, str] | str | Path | Sequence[str | Path] = (),
         keep: Sequence[str] = (),
         split: bool = True,
         labels: bool = True,
         offline: bool = False,
         tell: Tell = silent,
     ) -> None:
-        terms = [Term(*each) for each in glossary.items()] if isinstance(glossary, Mapping) else read_glossaries(glossary)
-        kept = with_kept(terms, keep)
+        kept = with_kept(_terms(glossary), _several("keep", keep))
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineTranslator:
             if bundle.info.task == "correct":
@@ -336,7 +336,7 @@ class Corrector(Model[LineCorrector, Correction]):
         if mode is not None and min_score is not None:
             raise UsageError("mode and min_score are alternatives; give one")
         listed = () if words is None else WordList.of_file(Path(words)).words
-        ignored = IgnoredEdits.of((*ignore, *listed), (), ignore_categories)
+        ignored = IgnoredEdits.of((*_several("ignore", ignore), *listed), (), _several("ignore_categories", ignore_categories))
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineCorrector:
             check_corrects(str(model), bundle.info, "; open it with Translator")
@@ -390,11 +390,25 @@ def check_corrects(model: str, info: BundleInfo, advice: str = "") -> None:
 def _machine(
     device: Device, precision: Precision, engine: EngineName, threads: int | None, batch_size: int | None, offline: bool
 ) -> MachineOptions:
-    size: int | Literal["auto"] = "auto" if batch_size is None else batch_size
-    for name, value in (("batch_size", batch_size), ("threads", threads)):
-        if value is not None and value < 1:
-            raise UsageError(f"{name} {value}: not a number from 1")
-    return MachineOptions(batch_size=size, device=device, precision=precision, engine=engine, threads=threads, offline=offline)
+    given = {"batch_size": "auto" if batch_size is None else batch_size, "device": device, "precision": precision, "engine": engine}
+    try:
+        return MachineOptions(**checked_values(MachineOptions, given | {"threads": threads, "offline": offline}))
+    except ModelError as error:
+        raise UsageError(str(error)) from error
+
+
+def _several(name: str, words: Sequence[str]) -> Sequence[str]:
+    """Return `words`, the argument `name`. Raises TypeError for a single text, whose letters would be taken for words."""
+    if isinstance(words, str):
+        raise TypeError(f"{name}: a sequence of words is expected, not one text")
+    return words
+
+
+def _terms(glossary: Mapping[str, str] | str | Path | Sequence[str | Path]) -> list[Term]:
+    """The terms of a glossary. Raises InputError for a file that cannot be read, and for a term or translation without a word."""
+    if isinstance(glossary, Mapping):
+        return given_terms(glossary)
+    return read_glossaries(map(Path, [glossary] if isinstance(glossary, str | Path) else glossary))
 
 
 def _with_batches(options: DecodingOptions | None, machine: MachineOptions) -> DecodingOptions:

@@ -9,6 +9,7 @@ import reprlib
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
+from math import inf
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Self, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -142,8 +143,8 @@ def in_words(hint: Any) -> str:
     """Describe the values of the type `hint` for an error message, such as "an integer from 1 to 8"."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        ranges = "".join(f" from {each.low} to {each.high}" for each in inner[1:] if isinstance(each, Between))
-        return f"{in_words(inner[0])}{ranges}"
+        ranges = [each for each in inner[1:] if isinstance(each, Between)]
+        return in_words(inner[0]) + "".join(f" from {each.low}" + f" to {each.high}" * (each.high < inf) for each in ranges)
     if origin in _UNIONS:
         return " or ".join(map(in_words, inner))
     if origin is Literal:

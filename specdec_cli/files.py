@@ -95,6 +95,11 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
             partial.unlink(missing_ok=True)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` in UTF-8, with its ends of lines as they are, atomically. Raises what `write_atomically` raises."""
+    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8", newline=""))
+
+
 def _remove_left_behind(path: Path) -> None:
     """Remove temporary files for `path` of programs that were killed.
 
@@ -134,7 +139,7 @@ def write_json(path: Path, value: Any) -> None:
     written.
     """
     text = json_text(value, indent=2) + "\n"
-    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+    write_text(path, text)
 
 
 def check_regular(path: Path, failure: type[SpecdecError]) -> None:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -139,8 +140,15 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 def test_wrong_arguments_have_errors_of_the_package(translator: Translator, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="nix: not a folder"):
         Translator("nix")
-    with pytest.raises(UsageError, match="batch_size 0"):
-        Translator("en-de", batch_size=0)
+    wrong: dict[str, Any] = {"device": "gpu", "precision": "int4", "engine": "c", "threads": 0, "batch_size": 0}
+    for name, value in wrong.items():
+        with pytest.raises(UsageError, match=rf"^{name} must be .*, not {value!r}$"):
+            Translator("en-de", **{name: value})
+    for terms, empty in (({"": "Hund"}, "source"), ({"dog": " "}, "target")):
+        with pytest.raises(InputError, match=f"glossary, term .*: the {empty} is empty"):
+            Translator("en-de", glossary=terms)
+    with pytest.raises(TypeError, match="ignore: a sequence of words"):
+        Corrector(ignore="specdec")
     with pytest.raises(UsageError, match="nothing"):
         Translator("en-de", options=DecodingOptions(decoding="nothing"))
     with pytest.raises(UsageError, match="en-de translates, en to de, and cannot correct text; open it with Translator"):
@@ -155,6 +163,8 @@ def test_wrong_arguments_have_errors_of_the_package(translator: Translator, tmp_
         translator.document(b"a\n\xff", "lines")
     with pytest.raises(InputError, match=re.escape(str(tmp_path / "terms"))):
         Translator("en-de", glossary=[tmp_path / "terms"])
+    (tmp_path / "terms").write_text("dog\tDackel\n")
+    assert Translator("en-de", glossary=str(tmp_path / "terms")).translate("My dog is sleeping.") == "Mein Dackel schläft."
 
 
 def test_drafts_outlive_a_fork(tmp_path: Path) -> None:

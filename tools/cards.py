@@ -17,7 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from specdec_cli.benchmark.inputs import Gold, read_gold, score_correction
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 from specdec_cli.metrics.tokenised import detokenise
 from specdec_cli.text.corpus.parallel import apply_gold_edits, read_tsv
 from specdec_cli.text.io.lines import STDIO, read_text_lines
@@ -170,7 +170,7 @@ def examples(decoded: Sequence[Decoded]) -> str:
 def fill(card: Path, figures: str, drawn: str) -> None:
     """Replace the generated parts of a card by the Markdown texts `figures` and `drawn`."""
     text = regenerate(card.read_text(encoding="utf-8"), {"figures": lambda: figures, "examples": lambda: drawn})
-    write_atomically(card, lambda path: path.write_text(text, encoding="utf-8"))
+    write_text(card, text)
 
 
 _MEASURE: dict[str, Callable[[Path], tuple[str, list[Decoded]]]] = {

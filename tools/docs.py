@@ -15,7 +15,7 @@ from typing import get_type_hints
 
 from specdec_cli.corruption.corrupter import KINDS, CorruptionRecipe, ErrorCounts
 from specdec_cli.fields import in_words
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import PRESETS, TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
@@ -144,7 +144,7 @@ def write_pages() -> None:
 
 def _write(path: Path, text: str) -> None:
     if path.read_text(encoding="utf-8") != text:
-        write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+        write_text(path, text)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.benchmark.results import NOTHING, show
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 from tools.results import FOLDER, markdown
 
 _Parts = Mapping[str, Mapping[str, Any]]
@@ -36,7 +36,7 @@ def store(name: str, file: Path, folder: Path = FOLDER / "gpu") -> None:
         raise ValueError(f"{file}: not the results of a check of a GPU")
     lines = ",\n".join(f"{json.dumps(part)}: {json.dumps(found)}" for part, found in parts.items())
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / f"{name}.json", lambda partial: partial.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8"))
+    write_text(folder / f"{name}.json", f"{{\n{lines}\n}}\n")
 
 
 def gpu_checks(folder: Path = FOLDER / "gpu") -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from typer.main import get_group
 
 from specdec_cli.app import app
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 from specdec_cli.version import __version__
 
 _PROJECT = "Speculative decoding"
@@ -96,7 +96,7 @@ def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in man_pages().items():
-        write_atomically(folder / name, lambda partial, text=text: partial.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        write_text(folder / name, text)
 
 
 if __name__ == "__main__":

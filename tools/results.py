@@ -19,7 +19,7 @@ from typing import Any
 
 from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, show
 from specdec_cli.benchmark.tables import Table
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 from tools.pages import DOCS
 
 FOLDER = DOCS / "results"
@@ -77,7 +77,7 @@ def store(name: str, record: Mapping[str, Any]) -> None:
     rest, rows = {key: value for key, value in record.items() if key != "rows"}, record.get("rows", ())
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     text = json.dumps(rest, ensure_ascii=False)[:-1] + (f', "rows": [\n{lines}\n]' if "rows" in record else "") + "}\n"
-    write_atomically(FOLDER / f"{name}.json", lambda partial: partial.write_text(text, encoding="utf-8"))
+    write_text(FOLDER / f"{name}.json", text)
     load.cache_clear()
 
 
@@ -219,11 +219,9 @@ def row_name(row: _Row) -> str:
 
 
 def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
-    """The columns of a table by header: the block size if it was swept, metrics, and the columns of bench."""
-    drafted = any(len({row["settings"].get("block_size") for row in one.rows if row["decoding"] == "input-guided"}) > 1 for one in stored)
+    """The columns of a table by header: the beam size if it was swept, metrics, and the columns of bench."""
     searched = any(len({row["settings"].get("beam_size") for row in one.rows} - {None}) > 1 for one in stored)
     return {
-        **({"block size": lambda row: str(row["settings"].get("block_size", "")) or None} if drafted else {}),
         **({"beam size": lambda row: str(row["settings"].get("beam_size", "")) or None} if searched else {}),
         **{title: _written(metric, ",.2f") for metric, title in METRICS.items()},
         **{column.header: _written(column.key, column.spec) for column in COLUMNS if column.header and column.key not in _LEFT_OUT},

@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 
 _PAUSE, _REST = 1.2, 4.0
 """Seconds between two lines, and after the last line until the animation starts again."""
@@ -43,7 +43,7 @@ def picture(command: str) -> str:
 def main(path: Path, command: str) -> None:
     """Write the picture of `command` to `path`."""
     svg = picture(command)
-    write_atomically(path, lambda partial: partial.write_text(svg, encoding="utf-8"))
+    write_text(path, svg)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from typing import Any
 
 from specdec_cli.cluster.jobs import FailedLine, Output, Shard
 from specdec_cli.errors import InputError
-from specdec_cli.files import check_manifest, json_text, read_json, write_atomically, write_json
+from specdec_cli.files import check_manifest, json_text, read_json, write_atomically, write_json, write_text
 from specdec_cli.text.io.lines import STDIO
 from specdec_cli.text.io.writing import compressed
 
@@ -23,14 +23,14 @@ def write_failed(path: Path, failed: Sequence[FailedLine]) -> None:
         path.unlink(missing_ok=True)
         return
     text = "".join(json_text(_record(each)) + "\n" for each in failed)
-    write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8"))
+    write_text(path, text)
 
 
 def merge_failed(parts: Iterable[Path], path: Path) -> int:
     """Concatenate files of failed lines to `path`, which does not exist afterwards if there are no such lines; return their number."""
     texts = [part.read_text(encoding="utf-8") for part in parts if part.exists()]
     if texts:
-        write_atomically(path, lambda partial: partial.write_text("".join(texts), encoding="utf-8"))
+        write_text(path, "".join(texts))
     else:
         path.unlink(missing_ok=True)
     return sum(text.count("\n") for text in texts)
@@ -72,7 +72,7 @@ class ShardFolder:
     def write(self, shard: Shard, output: Output, failed: list[FailedLine]) -> None:
         """Store the output of a shard: the file of counts last, so that a shard with counts is complete."""
         text = "".join(output.texts)
-        write_atomically(self._path(shard.index, "out"), lambda unfinished: unfinished.write_text(text, encoding="utf-8", newline=""))
+        write_text(self._path(shard.index, "out"), text)
         write_failed(self._path(shard.index, "failed"), failed)
         write_json(self._path(shard.index, "json"), {"input": shard.digest(), "counts": dict(output.counts)})
 

@@ -146,7 +146,7 @@ def _show(
     """Write in the format of the file name `output`; without one, print."""
     from rich.console import Console
 
-    from specdec_cli.files import write_atomically, write_json
+    from specdec_cli.files import write_json, write_text
 
     if output is None:
         print_it(shown, Console())
@@ -154,7 +154,7 @@ def _show(
         write_json(output, shown.to_dict())
     else:
         text = to_html(shown) if output.suffix.lower() == ".html" else to_svg(shown)
-        write_atomically(output, lambda partial: partial.write_text(text, encoding="utf-8"))
+        write_text(output, text)
 
 
 def _corpus(bundle: "Bundle", file: Path, limit: int | None, rows: int) -> "Corpus":

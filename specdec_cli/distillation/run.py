@@ -12,7 +12,7 @@ from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, Translation, teacher_digest
 from specdec_cli.distillation.texts import Targets, sources_digest
 from specdec_cli.errors import InputError, counted
-from specdec_cli.files import MANIFEST, check_manifest, read_json, write_atomically, write_json
+from specdec_cli.files import MANIFEST, check_manifest, read_json, write_atomically, write_json, write_text
 from specdec_cli.text.checks import has_broken_characters
 
 # Characters that separate lines or columns of the output.
@@ -136,7 +136,7 @@ class Shards:
     def write(self, index: int, outputs: Iterable[str], counts: ShardCounts) -> None:
         """Write the files of shard `index`: first the lines `outputs`, then `counts`, so that a shard with counts is complete."""
         text = "".join(outputs)
-        write_atomically(self.path(index), lambda partial: partial.write_text(text, encoding="utf-8", newline="\n"))
+        write_text(self.path(index), text)
         write_json(self.path(index).with_suffix(".json"), vars(counts) | {"dropped": dict(sorted(counts.dropped.items()))})
 
     def merge(self, count: int) -> Path:

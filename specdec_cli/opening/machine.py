@@ -2,10 +2,12 @@
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Self
+from math import inf
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from specdec_cli.devices import DEFAULTS, found_device, free_memory, has_gpu
 from specdec_cli.errors import UsageError, counted
+from specdec_cli.fields import Between
 from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
@@ -28,12 +30,12 @@ class MachineOptions:
     - `offline`: the network is never used.
     """
 
-    batch_size: int | Literal["auto"] = "auto"
+    batch_size: Annotated[int, Between(1, inf)] | Literal["auto"] = "auto"
     memory: int | None = None
     device: Device = "auto"
     precision: Precision = "auto"
     engine: EngineName = "auto"
-    threads: int | None = None
+    threads: Annotated[int, Between(1, MOST_THREADS)] | None = None
     seed: int = 1
     offline: bool = False
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -128,18 +128,29 @@ def read_glossaries(paths: Iterable[Path]) -> list[Term]:
     """
     terms: dict[str, tuple[Term, str]] = {}
     for place, text in ((f"{path}, line {number}", text) for path in paths for number, text in read_listed(path)):
-        fields = [" ".join(field.split()) for field in text.split("\t")]
+        fields = text.split("\t")
         if len(fields) != 2:
             raise InputError(f"{place}: {counted(len(fields) - 1, 'tab')}, expected one between source and target")
-        if not all(_TOKEN.search(field) for field in fields):
-            raise InputError(f"{place}: the {'target' if fields[0] else 'source'} is empty")
-        if (longest := max(map(len, fields))) > _LONGEST:
-            raise InputError(f"{place}: a term of {longest} characters; the longest may have {_LONGEST}")
-        term = Term(*fields)
+        term = _term(fields, place)
         earlier, first = terms.setdefault(term.source, (term, place))
         if earlier != term:
             raise InputError(f"{place}: {term.source!r} is {earlier.target!r} in {first}, and {term.target!r} here")
     return [term for term, _ in terms.values()]
+
+
+def given_terms(glossary: Mapping[str, str]) -> list[Term]:
+    """The terms of a mapping from source to target. Raises InputError for an empty side and for a term that is too long."""
+    return [_term(pair, f"glossary, term {pair[0]!r}") for pair in glossary.items()]
+
+
+def _term(sides: Iterable[str], place: str) -> Term:
+    """The term with these sides, whose white space is single spaces; `place` begins the messages."""
+    source, target = (" ".join(side.split()) for side in sides)
+    if not (_TOKEN.search(source) and _TOKEN.search(target)):
+        raise InputError(f"{place}: the {'target' if source else 'source'} is empty")
+    if (longest := max(len(source), len(target))) > _LONGEST:
+        raise InputError(f"{place}: a term of {longest} characters; the longest may have {_LONGEST}")
+    return Term(source, target)
 
 
 def open_glossary(terms: Sequence[Term], order: str) -> Glossary:

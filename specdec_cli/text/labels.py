@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from specdec_cli.errors import InputError, ModelError
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 from specdec_cli.text.greetings import NAME, Greetings
 from specdec_cli.text.io.lines import read_listed
 
@@ -50,7 +50,7 @@ class Labels:
     def save(self, path: Path) -> None:
         """Write the labels to a file, atomically."""
         content = "".join(f"{label}\t{target}\n" for label, target in self._translations.items())
-        write_atomically(path, lambda partial: partial.write_text(content, encoding="utf-8", newline="\n"))
+        write_text(path, content)
 
     def find(self, text: str) -> str | None:
         """The translation of `text`, if it is a label. It may have more capitals than the label in the list: at the beginnings of words, or

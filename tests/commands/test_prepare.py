@@ -103,6 +103,8 @@ def test_only_chosen_domains_are_kept(tmp_path: Path, tsv: Path) -> None:
     pairs = list(read_tsv(tmp_path / "out" / "train.tsv"))
     assert pairs[0] == Pair("two", "zwei", "chat")
     assert len(pairs) == 151
+    more.write_text("one\teins\n")
+    assert "1 pair (line without a domain)" in run(tmp_path / "none", more, "--domain", "chat").stderr
 
 
 def test_held_out_pairs_are_dropped(tmp_path: Path, tsv: Path) -> None:

@@ -55,6 +55,11 @@ def test_forbidden_tokens_must_be_in_the_vocabulary(saved: Path, words: list[Any
         from_huggingface(folder)
 
 
+def test_an_empty_folder_is_no_model(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=rf"^{tmp_path}: no model; config.json and the weights .* are expected in this folder$"):
+        from_huggingface(tmp_path)
+
+
 def test_a_missing_id_is_named(saved: Path, tmp_path: Path) -> None:
     folder = changed(saved, tmp_path, "config.json", "eos_token_id", None)
     with pytest.raises(ModelError, match=r"config.json: eos_token_id is missing"):

@@ -109,7 +109,7 @@ def clean(pairs: Iterable[Pair], rules: CleaningRules, report: CleaningReport, h
     for pair in pairs:
         report.read += 1
         if rules.domains and not any(fnmatchcase(pair.domain, pattern) for pattern in rules.domains):
-            report.dropped["domain not chosen"] += 1
+            report.dropped["domain not chosen" if pair.domain else "line without a domain"] += 1
             continue
         pair = Pair(rewrite_source(pair.source), rewrite_target(pair.target), pair.domain)
         is_repaired = False

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from specdec_cli.english.formed import is_formed
 from specdec_cli.errors import InputError, ModelError
-from specdec_cli.files import check_regular, write_atomically
+from specdec_cli.files import check_regular, write_text
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
@@ -71,7 +71,7 @@ class Lexicon:
     def save(self, path: Path) -> None:
         """Write the words to a file, atomically."""
         content = "".join(f"{word}\n" for word in sorted(self.words))
-        write_atomically(path, lambda partial: partial.write_text(content, encoding="utf-8", newline="\n"))
+        write_text(path, content)
 
 
 def _words(path: Path) -> list[str]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Self
 
 from specdec_cli.errors import InputError
-from specdec_cli.files import write_atomically
+from specdec_cli.files import write_text
 from specdec_cli.text.io.lines import COMPRESSED, STDIO, read_listed
 
 MOST_WORDS, LONGEST_WORD = 50_000, 100
@@ -71,7 +71,7 @@ class WordList:
         self._words = _read(self.path) if self.path.exists() else ()
 
     def _write(self, text: str) -> None:
-        write_atomically(self.path, lambda partial: partial.write_text(text, encoding="utf-8", newline=""))
+        write_text(self.path, text)
         self._words = _read(self.path)
 
 

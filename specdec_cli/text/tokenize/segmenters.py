@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import tokenizers
 
 from specdec_cli.errors import ModelError
-from specdec_cli.files import check_regular, write_atomically
+from specdec_cli.files import check_regular, write_atomically, write_text
 from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece
 from specdec_cli.text.tokenize.tokenizer import BYTE_SPACE, SPACE
 
@@ -98,7 +98,7 @@ class TokenizersSegmenter:
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer's JSON file to `folder`, atomically."""
-        write_atomically(folder / self._name, lambda partial: partial.write_text(self._tokenizer.to_str(pretty=True), encoding="utf-8"))
+        write_text(folder / self._name, self._tokenizer.to_str(pretty=True))
 
 
 class MosesBpeSegmenter:
