@@ -38,9 +38,14 @@ class Lexicon:
         self._read = read
 
     @cached_property
+    def sorted_words(self) -> list[str]:
+        """The words, sorted. Raises ModelError if their file cannot be read."""
+        return sorted(self._read())
+
+    @cached_property
     def words(self) -> frozenset[str]:
         """The words. Raises ModelError if their file cannot be read."""
-        return frozenset(self._read())
+        return frozenset(self.sorted_words)
 
     @classmethod
     def of_file(cls, path: Path) -> "Lexicon":
@@ -70,7 +75,7 @@ class Lexicon:
 
     def save(self, path: Path) -> None:
         """Write the words to a file, atomically."""
-        content = "".join(f"{word}\n" for word in sorted(self.words))
+        content = "".join(f"{word}\n" for word in self.sorted_words)
         write_text(path, content)
 
 
@@ -141,7 +146,7 @@ class Speller:
         self._lexicon, self._ngrams, self._language = lexicon, ngrams, short_code(language)
         self._knows = lru_cache(2**16)(self._is_known)
         self._likely = lru_cache(2**10)(self._corrections)
-        self._skeletons = Skeletons(lambda: lexicon.words)
+        self._skeletons = Skeletons(lambda: lexicon.sorted_words)
 
     def edits(self, text: str) -> list[Edit]:
         """Corrections of misspelt and confused words of `text`, in order, with their scores.
