@@ -3,11 +3,14 @@
 Its last columns may go to a cache of keys and values instead of to y.
 """
 
+from functools import cache
+
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import input_tile, product_tile
+from specdec_cli.kernels.tiles import FEW_ROWS, MANY_NORMALISED, MANY_ROWS, ProductTile, input_tile, product_tile
 from specdec_cli.model.config import Activation
 
 
@@ -85,13 +88,15 @@ def linear(
     store: Tensor | None = None,
     positions: Tensor | None = None,
     kept: int | None = None,
+    tile: ProductTile | None = None,
 ) -> Tensor:
     """Outputs (B, Q, N) of contiguous `x` (B, Q, K), with the weights (N, K) and the bias of `layer`.
 
     `norm` is applied to `x` first, `activation` to the product; `residual` (B, Q, N) is added last.
 
     With `store` (B, S, 2, H, D) and `positions` (B, Q), only the first `kept` columns are returned, (B, Q, `kept`). The others, keys and
-    values (2, H, D), are written to `store` at the positions, in place; its last three dimensions must be contiguous.
+    values (2, H, D), are written to `store` at the positions, in place; its last three dimensions must be contiguous. Without `tile`, the
+    number of rows decides.
     """
     (rows, queries, width), columns = x.shape, layer.weight.shape[0]
     kept = columns if kept is None else kept
@@ -99,7 +104,7 @@ def linear(
     gain, shift, epsilon = (None, None, 0.0) if norm is None else (norm.weight, norm.bias, norm.eps)
     positions = None if positions is None else positions.expand(rows, queries).contiguous()
     strides = (0, 0) if store is None else store.stride()[:2]
-    tile = product_tile(rows * queries, x, normalised=norm is not None)
+    tile = tile or product_tile(rows * queries, x, normalised=norm is not None)
     _linear[(triton.cdiv(rows * queries, tile.rows), triton.cdiv(columns, tile.columns))](
         *(x, layer.weight, layer.bias, gain, shift, residual, output, store, positions, rows * queries, queries, *strides, epsilon),
         WIDTH=width,
@@ -113,3 +118,22 @@ def linear(
         num_warps=tile.warps,
     )
     return x.new_empty(rows, queries, 0) if output is None else output
+
+
+@cache
+@torch.no_grad()
+def large_tiles_agree(device: torch.device, dtype: torch.dtype, rows: int = 1024, width: int = 512) -> bool:
+    """Whether products with the larger tiles have the bits of those with the smallest ones on `device`, where tensor cores may add up the
+    products of large tiles in another order. False if they fail. The first call compiles and runs each of them, with `width` inputs.
+    """
+    draw = torch.Generator().manual_seed(1)
+    x, weight = (torch.randn(rows, width, generator=draw).to(device, dtype) for _ in range(2))
+    layer = nn.utils.skip_init(nn.Linear, width, rows, bias=False, device=device, dtype=dtype)  # it draws no weights
+    layer.weight.copy_(weight)
+    try:
+        return all(
+            torch.equal(*(linear(x[:, None], layer, norm=norm, tile=tile) for tile in (FEW_ROWS, large)))
+            for norm, large in ((None, MANY_ROWS), (nn.LayerNorm(width, device=device, dtype=dtype), MANY_NORMALISED))
+        )
+    except Exception:  # whatever a compiler or a driver raises, the smallest tiles may still compute
+        return False

@@ -1,8 +1,8 @@
 """Sizes of tiles. Those of a sum depend on the widths of a model only, never on the number of rows, so that they fix its order.
 
 No kernel is tuned or specialised for a number of rows, queries or positions. Only a product of many rows has larger tiles: each row's
-products are still added up in the same order, from the first input to the last, and the check of the first use on a card compares the
-bits (see opening/gpu.py).
+products are still added up in the same order, from the first input to the last. They are used only on cards on which a comparison of bits
+shows that (`large_tiles_agree` in kernels/linear.py).
 """
 
 from dataclasses import dataclass
@@ -62,8 +62,14 @@ def product_tile(count: int, like: torch.Tensor, *, normalised: bool) -> Product
 
 
 def allows_large(like: torch.Tensor) -> bool:
-    """Whether larger tiles of the type and on the device of `like` fit into shared memory."""
-    return like.element_size() == 2 and _has_wide_memory(like.device)
+    """Whether larger tiles of the type and on the device of `like` fit into shared memory, and give the bits of the smallest ones."""
+    if like.element_size() != 2 or not _has_wide_memory(like.device):
+        return False
+    if like.device.type != "cuda":
+        return True
+    from specdec_cli.kernels.linear import large_tiles_agree
+
+    return large_tiles_agree(like.device, like.dtype)
 
 
 def input_tile(width: int, like: torch.Tensor) -> int:

@@ -7,6 +7,8 @@ import torch
 from torch import Tensor, nn
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
+from specdec_cli.kernels import linear as linear_module
+from specdec_cli.kernels import tiles
 from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
@@ -62,6 +64,31 @@ def test_a_row_has_the_same_bits_in_any_company(shape: tuple[int, int], dtype: t
         assert torch.equal(run(slice(row, row + 1), slice(None))[0], everything[row])
         for query in (0, 4):
             assert torch.equal(run(slice(row, row + 1), slice(query, query + 1))[0, 0], everything[row, query])
+
+
+@pytest.mark.parametrize("normalised", [False, True])
+def test_a_row_has_the_same_bits_in_larger_tiles(normalised: bool) -> None:
+    layer, before = nn.Linear(80, 70).half(), layer_norm(80, torch.float16) if normalised else None
+    x = torch.randn(tiles.MANY + 9, 1, 80).half()
+    many = linear(x, layer, norm=before)
+    for row in (0, 15, 16, 63, 64, tiles.MANY + 8):
+        assert torch.equal(linear(x[row : row + 1], layer, norm=before)[0], many[row])
+
+
+def test_larger_tiles_are_used_where_they_give_the_bits_of_the_smallest_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    agree, narrow, cpu = linear_module.large_tiles_agree.__wrapped__, tiles.input_tile, torch.device("cpu")
+    before = torch.get_rng_state()
+    assert agree(cpu, torch.float16, 80, 64)
+    assert torch.equal(torch.get_rng_state(), before)
+    widths = iter([64, 16])  # another order of sums in the larger tile
+    monkeypatch.setattr(linear_module, "input_tile", lambda width, like: next(widths, narrow(width, like)))
+    assert not agree(cpu, torch.float32, 80, 64)
+
+    def fail(*_: object) -> int:
+        raise RuntimeError("out of resource: shared memory")
+
+    monkeypatch.setattr(linear_module, "input_tile", fail)
+    assert not agree(cpu, torch.float16, 80, 64)
 
 
 @pytest.mark.parametrize("kept", [48, 0])

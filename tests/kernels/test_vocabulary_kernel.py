@@ -44,6 +44,8 @@ def test_a_state_has_the_same_bits_in_any_company() -> None:
         assert alone.logits is not None and alone.totals is not None
         assert torch.equal(alone.ids[0], everything.ids[row]) and torch.equal(alone.values[0], everything.values[row])
         assert torch.equal(alone.logits[0], everything.logits[row]) and torch.equal(alone.totals[0], everything.totals[row])
+    larger = best_tokens(states, output, best=3, logits=True)  # in tiles of more rows, which sums of exponentials do not have
+    assert larger.logits is not None and torch.equal(larger.logits, everything.logits) and torch.equal(larger.ids, everything.ids)
 
 
 def test_of_equal_logits_the_smaller_id_is_first() -> None:
