@@ -14,22 +14,16 @@ from specdec_cli.model.layers import Vocabulary
 from specdec_cli.model.slot_link import SlotLink
 
 STEP = 128
-"""Numbers of a row that the walk adds up at a time."""
+"""Numbers of a row that are added up at a time, at most."""
+WEIGHTS = 2**16
+"""The most recurrent weights that the walk reads at a time: more do not fit into the registers of its 16 warps."""
 
 
 @triton.jit
 def _weigh(
-    states,
-    candidates,
-    shift,
-    vocabulary,
-    bias,
-    scores,
-    WIDTH: tl.constexpr,
-    CANDIDATES: tl.constexpr,
-    BLOCK: tl.constexpr,
-    STEP: tl.constexpr,
-):
+    states, candidates, shift, vocabulary, bias, scores,
+    WIDTH: tl.constexpr, CANDIDATES: tl.constexpr, BLOCK: tl.constexpr, STEP: tl.constexpr,
+):  # fmt: skip
     """One program a slot: what its state and the shift of the link give to the score of each candidate."""
     here = tl.program_id(0).to(tl.int64)
     choices, part = tl.arange(0, BLOCK), tl.arange(0, STEP)
@@ -52,8 +46,7 @@ def _weigh(
 @triton.jit(do_not_specialize=["slots"])
 def _walk(
     narrow, scores, candidates, last, table, outputs, recurrent, hidden_units, draft, slots,
-    RANK: tl.constexpr, CANDIDATES: tl.constexpr,
-    BLOCK_RANK: tl.constexpr, BLOCK_CANDIDATES: tl.constexpr, STEP: tl.constexpr,
+    RANK: tl.constexpr, CANDIDATES: tl.constexpr, BLOCK_RANK: tl.constexpr, BLOCK_CANDIDATES: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
     """One program a row. It adds up the units of the link STEP at a time, from the first to the last."""
     row = tl.program_id(0).to(tl.int64)
@@ -119,7 +112,7 @@ def choose(
     units = torch.cat([narrow[:, :1] + tables.inputs[last][:, None], narrow[:, 1:] + link.unknown], dim=1).relu()
     linked = linear(units, link.output, residual=states)
     best = best_tokens(linked.view(-1, width), vocabulary.output, best=candidates, shortlist=shortlist).ids
-    block = power_of_two(candidates)
+    block, block_rank = power_of_two(candidates), power_of_two(rank)
     scores = torch.empty(rows * slots, candidates, dtype=torch.float32, device=states.device)
     _weigh[(rows * slots,)](
         *(states, best, link.output.bias, vocabulary.output.weight, vocabulary.output.bias, scores),
@@ -135,9 +128,9 @@ def choose(
         *(narrow, scores, best, last.contiguous(), tables.inputs, tables.outputs, recurrent, hidden, draft, slots),
         RANK=rank,
         CANDIDATES=candidates,
-        BLOCK_RANK=power_of_two(rank),
+        BLOCK_RANK=block_rank,
         BLOCK_CANDIDATES=block,
-        STEP=min(STEP, power_of_two(rank)),
+        STEP=min(STEP, block_rank, WEIGHTS // block_rank),
         num_warps=16,
     )
     return draft

@@ -15,7 +15,7 @@ DESCRIPTION = "Triton kernels"
 WIDEST_HEAD = 128
 LARGEST_VOCABULARY = 2**18
 WIDEST_LINK = 2**12
-"""The most units of a link: the walk reads STEP weights of each at once, and Triton has no tiles of more than 2**20 numbers."""
+"""The most units of a link: the walk reads the weights of all candidates of a slot at once, and larger tiles take minutes to compile."""
 MOST_BEST = 16
 """The largest number of best tokens that `judge` finds at each position. Each token more is one more search in every tile of logits."""
 TYPES = (torch.float32, torch.float16, torch.bfloat16)

@@ -27,14 +27,16 @@ from specdec_cli.kernels import network, support, tiles
 from specdec_cli.kernels.attention import attend
 from specdec_cli.kernels.drafter import TritonDrafter
 from specdec_cli.kernels.linear import linear
+from specdec_cli.kernels.link import choose, link_tables
 from specdec_cli.kernels.network import TritonNetwork
 from specdec_cli.kernels.norm import norm
 from specdec_cli.kernels.vocabulary import best_tokens
+from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import imitated
 from tests.fakes import VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
 
-SHARED_MEMORY = {75: 64 << 10, 80: 163 << 10, 86: 99 << 10, 90: 227 << 10, 120: 99 << 10}
+SHARED_MEMORY = {75: 64 << 10, 80: 163 << 10, 86: 99 << 10, 90: 227 << 10, 100: 227 << 10, 120: 99 << 10}
 """Bytes of shared memory that a kernel may have, by compute capability."""
 BURSTS = 2
 """Bursts of a decoding: the graphs of the later ones have the same kernels."""
@@ -117,7 +119,7 @@ def play_rounds() -> None:
 
 
 def launch_large() -> None:
-    """Launch kernels with the widest heads and rows, the largest vocabulary, and tiles of many rows."""
+    """Launch kernels with the widest heads, rows and slot link, the largest vocabulary, and tiles of many rows."""
     for kind in (torch.float16, torch.bfloat16, torch.float32):
         wide, normed = nn.Linear(1024, 2048).to(kind), nn.LayerNorm(1024).to(kind)
         for rows in (1, tiles.MANY + 1):
@@ -130,6 +132,9 @@ def launch_large() -> None:
         for head in (80, 128):
             attend(torch.ones(2, 5, 2 * head, dtype=kind), torch.ones(2, 64, 2, 2, head, dtype=kind), torch.ones(2, 5, dtype=torch.long))
         norm(torch.ones(2, tiles.WIDEST_ROW, dtype=kind), nn.LayerNorm(tiles.WIDEST_ROW).to(kind))
+        model = tiny_transformer().to(kind)
+        link, tokens = SlotLink(model.config.width, support.WIDEST_LINK, recurrent=True).to(kind), torch.ones(2, dtype=torch.long)
+        choose(torch.ones(2, 3, model.config.width, dtype=kind), tokens, link, model, link_tables(link, model), 16)
 
 
 def main(capability: int) -> None:

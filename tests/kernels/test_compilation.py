@@ -1,4 +1,4 @@
-"""All kernels compile for cards of five compute capabilities, and none needs more shared memory than they have."""
+"""All kernels compile for cards of six compute capabilities, and none needs more shared memory than they have."""
 
 import json
 import os
