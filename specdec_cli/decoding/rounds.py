@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from specdec_cli.decoding import graphs
 from specdec_cli.decoding.accept import accept, cut_at_end
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
-from specdec_cli.decoding.options import Decoding, Sampled
+from specdec_cli.decoding.options import Decoding, Rule, Sampled
 from specdec_cli.decoding.sampling import perturbed
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.state import Accepted, Batch, Draft, State, Verdict
@@ -178,14 +179,18 @@ class DraftAndVerify(_Drafted):
 
     def _verdict(self, state: State, draft: Draft) -> Verdict:
         """The tokens that the rule accepts after one pass over the last accepted token and the draft (B, k)."""
-        if self._by_network:
-            return self._verifier.judge(state, draft, self._decoding.acceptance, with_scores=self.with_scores)
-        rule, choices, scores = self._decoding.acceptance, self._verifier.network.choices, self._verifier.score(state, draft)
-        logits = perturbed(scores.logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else scores.logits
-        accepted = accept(draft, logits, rule, choices)
-        counts, ended = cut_at_end(self._verifier.config.eos, state, accepted.ids, accepted.counts)
-        log_probabilities = choices.log_probabilities(scores.logits, accepted.ids) if self.with_scores else None
-        return Verdict(replace(accepted, counts=counts), ended, scores.states, log_probabilities)
+        judge = self._verifier.judge if self._by_network else partial(judge_by_operators, self._verifier)
+        return judge(state, draft, self._decoding.acceptance, with_scores=self.with_scores)
+
+
+def judge_by_operators(verifier: Verifier, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
+    """What `Verifier.judge` returns, computed from all logits, for any rule and under any constraints."""
+    choices, scores = verifier.network.choices, verifier.score(state, draft)
+    logits = perturbed(scores.logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else scores.logits
+    accepted = accept(draft, logits, rule, choices)
+    counts, ended = cut_at_end(verifier.config.eos, state, accepted.ids, accepted.counts)
+    log_probabilities = choices.log_probabilities(scores.logits, accepted.ids) if with_scores else None
+    return Verdict(replace(accepted, counts=counts), ended, scores.states, log_probabilities)
 
 
 class DraftAlone(_Drafted):

@@ -2,9 +2,11 @@
 
 import traceback
 import warnings
+from array import array
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,12 +17,15 @@ from specdec_cli.decoding.costs import made_up_sources
 from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.loop import decode_by_search, decode_with
-from specdec_cli.decoding.options import BeamSearch, Decoding
+from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, FixedPoint, Margin, Rule, Sampled, Tolerant
+from specdec_cli.decoding.rounds import judge_by_operators
 from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.kernels.support import supported, why_not
 from specdec_cli.kernels.tiles import MANY
 from specdec_cli.measurement_cache import CachedMeasurement
+from specdec_cli.model.cache import steps
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.model.network import TorchNetwork
 
@@ -33,6 +38,8 @@ Means = Literal["kernels", "operators", "eager"]
 """Triton kernels and PyTorch's operators in captured rounds, and operators that the host launches one by one."""
 ROWS, TOKENS, BEAM = 5, 12, 4
 """Rows of the check, tokens that it decodes of each, and hypotheses of its beam searches."""
+RULES: Sequence[Rule] = (Exact(), FixedPoint(), Tolerant(3, 1.0), Margin(0.4), Sampled())
+"""Rules of acceptance that the check compares."""
 CLOSE = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
 """Largest difference of states of kernels and operators, as a share of the largest state."""
 
@@ -159,6 +166,8 @@ def why_not_kernels(bundle: "Bundle") -> str | None:
         return f"states of kernels differ from those of operators by {share:.0e}"
     if not _same_bits(kernels, state.source, target):
         return "the bits of a row depend on the other rows of its batch, or on its draft"
+    if (rule := _judged_otherwise(kernels, entries.to(verifier.device))) is not None:
+        return f"kernels accept other tokens than operators by the rule {rule}"
     alone = [_outputs(verifier, sentences[row : row + 1], 1)[row] for row in range(ROWS)]
     if _outputs(verifier, sentences, ROWS) != dict(enumerate(alone)):
         return "sentences in a batch have other tokens than alone"
@@ -172,15 +181,37 @@ def why_not_kernels(bundle: "Bundle") -> str | None:
     return None
 
 
+def _judged_otherwise(kernels: "Network", entries: Tensor) -> Rule | None:
+    """The first of RULES by which kernels accept other tokens than operators do given the logits of the kernels, or give these tokens other
+    log probabilities, with a limit of copies; None if there is none. Drafts of the sentences `entries` begin with the best token.
+    """
+    sizes = kernels.config.vocabulary_size, kernels.config.source_size
+    target, source = (array("i", range(size)).tobytes() for size in sizes)
+    verifier = Verifier(kernels, None, Constraints(most_copies=1, forms=(target, source)))
+    state = verifier.start(entries)
+    best = verifier.score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0].topk(3).indices
+    draft = Draft(best[:, [0, 0, 1, 2]], torch.full_like(state.lengths, 4))
+    for rule in RULES:
+        found, expected = (judge(state, draft, rule, with_scores=True) for judge in (verifier.judge, partial(judge_by_operators, verifier)))
+        counts = expected.accepted.counts
+        inside = steps(5, counts.device) < counts[:, None]
+        assert found.log_probabilities is not None and expected.log_probabilities is not None
+        same = torch.equal(found.accepted.counts, counts) and torch.equal(found.ended, expected.ended)
+        same = same and torch.equal(found.accepted.ids[inside], expected.accepted.ids[inside])
+        if not same or not torch.allclose(found.log_probabilities[inside], expected.log_probabilities[inside], rtol=1e-3, atol=1e-3):
+            return rule
+    return None
+
+
 def _same_bits(network: "Network", source: Tensor, target: Tensor) -> bool:
-    """Whether the states and logits of each row of `target` ids (B, T) are the same alone, token by token, and in one pass over so many
-    rows that products have their larger tiles.
+    """Whether the states and logits of each row of `target` ids (B, T) are the same alone, token by token and without padding of its
+    `source` ids (B, S), and in one pass over so many rows that products have their larger tiles.
     """
     copies = MANY // target.numel() + 1
     many = network.teach(network.encode(source.repeat(copies, 1)), target.repeat(copies, 1))
     together, logits = many[: len(source)], network.project(many)[: len(source)]
     for row in range(len(source)):
-        memory = network.encode(source[row : row + 1])
+        memory = network.encode(source[row : row + 1, : int((source[row] != network.config.padding).sum())])
         cache = network.new_cache(memory, target.shape[1] + 3)
         for place in range(target.shape[1]):
             positions = target.new_full((1, 1), place)

@@ -2,21 +2,43 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
 from specdec_cli.benchmark import check_gpu
 from specdec_cli.benchmark.check_gpu import Check
 from specdec_cli.decoding import graph_player
 from specdec_cli.decoding.graphs import Graphs
+from specdec_cli.decoding.options import Exact, Margin
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels import network as network_module
+from specdec_cli.kernels.network import TritonNetwork
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.opening import gpu
 from tests.decoding.imitation import ImitatedCapture
 from tests.fakes import tiny_drafter, tiny_transformer
 
 pytestmark = pytest.mark.usefixtures("whole_layers")
+
+
+@pytest.mark.parametrize("broken", [None, "accept", "with_margin", "forbidden"])
+def test_rules_of_acceptance_are_compared(broken: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = TritonNetwork(tiny_transformer(decoder_layers=1))
+    verifier = Verifier(network)
+    entries = verifier.entries(range(2), [[5, 6, 7, 3], [8, 9, 3]])
+    made = {name: getattr(network_module, name) for name in ("accept", "with_margin", "forbidden")}
+    changes: dict[str, Any] = {
+        "accept": lambda draft, best, *rest, **options: made["accept"](draft, best.flip(0), *rest, **options),
+        "with_margin": lambda draft, *_: torch.nn.functional.pad(draft.ids, (0, 1)),
+        "forbidden": lambda *given: made["forbidden"](*given) * 0,
+    }
+    if broken is not None:
+        monkeypatch.setattr(network_module, broken, changes[broken])
+    found = gpu._judged_otherwise(network, entries)
+    assert found == {None: None, "accept": Exact(), "with_margin": Margin(0.4), "forbidden": Exact()}[broken]
 
 
 class Imitated(Check):

@@ -15,7 +15,7 @@ from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.drafters.suffix import Lookup
 from specdec_cli.decoding.loop import decode_by_search, decode_with
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, FixedPoint, Margin, Sampled, Tolerant
-from specdec_cli.decoding.rounds import DraftAndVerify
+from specdec_cli.decoding.rounds import DraftAndVerify, judge_by_operators
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
@@ -141,10 +141,8 @@ def test_a_verdict_of_kernels_is_that_of_the_operators_on_all_logits(monkeypatch
         monkeypatch.setattr(network, "decode", lambda *_, states=states: states)  # a pass takes the interpreter a second
         for rule in chosen:
             assert verifier.judges(rule)
-            found = DraftAndVerify(verifier, NoDrafter(), Decoding(acceptance=rule, with_scores=True))._verdict(state, draft)
-            with monkeypatch.context() as patched:
-                patched.setattr(TritonNetwork, "can_judge", lambda *_: False)
-                expected = DraftAndVerify(verifier, NoDrafter(), Decoding(acceptance=rule, with_scores=True))._verdict(state, draft)
+            found = verifier.judge(state, draft, rule, with_scores=True)
+            expected = judge_by_operators(verifier, state, draft, rule, with_scores=True)
             counts = expected.accepted.counts
             for name in ("ids", "counts", "bifurcation", "predictions", "drafted"):
                 assert torch.equal(getattr(found.accepted, name), getattr(expected.accepted, name)), name
