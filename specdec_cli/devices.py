@@ -46,11 +46,13 @@ def found_device(device: str) -> str:
 
 
 def free_memory(device: str) -> int:
-    """Free memory of the device "cpu" or "cuda" in bytes; 0 if that is unknown."""
+    """Free memory of the device "cpu" or "cuda" in bytes, with what PyTorch keeps of a GPU's for later tensors; 0 if that is unknown."""
     if device == "cuda":
         import torch
 
-        return int(torch.cuda.mem_get_info()[0]) if torch.cuda.is_available() else 0
+        if not torch.cuda.is_available():
+            return 0
+        return int(torch.cuda.mem_get_info()[0]) + torch.cuda.memory_reserved() - torch.cuda.memory_allocated()
     described = Path("/proc/meminfo")
     lines = described.read_text().splitlines() if described.exists() else []
     return int(next((line.split()[1] for line in lines if line.startswith("MemAvailable:")), "0")) * 2**10

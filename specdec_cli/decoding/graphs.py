@@ -3,7 +3,7 @@
 import gc
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
@@ -18,8 +18,8 @@ R = TypeVar("R")
 
 MOST_FORMS = 24
 """Largest number of Buffers that are kept while no decoding uses them."""
-MOST_BYTES = 4 << 30
-"""Largest size in bytes of the Buffers that are kept while no decoding uses them."""
+MOST_BYTES, KEPT_SHARE = 4 << 30, 16
+"""Largest size in bytes of the Buffers that are kept while no decoding uses them, and of what part of the GPU's memory: a sixteenth."""
 
 
 def can_branch(device: torch.device) -> bool:
@@ -52,6 +52,10 @@ class Capture(Protocol):
     def event(self) -> Event:
         """The point behind all work that was given to the device so far."""
 
+    @property
+    def memory(self) -> int:
+        """The bytes of the device's memory."""
+
 
 class CudaCapture:
     """Captures CUDA graphs, which all share one memory pool.
@@ -82,8 +86,11 @@ class CudaCapture:
                 graph.capture_begin(pool=None if self._first is None else self._first.pool(), capture_error_mode="thread_local")
                 try:
                     compute()
-                finally:
-                    graph.capture_end()
+                except BaseException:
+                    with suppress(RuntimeError):  # the capture is invalid, which would hide the reason
+                        graph.capture_end()
+                    raise
+                graph.capture_end()
             self._first = self._first or graph
         return graph.replay
 
@@ -97,6 +104,10 @@ class CudaCapture:
         event = torch.cuda.Event()  # type: ignore[no-untyped-call]
         event.record()
         return event
+
+    @property
+    def memory(self) -> int:
+        return int(torch.cuda.get_device_properties(self._stream.device).total_memory)
 
 
 @contextmanager
@@ -196,7 +207,8 @@ class Graphs:
         return found
 
     def give_back(self, form: Hashable, buffers: Buffers[Any]) -> None:
-        """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or MOST_BYTES.
+        """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or if they are larger
+        than MOST_BYTES or their share of the device's memory.
 
         Nothing is freed before the device has done its work: the last burst of a player may still write to its boards.
         """
@@ -208,8 +220,8 @@ class Graphs:
                 self._free.popitem(last=False)
 
     def _are_too_many(self) -> bool:
-        kept = len(self._free)
-        return kept > MOST_FORMS or (kept > 1 and sum(each.bytes for each in self._free.values()) > MOST_BYTES)
+        kept, most = len(self._free), min(MOST_BYTES, self.capture.memory // KEPT_SHARE)
+        return kept > MOST_FORMS or (kept > 1 and sum(each.bytes for each in self._free.values()) > most)
 
     def __len__(self) -> int:
         return len(self._free)

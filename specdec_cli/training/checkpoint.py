@@ -177,5 +177,7 @@ def _adam(module: nn.Module, settings: OptimizerSettings) -> torch.optim.AdamW:
 
 
 def _arguments(settings: OptimizerSettings) -> dict[str, Any]:
-    """The keyword arguments of AdamW that stay the same for the whole run; the learning rate does not."""
-    return {"betas": settings.betas, "eps": settings.epsilon, "weight_decay": settings.weight_decay}
+    """The keyword arguments of AdamW that are the same at each start of a run; the learning rate is not. Only an update that is captured as
+    a graph is "capturable".
+    """
+    return {"betas": settings.betas, "eps": settings.epsilon, "weight_decay": settings.weight_decay, "capturable": False}

@@ -124,6 +124,7 @@ class ImitatedCapture:
     calls: bool = False
     graphs: list[Recorder] = field(default_factory=list)
     count: int = 0
+    memory: int = 1 << 40
 
     def warm_up(self, compute: Callable[[], None]) -> None:
         """Run the computation."""

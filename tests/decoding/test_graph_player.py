@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 from unittest import mock
@@ -148,6 +149,33 @@ def test_buffers_are_freed_after_the_work_that_writes_to_them() -> None:
         kept.give_back("b", kept.take("b", lambda: [torch.zeros(1)]))
     assert freed == [False]
     assert first() is None
+
+
+def test_fewer_buffers_are_kept_on_a_small_card() -> None:
+    kept = graphs.Graphs(ImitatedCapture(memory=graphs.KEPT_SHARE * 100))
+    for name, numbers in (("a", 10), ("b", 10), ("c", 10), ("d", 30)):  # of 4 bytes
+        kept.give_back(name, graphs.Buffers([torch.zeros(numbers)], kept.capture, kept.counts))
+        assert len(kept) == {"a": 1, "b": 2, "c": 2, "d": 1}[name]
+
+
+def test_a_failed_capture_tells_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The end of an invalid capture is an error of its own, which is not told."""
+    monkeypatch.setattr(torch.cuda, "Stream", mock.MagicMock)
+    monkeypatch.setattr(torch.cuda, "current_stream", mock.MagicMock)
+    monkeypatch.setattr(torch.cuda, "stream", lambda _: nullcontext())
+    made = mock.MagicMock()
+    made.capture_end.side_effect = RuntimeError("the operation failed during a capture")
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", lambda: made)
+    capture = graphs.CudaCapture()
+
+    def compute() -> None:
+        raise ValueError("a value was read")
+
+    with pytest.raises(ValueError, match="a value was read"):
+        capture.capture(compute)
+    made.capture_end.assert_called_once_with()
+    with pytest.raises(RuntimeError, match="failed during a capture"):
+        capture.capture(lambda: None)
 
 
 @pytest.mark.parametrize("rows", [1, 12])
