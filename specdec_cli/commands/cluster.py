@@ -17,17 +17,17 @@ from rich.table import Table
 
 from specdec_cli.cluster.folder import DEAD_LETTERS, ShardFolder, merge_failed, write_failed
 from specdec_cli.cluster.inputs import Inputs, find_inputs
-from specdec_cli.cluster.jobs import LINES, TOKENS, FailedLine, Job, LineFunction, Output, Shard, cut_shards
+from specdec_cli.cluster.jobs import TOKENS, FailedLine, Job, LineFunction, Output, Shard, cut_shards
 from specdec_cli.cluster.pool import Pool, WorkerShape
 from specdec_cli.cluster.run import Progress, Run, Store
 from specdec_cli.cluster.session import LOCAL, ray_session, require_ray
 from specdec_cli.commands.lines import LineCommand, Stream
 from specdec_cli.commands.options import ClusterOptions, OptionGroup, ShardOptions, TextOptions
 from specdec_cli.commands.reports import duration, print_table, teller
-from specdec_cli.corruption.run import Plan, Tally, corrupt_chunk, text_column
+from specdec_cli.corruption.run import Plan, corrupt_chunk, text_column
 from specdec_cli.corruption.spelling import misspellings
 from specdec_cli.distillation.bundle_teachers import open_teacher
-from specdec_cli.distillation.run import DistillationPlan, ShardCounts, Shards, Summary, distill_lines, finish
+from specdec_cli.distillation.run import DROPPED, DistillationPlan, Shards, Summary, distill_lines, finish
 from specdec_cli.distillation.teachers import as_ctranslate2, teacher_digest
 from specdec_cli.errors import InputError, SpecdecError, UsageError, counted
 from specdec_cli.files import cache_folder, check_target, locked, make_folder
@@ -339,9 +339,6 @@ def _described(value: str) -> str:
     return value if len(value) <= _LONGEST else f"sha256 {sha256(value.encode()).hexdigest()}"
 
 
-_ERRORS = "errors: "
-
-
 @dataclass(frozen=True)
 class CorruptJob:
     """A Job that corrupts lines: column `column` (from 1; None: the last one) of lines with tabs."""
@@ -362,25 +359,20 @@ class CorruptJob:
     def _run(self, lines: Sequence[Line], first: int) -> Output:
         chunk = corrupt_chunk(self.plan, first, [text_column(line, self.column) for line in lines])
         texts = tuple("".join(f"{corrupted}\t{clean}\n" for corrupted, clean in pairs) for pairs in chunk.by_line)
-        tally = chunk.tally
-        counts = Counter({"blank": tally.blank, "pairs": tally.pairs, "clean": tally.clean, "words": tally.words})
-        return Output(texts, counts + Counter({f"{_ERRORS}{kind}": number for kind, number in tally.errors.items()}))
+        return Output(texts, chunk.counts)
 
 
 def corrupt_on_cluster(
     plan: Plan, column: int | None, files: Sequence[Path], output: Path | None, cluster: ShardOptions, *, quiet: bool
-) -> Tally:
+) -> Counter[str]:
     """Corrupt `files` on a cluster, write the file `output`, and return the counts. Raises UsageError without an output file."""
     inputs = find_inputs(files)
     settings = {"shard_lines": cluster.shard_lines, "command": "corrupt", "column": column} | asdict(plan)
     shards, workers = cut_shards(inputs.read(), cluster.shard_lines), Workers(cluster, quiet=quiet)
-    counts = write_shards(inputs, shards, lambda _: CorruptJob(plan, column), settings, Destination.of(output), workers)
-    errors = Counter({name.removeprefix(_ERRORS): number for name, number in counts.items() if name.startswith(_ERRORS)})
-    return Tally(counts[LINES], counts["blank"], counts["pairs"], counts["clean"], counts["words"], errors)
+    return write_shards(inputs, shards, lambda _: CorruptJob(plan, column), settings, Destination.of(output), workers)
 
 
-FAILED = "failed on every try"
-_DROPPED = "dropped: "
+FAILED = f"{DROPPED}failed on every try"
 
 
 @dataclass(frozen=True)
@@ -402,8 +394,7 @@ class DistillJob:
 
             def run(lines: Sequence[Line], _: int) -> Output:
                 texts, counts = distill_lines([line.text for line in lines], teacher, self.plan)
-                numbers = {f"{_DROPPED}{reason}": number for reason, number in counts.dropped.items()}
-                return Output(tuple(texts), Counter({TOKENS: counts.tokens, "kept": counts.kept} | numbers))
+                return Output(tuple(texts), counts)
 
             yield run
 
@@ -424,11 +415,9 @@ class DistillStore:
 
     def write(self, shard: Shard, output: Output, failed: list[FailedLine]) -> None:
         """Store the pairs of a shard, its dead letters, and its counts, which are written last."""
-        dropped = Counter({name.removeprefix(_DROPPED): n for name, n in output.counts.items() if name.startswith(_DROPPED)})
-        if failed:
-            dropped[FAILED] = len(failed)
+        counts = output.counts + Counter({FAILED: len(failed)})
+        counts["sources"] = len(shard.lines)
         write_failed(self.failed(shard.index), failed)
-        counts = ShardCounts(len(shard.lines), output.counts["kept"], output.counts[TOKENS], dropped)
         self.shards.write(shard.index, output.texts, counts)
 
     def failed(self, index: int) -> Path:

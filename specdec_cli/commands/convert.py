@@ -120,7 +120,6 @@ def convert(
     to bundles, tokenizers included. A bundle is converted to a CTranslate2 folder. A failed conversion leaves no files.
     """
     from converters.conversion import ConversionOptions
-    from specdec_cli.commands.convert import proof_sentence, snippet, translated_by_bundle, translated_by_ctranslate2
     from specdec_cli.files import new_folder
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.bundle_edits import order_vocabulary

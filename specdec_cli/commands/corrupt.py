@@ -1,5 +1,6 @@
 """`specdec corrupt`: pairs of a corrupted and a clean line from clean text."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import partial
@@ -15,7 +16,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 
 if TYPE_CHECKING:
-    from specdec_cli.corruption.run import Chunk, Tally
+    from specdec_cli.corruption.run import Chunk
 
 _errors_option = partial(typer.Option, rich_help_panel="Errors")
 
@@ -63,7 +64,7 @@ def corrupt(
     import lemminflect  # noqa: F401  # without it, errors of grammar would be left out
 
     from specdec_cli.corruption.corrupter import CorruptionRecipe
-    from specdec_cli.corruption.run import Plan, Tally, corrupt_lines, text_column
+    from specdec_cli.corruption.run import Plan, corrupt_lines, text_column
     from specdec_cli.files import check_target
     from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.text.io.lines import STDIO, read_lines
@@ -75,9 +76,9 @@ def corrupt(
             raise UsageError("--processes is for runs without --ray; --workers is the number of workers of a cluster")
         from specdec_cli.commands.cluster import corrupt_on_cluster
 
-        tally = corrupt_on_cluster(plan, column, files or [], output, cluster, quiet=quiet)
+        counts = corrupt_on_cluster(plan, column, files or [], output, cluster, quiet=quiet)
         if not quiet:
-            _print_tally(tally)
+            _print_counts(counts)
         return
     inputs = files or []
     target = None if output == STDIO else output
@@ -85,19 +86,19 @@ def corrupt(
     if target is not None:
         check_target(target)
     texts = (text_column(line, column) for line in read_lines(inputs))
-    tally = Tally()
+    counts = Counter[str]()
     with _progress(quiet or target is None) as report:
-        chunks = _counted(corrupt_lines(texts, plan, processes or usable_processors()), tally, report)
+        chunks = _counted(corrupt_lines(texts, plan, processes or usable_processors()), counts, report)
         _write_stdout(chunks) if target is None else _write_file(chunks, target)
     if not quiet:
-        _print_tally(tally)
+        _print_counts(counts)
 
 
-def _counted(chunks: "Iterable[Chunk]", tally: "Tally", report: Callable[..., None]) -> "Iterator[Chunk]":
+def _counted(chunks: "Iterable[Chunk]", counts: Counter[str], report: Callable[..., None]) -> "Iterator[Chunk]":
     for chunk in chunks:
         yield chunk
-        tally.add(chunk.tally)
-        report(completed=tally.lines)
+        counts.update(chunk.counts)
+        report(completed=counts["lines"])
 
 
 def _write_stdout(chunks: "Iterable[Chunk]") -> None:
@@ -127,26 +128,28 @@ def _progress(quiet: bool) -> AbstractContextManager[Callable[..., None]]:
     return progress_bar(quiet, SpinnerColumn(), TextColumn("{task.completed:,} lines"), TimeElapsedColumn())
 
 
-def _print_tally(tally: "Tally") -> None:
+def _print_counts(counts: Counter[str]) -> None:
     from rich.console import Console
     from rich.table import Table
 
     from specdec_cli.corruption.corrupter import KINDS
+    from specdec_cli.corruption.run import ERRORS
 
-    errors = tally.errors.total()
+    by_kind = {kind: counts[f"{ERRORS}{kind}"] for kind in KINDS}
+    errors, pairs = sum(by_kind.values()), max(counts["pairs"], 1)
     table = Table("errors", "", "")
     for column in table.columns[1:]:
         column.justify = "right"
-    for kind in KINDS:
-        if tally.errors[kind]:
-            table.add_row(kind, f"{tally.errors[kind]:,}", f"{tally.errors[kind] / errors:.1%}")
+    for kind, number in by_kind.items():
+        if number:
+            table.add_row(kind, f"{number:,}", f"{number / errors:.1%}")
     table.add_row("all", f"{errors:,}", "", style="bold")
     table.add_section()
-    table.add_row("lines read", f"{tally.lines:,}", "")
-    if tally.blank:
-        table.add_row("blank lines, left out", f"{tally.blank:,}", "")
-    table.add_row("pairs", f"{tally.pairs:,}", "")
-    table.add_row("clean pairs", f"{tally.clean:,}", f"{tally.clean / max(tally.pairs, 1):.1%}")
-    table.add_row("errors a pair", f"{errors / max(tally.pairs, 1):.2f}", "")
-    table.add_row("errors in 100 words", f"{100 * errors / max(tally.words, 1):.1f}", "")
+    table.add_row("lines read", f"{counts['lines']:,}", "")
+    if counts["blank"]:
+        table.add_row("blank lines, left out", f"{counts['blank']:,}", "")
+    table.add_row("pairs", f"{counts['pairs']:,}", "")
+    table.add_row("clean pairs", f"{counts['clean']:,}", f"{counts['clean'] / pairs:.1%}")
+    table.add_row("errors a pair", f"{errors / pairs:.2f}", "")
+    table.add_row("errors in 100 words", f"{100 * errors / max(counts['words'], 1):.1f}", "")
     Console(stderr=True).print(table)

@@ -6,7 +6,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 from multiprocessing import get_context, parent_process
 from threading import Thread
@@ -39,38 +39,20 @@ class Plan:
     copies: int = 1
 
 
-@dataclass
-class Tally:
-    """Counts: lines read, `blank` ones among them, of which no pairs are made, pairs made of the others, pairs without errors (`clean`),
-    words in all pairs, and errors by name of the kind.
-    """
-
-    lines: int = 0
-    blank: int = 0
-    pairs: int = 0
-    clean: int = 0
-    words: int = 0
-    errors: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: "Tally") -> None:
-        """Add the counts of `other` to these, in place."""
-        self.lines += other.lines
-        self.blank += other.blank
-        self.pairs += other.pairs
-        self.clean += other.clean
-        self.words += other.words
-        self.errors += other.errors
+ERRORS = "errors: "
+"""The name of the count of a kind of errors is this, followed by the name of the kind."""
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """The pairs (corrupted line, original line) of each of up to 500 consecutive lines, in order, and their counts.
+    """The pairs (corrupted line, original line) of each of up to 500 consecutive lines, in order, and counts.
 
-    A blank line has no pairs.
+    A blank line has no pairs. Counted are "lines" read, "blank" ones among them, "pairs" made of the others, pairs without errors
+    ("clean"), "words" in all pairs, and errors of each kind.
     """
 
     by_line: list[list[tuple[str, str]]]
-    tally: Tally
+    counts: Counter[str]
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -150,18 +132,18 @@ def corrupt_chunk(plan: Plan, first: int, texts: Sequence[str]) -> Chunk:
     """Corrupt consecutive lines, the first of which has the number `first` (from 1) in the whole input."""
     corrupter = Corrupter(plan.recipe, plan.seed)
     by_line: list[list[tuple[str, str]]] = []
-    tally = Tally(lines=len(texts))
+    counts = Counter(lines=len(texts))
     for number, text in enumerate(texts, start=first):
         pairs: list[tuple[str, str]] = []
         by_line.append(pairs)
         if not text.strip():
-            tally.blank += 1
+            counts["blank"] += 1
             continue
         for copy in range(plan.copies):
             corruption = corrupter.corrupt(text, number, copy)
             pairs.append((corruption.text, text))
-            tally.clean += not corruption.errors
-            tally.words += corruption.words
-            tally.errors.update(corruption.errors)
-        tally.pairs += len(pairs)
-    return Chunk(by_line, tally)
+            counts["clean"] += not corruption.errors
+            counts["words"] += corruption.words
+            counts.update(f"{ERRORS}{kind}" for kind in corruption.errors)
+        counts["pairs"] += len(pairs)
+    return Chunk(by_line, counts)

@@ -2,9 +2,11 @@
 
 import shutil
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from specdec_cli.decoding.options import Sampled
 from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, Translation, teacher_digest
 from specdec_cli.distillation.texts import Targets, sources_digest
 from specdec_cli.errors import InputError, counted
-from specdec_cli.files import MANIFEST, check_manifest, read_json, write_atomically, write_json, write_text
+from specdec_cli.files import MANIFEST, check_manifest, json_text, read_json, write_atomically, write_json, write_text
 from specdec_cli.text.checks import has_broken_characters
 
 # Characters that separate lines or columns of the output.
@@ -79,17 +81,14 @@ def reason_to_drop(source: str, translation: Translation, filters: Filters) -> s
 
 
 FORMAT = 1
+_COUNTED = ("sources", "kept", "tokens")
 DISTILLED = "distilled.tsv"
 
 
-@dataclass
-class ShardCounts:
-    """Counts of one shard: sources, kept translations, output tokens (EOS included), dropped translations by reason."""
-
-    sources: int = 0
-    kept: int = 0
-    tokens: int = 0
-    dropped: Counter[str] = field(default_factory=Counter)
+Hypotheses = dict[int, list[Translation]]
+"""The hypotheses of lines of a shard, by the number of the line in it, from 0; those of a line are in order, the best first."""
+DROPPED = "dropped: "
+"""The name of the count of translations that were dropped for a reason is this, followed by the reason."""
 
 
 class Shards:
@@ -97,9 +96,9 @@ class Shards:
 
     A run that ended before its first shard, such as one with a wrong teacher, is not resumed: its manifest and its teacher are removed.
 
-    Shards are numbered from 0; number 0 consists of `shard-00000.tsv` (lines of source, tab, translation) and `shard-00000.json`
-    (its counts), which is written second. Raises UsageError if the manifest has other settings, naming them, and for a folder with
-    files but no manifest.
+    Shards are numbered from 0; number 0 consists of `shard-00000.tsv` (lines of source, tab, translation) and `shard-00000.json` (its
+    counts), which is written second; `shard-00000.begun` has the translations of a run that ended before these. Raises UsageError if the
+    manifest has other settings, naming them, and for a folder with files but no manifest.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, Any]) -> None:
@@ -118,26 +117,47 @@ class Shards:
         """Path of the TSV file of shard `index`."""
         return self.folder / f"shard-{index:05d}.tsv"
 
-    def counts(self, index: int) -> ShardCounts | None:
-        """The counts of shard `index`; None if one of its two files is missing. Raises InputError for malformed counts."""
+    def counts(self, index: int) -> Counter[str] | None:
+        """The counts of shard `index`, as `distill_lines` returns them; None if one of its two files is missing.
+
+        Raises InputError for malformed counts.
+        """
         path = self.path(index).with_suffix(".json")
         if not (path.exists() and self.path(index).exists()):
             return None
         values = read_json(path, InputError)
         try:
-            return ShardCounts(**values | {"dropped": Counter(values["dropped"])})
-        except (KeyError, TypeError) as error:
+            dropped = {f"{DROPPED}{reason}": number for reason, number in values["dropped"].items()}
+            return Counter({name: int(values[name]) for name in _COUNTED} | dropped)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError(f"{path}: not the counts of a shard ({error})") from error
 
     def complete(self, count: int) -> int:
         """The number of complete shards among the first `count`."""
         return sum(self.counts(index) is not None for index in range(count))
 
-    def write(self, index: int, outputs: Iterable[str], counts: ShardCounts) -> None:
+    def write(self, index: int, outputs: Iterable[str], counts: Counter[str]) -> None:
         """Write the files of shard `index`: first the lines `outputs`, then `counts`, so that a shard with counts is complete."""
         text = "".join(outputs)
         write_text(self.path(index), text)
-        write_json(self.path(index).with_suffix(".json"), vars(counts) | {"dropped": dict(sorted(counts.dropped.items()))})
+        values = {name: counts[name] for name in _COUNTED} | {"dropped": dict(sorted(dropped_of(counts).items()))}
+        write_json(self.path(index).with_suffix(".json"), values)
+        self.path(index).with_suffix(".begun").unlink(missing_ok=True)
+
+    def keep(self, index: int, hypotheses: Hypotheses) -> None:
+        """Write the hypotheses that there are for lines of shard `index`, whose other lines are not translated yet."""
+        found = {line: list(map(astuple, translations)) for line, translations in hypotheses.items()}
+        write_text(self.path(index).with_suffix(".begun"), json_text(found) + "\n")
+
+    def kept(self, index: int) -> Hypotheses:
+        """The hypotheses that an earlier run has kept for lines of shard `index`. Raises InputError for a malformed file."""
+        path = self.path(index).with_suffix(".begun")
+        if not path.exists():
+            return {}
+        try:
+            return {int(line): [Translation(*each) for each in found] for line, found in read_json(path, InputError).items()}
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{path}: not the translations of a shard ({error})") from error
 
     def merge(self, count: int) -> Path:
         """Concatenate the pairs of the first `count` shards in the file distilled.tsv of the folder, and return its path."""
@@ -151,6 +171,11 @@ class Shards:
         path = self.folder / DISTILLED
         write_atomically(path, join)
         return path
+
+
+def dropped_of(counts: Counter[str]) -> Counter[str]:
+    """The numbers of dropped translations in `counts`, by reason."""
+    return Counter({name.removeprefix(DROPPED): number for name, number in counts.items() if name.startswith(DROPPED)})
 
 
 @dataclass(frozen=True)
@@ -235,11 +260,18 @@ def distill(
     count = -(-len(sources) // plan.shard_lines)
     for index in range(count):
         lines = sources[index * plan.shard_lines : (index + 1) * plan.shard_lines]
-        if shards.counts(index) is None:
-            outputs = distill_lines(lines, teacher, plan, lambda source, tokens: report(meter.count(source, tokens)))
-            shards.write(index, *outputs)
-        else:
+        if shards.counts(index) is not None:
             meter.skip(lines)
+            continue
+        hypotheses = shards.kept(index)
+        meter.skip([lines[line] for line in hypotheses])
+        try:
+            outputs = distill_lines(lines, teacher, plan, lambda source, tokens: report(meter.count(source, tokens)), hypotheses)
+        except BaseException:
+            if hypotheses:
+                shards.keep(index, hypotheses)
+            raise
+        shards.write(index, *outputs)
     return finish(shards, count, meter.started)
 
 
@@ -248,46 +280,47 @@ def finish(shards: Shards, count: int, started: float) -> Summary:
 
     Raises InputError if no translation is kept.
     """
-    summary = Summary()
-    sources = 0
+    total = Counter[str]()
     for index in range(count):
-        counts = shards.counts(index)
-        assert counts is not None
-        sources += counts.sources
-        summary.kept += counts.kept
-        summary.tokens += counts.tokens
-        summary.dropped += counts.dropped
-    if sources and not summary.kept:
-        reasons = ", ".join(f"{reason}: {number:,}" for reason, number in summary.dropped.most_common())
-        raise InputError(f"{shards.folder}: no translation of {counted(sources, 'line')} was kept ({reasons})")
+        total.update(shards.counts(index))
+    dropped = dropped_of(total)
+    if total["sources"] and not total["kept"]:
+        reasons = ", ".join(f"{reason}: {number:,}" for reason, number in dropped.most_common())
+        raise InputError(f"{shards.folder}: no translation of {counted(total['sources'], 'line')} was kept ({reasons})")
     shards.merge(count)
-    summary.seconds = time.monotonic() - started
-    return summary
+    return Summary(total["kept"], total["tokens"], time.monotonic() - started, dropped)
 
 
 def distill_lines(
-    sources: Sequence[str], teacher: Teacher, plan: DistillationPlan, report: Callable[[str, int], None] = lambda _, __: None
-) -> tuple[list[str], ShardCounts]:
-    """Translate `sources`; return the output for each ("source TAB translation" with LF, or "" if it is dropped), and the counts.
+    sources: Sequence[str],
+    teacher: Teacher,
+    plan: DistillationPlan,
+    report: Callable[[str, int], None] = lambda _, __: None,
+    known: Hypotheses | None = None,
+) -> tuple[list[str], Counter[str]]:
+    """Translate `sources`; return the output for each ("source TAB translation" with LF, or "" if it is dropped), and the counts of
+    "sources", translations that were "kept", output "tokens" (EOS included), and translations that were dropped for each reason.
 
     Without targets the best hypothesis of a source is its translation, with them the one that is nearest to a target. Calls `report`
-    with each source and the number of tokens of its best hypothesis. Raises whatever `teacher` raises.
+    with each source and the number of tokens of its best hypothesis. Lines with `known` hypotheses are not translated; those of other
+    lines are added, in place, as soon as all hypotheses of a line are there. Raises whatever `teacher` raises.
     """
-    counts = ShardCounts(sources=len(sources))
-    hypotheses = defaultdict[int, list[Translation]](list)
-    for line, translation in teacher.translate(sources):
-        if line not in hypotheses:
-            report(sources[line], translation.tokens)
-        hypotheses[line].append(translation)
-        counts.tokens += translation.tokens
+    hypotheses = {} if known is None else known
+    left = [line for line in range(len(sources)) if line not in hypotheses]
+    for place, found in groupby(teacher.translate([sources[line] for line in left]), key=itemgetter(0)):
+        translations = [translation for _, translation in found]
+        hypotheses[left[place]] = translations
+        report(sources[left[place]], translations[0].tokens)
+    tokens = sum(each.tokens for translations in hypotheses.values() for each in translations)
+    counts = Counter(sources=len(sources), tokens=tokens)
     outputs = [""] * len(sources)
-    for line, found in hypotheses.items():
-        text, reason = _choose(sources[line], found, plan)
+    for line, translations in hypotheses.items():
+        text, reason = _choose(sources[line], translations, plan)
         if text is None:
-            counts.dropped[reason] += 1
+            counts[f"{DROPPED}{reason}"] += 1
         else:
             outputs[line] = f"{sources[line]}\t{text}\n"
-            counts.kept += 1
+            counts["kept"] += 1
     return outputs, counts
 
 

@@ -115,6 +115,8 @@ async def _read_body(request: Request, limits: Limits, files: Collection[str], m
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise RequestError(400, "the body is not UTF-8") from error
+    if text.lstrip().startswith("["):
+        raise RequestError(400, "Invalid request: the body is a JSON list, and an object is expected")
     return _json_object(text) if text.lstrip().startswith("{") else _grouped(_pairs(text.strip()))
 
 

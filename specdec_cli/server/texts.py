@@ -243,7 +243,8 @@ def _copied(page: str) -> Iterator[tuple[int, int, str]]:
     begin, name, depth = 0, "", 0
     for mark in _MARKUP.finditer(page):
         tag = (mark["inline"] or mark["block"] or "").lower()
-        is_inline, closes = mark["inline"] is not None, mark.group().startswith("</")
+        # What looks like a tag at the end of the page, without a >, is no text.
+        is_inline, closes = mark["inline"] is not None and mark.group().endswith(">"), mark.group().startswith("</")
         if depth:
             depth += 0 if tag != name else -1 if closes else 1
             if not depth:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.run import DistillationPlan, Progress, ShardCounts, Shards, Summary, distill
+from specdec_cli.distillation.run import DistillationPlan, Progress, Shards, Summary, distill
 from specdec_cli.distillation.teachers import Translation
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 
@@ -65,12 +65,17 @@ def test_dropped_lines_are_counted(tmp_path: Path) -> None:
 def test_a_stopped_run_keeps_complete_shards(tmp_path: Path) -> None:
     with pytest.raises(SpecdecError, match="chalk"):
         run(tmp_path, FakeTeacher(fails_at=SOURCES[5], silent_for=[SOURCES[0]]))
-    assert sorted(contents(tmp_path)) == ["manifest.json", "shard-00000.json", "shard-00000.tsv"]
+    assert sorted(contents(tmp_path)) == ["manifest.json", "shard-00000.json", "shard-00000.tsv", "shard-00001.begun"]
 
     teacher, reports = FakeTeacher(), list[Progress]()
     summary = run(tmp_path, teacher, reports)
-    assert sorted(teacher.asked) == SOURCES[4:]
-    assert [report.lines for report in reports] == list(range(5, 11))
+    assert sorted(teacher.asked) == [
+        *SOURCES[4:7],
+        *SOURCES[8:],
+    ]
+    assert [report.lines for report in reports] == list(range(6, 11))
+    assert not list(tmp_path.glob("*.begun"))
+    assert len((tmp_path / "distilled.tsv").read_text().splitlines()) == 9
     assert (summary.kept, summary.dropped, summary.tokens) == (9, {"empty output": 1}, 60)
 
 
@@ -87,14 +92,14 @@ def test_lost_shards_are_made_again(tmp_path: Path, lost: str) -> None:
 
 
 def test_other_settings_are_refused(tmp_path: Path) -> None:
-    Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256}).write(0, [], ShardCounts())
+    Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256}).write(0, [], Counter())
     Shards(tmp_path / "out", {"beam_size": 5, "compute_type": "float32", "max_length": 256})
     with pytest.raises(UsageError, match=r"manifest.json: started with beam_size 5, not 1; compute_type 'float32', not 'int8'; use"):
         Shards(tmp_path / "out", {"beam_size": 1, "compute_type": "int8", "max_length": 256})
 
 
 def test_other_text_and_another_teacher_are_named_in_words(tmp_path: Path) -> None:
-    Shards(tmp_path / "out", {"beam_size": 5, "sources": "91ceed0ff821eed8", "teacher": "5d"}).write(0, [], ShardCounts())
+    Shards(tmp_path / "out", {"beam_size": 5, "sources": "91ceed0ff821eed8", "teacher": "5d"}).write(0, [], Counter())
     with pytest.raises(UsageError, match=r"manifest\.json: started with other source text; another teacher; use"):
         Shards(tmp_path / "out", {"beam_size": 5, "sources": "c272ad93", "teacher": "6e"})
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.run import DistillationPlan, distill_lines, settings_of
+from specdec_cli.distillation.run import DistillationPlan, distill_lines, dropped_of, settings_of
 from specdec_cli.distillation.teachers import Translation
 from specdec_cli.distillation.texts import Targets
 from specdec_cli.errors import InputError
@@ -44,7 +44,7 @@ def test_without_targets_the_best_hypothesis_is_kept() -> None:
     reports: list[tuple[str, int]] = []
     outputs, counts = distill_lines(["one", "two"], FakeTeacher(), DistillationPlan(), lambda *values: reports.append(values))
     assert outputs == ["one\tein Haus beim See\n", "two\tdrei\n"]
-    assert (counts.kept, counts.tokens) == (2, 30)
+    assert counts == {"sources": 2, "kept": 2, "tokens": 30}
     assert reports == [("two", 5), ("one", 5)]
 
 
@@ -52,7 +52,7 @@ def test_with_targets_the_nearest_one_is_kept_and_far_ones_are_counted() -> None
     targets = Targets({"one": ("das Haus am Meer.",), "two": ("zwei",)}, 50.0)
     outputs, counts = distill_lines(["one", "two"], FakeTeacher(), DistillationPlan(targets=targets))
     assert outputs == ["one\tdas Haus am Meer\n", ""]
-    assert (counts.kept, dict(counts.dropped)) == (1, {"far from every target": 1})
+    assert (counts["kept"], dropped_of(counts)) == (1, {"far from every target": 1})
 
 
 def test_the_manifest_depends_on_targets() -> None:

@@ -47,6 +47,7 @@ def test_fields_that_are_null_are_left_out(server: Running) -> None:
     ("body", "said"),
     [
         ("source=en&target=de", "missing q"),
+        ('[{"q": "a", "source": "en", "target": "de"}]', "an object is expected"),
         ("q=a&target=de", "missing source"),
         ("q=a&source=en", "missing target"),
         ("q=a&source=de&target=en", "not supported"),
@@ -61,7 +62,7 @@ def test_fields_that_are_null_are_left_out(server: Running) -> None:
         ("{", "JSON"),
         ("q=%ff&source=en&target=de", "form"),
         (b"\xff", "UTF-8"),
-        ("[" * 10, "missing q"),
+        ("[" * 10, "an object is expected"),
         ('{"q": ' + "[" * 100_000, "JSON"),
     ],
 )

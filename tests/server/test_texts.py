@@ -81,6 +81,8 @@ def test_tags_stay_as_they_are(tag: str) -> None:
         ),
         ('One <i translate="no">two <p>three', ("One",)),
         ("<p>Use <code>ls -l</code> or <kbd>F1</kbd>.</p> <code>a</code>", ("Use <x1/> or <x2/>.",)),
+        ("<p>A <b>house</b></p", ("A <b>house</b>",)),
+        ('<p>Here <a href="x', ("Here",)),
     ],
 )
 def test_elements_that_must_not_be_translated_are_no_text(page: str, texts: tuple[str, ...]) -> None:
