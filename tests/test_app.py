@@ -61,6 +61,22 @@ def test_a_termination_leaves_no_temporary_files(tmp_path: Path) -> None:
     assert (result.returncode, list(tmp_path.iterdir())) == (143, [])
 
 
+@pytest.mark.parametrize(
+    ("command", "option", "value"),
+    [
+        *((command, "--threads", value) for command in ("translate", "correct", "bench", "serve") for value in ("0", "1025")),
+        *((command, "--batch-size", "0") for command in ("translate", "bench")),
+        ("translate", "--memory", "0"),
+        ("correct", "--max-edit-ratio", "-1"),
+        ("translate", "--similarity", "101"),
+        ("bench", "--repetitions", "0"),
+    ],
+)
+def test_numbers_outside_their_range_are_wrong_use(command: str, option: str, value: str) -> None:
+    result = CliRunner().invoke(app, [command, option, value])
+    assert result.exit_code == 2 and f"Invalid value for '{option}'" in result.output
+
+
 def test_unexpected_exceptions_have_a_traceback() -> None:
     result = run("1 / 0")
     assert result.returncode == 1

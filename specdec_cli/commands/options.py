@@ -40,9 +40,7 @@ else:
 
 
 class OptionGroup:
-    """Base of dataclasses whose fields are options of the command line, as FLAGS, `own_flags` of the class or the field's own annotation
-    (`Annotated`) says, or further groups of options.
-    """
+    """Base of dataclasses whose fields are options of the command line, as FLAGS or `own_flags` of the class says, or further groups."""
 
     own_flags: ClassVar[dict[str, Any]] = {}
     """The option of the command line for each field that FLAGS does not have."""
@@ -67,8 +65,8 @@ class OptionGroup:
 
     @classmethod
     def _fields(cls) -> list[tuple[str, Any, Any]]:
-        """Name, type and default of each field."""
-        hints = get_type_hints(cls, include_extras=True)
+        """Name, type and default of each field; the type without ranges, which typer does not read."""
+        hints = get_type_hints(cls)
         return [(each.name, hints[each.name], each.default) for each in fields(cls)]  # type: ignore[arg-type]
 
 
