@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import cycle
+from itertools import cycle, islice
 from typing import NamedTuple
 
 from specdec_cli.pipeline.date_variants import dated, in_small_letters_but_dates, with_ordinals
@@ -18,6 +18,7 @@ from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
+from specdec_cli.text.locale.readings import ReadText, read_text
 from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
 from specdec_cli.text.marks import DOTS, ELLIPSIS
 from specdec_cli.text.people import lost_names, names_in
@@ -45,6 +46,9 @@ from specdec_cli.text.quotations import (
 )
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.shape import is_in_capitals, without_stress
+
+_FEW = 4
+"""The largest number of variants of a text with other units and names that are tried."""
 
 
 class Setting(NamedTuple):
@@ -74,6 +78,9 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
         inner = variants_with(lacks, without_escapes(text), latin=latin, languages=languages)
         yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in inner)
         return
+    if languages[0] != languages[1] and (read := read_text(text, languages)) is not None:
+        inner = variants_with(lacks, read.text, latin=latin, languages=languages)
+        yield from (each.changed("readings", partial(_with_readings, read=read), lambda _: None) for each in islice(inner, _FEW))
     if languages[0] != languages[1]:
         text = without_gender_signs(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
         text = without_stress(text, languages[0])
@@ -95,6 +102,11 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
 def _with_escapes(restored: Restored, marks: Collection[str]) -> Restored:
     """An output with a backslash before each of the `marks`."""
     return restored._replace(text=re.sub(f"(?<!\\\\)[{''.join(sorted(marks))}]", r"\\\g<0>", restored.text))
+
+
+def _with_readings(restored: Restored, read: ReadText) -> Restored | None:
+    output = read.restored(restored.text)
+    return None if output is None else restored._replace(text=output)
 
 
 def _with_months_in_digits(restored: Restored, source: str, languages: Languages) -> Restored:

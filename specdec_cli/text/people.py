@@ -9,7 +9,8 @@ _CAPITAL = r"[^\W\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 _NAME = rf"{_CAPITAL}[^\W\d_]*(?:(?:-|['\u2019](?={_CAPITAL}))[^\W\d_]+)*"
 _TITLES = {
     "de": re.compile(
-        r"\b(?:Herrn?|Frau|Fr\u00e4ulein|Familie|Dr\.|Prof\.)(?: (?:Dr|Prof)\.)* "
+        r"(?:\b(?:Herrn?|Frau|Fr\u00e4ulein|Familie|Dr\.|Prof\.|Fa\.|Firma|geb\.|geborene|unterschrieben von)|(?<!\w)i\. ?[AV]\.)"
+        r"(?: (?:Dr|Prof)\.)* "
         rf"(?:(?:von|van|de|zu)(?: de[mnr])? )?(?P<name>{_NAME})"
     ),
     "en": re.compile(rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\.? (?P<name>{_NAME}(?: {_NAME}){{0,2}})"),

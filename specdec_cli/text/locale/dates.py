@@ -40,6 +40,7 @@ _BETWEEN_TOKENS = re.compile(r"[\s.,]*(?:[-\u2013]|\b(?:bis|zum|und|to|the|of|an
 _LONGEST_BEFORE = 16
 _IN_DATES = re.compile(r"[\d\u2013-]| bis ")
 """What is in each date and range of dates that is looked for."""
+_SMALL_WEEKDAY = re.compile(r"(?<![\w@/.-])(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 _LONGEST_RUN = 6
 _STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
 
@@ -169,14 +170,18 @@ def month_name(month: int, language: str) -> str:
 def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bool = False) -> list[Date]:
     """The dates of `source` that `output`, its translation, lacks. A date in the output counts for one date of the source only.
 
-    The output may write a date in digits, a day up to 12 as a word, and the weekday at another place. Ranges of weekdays, and of months
-    without a year, with words between both names are not checked. With `are_strict`, those of months are, and dates are returned, too, that
-    are there but lack their weekday, have a dash between two names, or stand after a word that does not fit.
+    The output may write a date in digits, a day up to 12 as a word, and the weekday at another place. Ranges of months without a year, with
+    words between both names, are not checked, and of such ranges of weekdays only whether both names are there. With `are_strict`, those
+    of months are, and dates are returned, too, that are there but lack their weekday, have a dash between two names, or stand after a word
+    that does not fit.
     """
     if not knows_dates(languages) or not _may_have_dates(source):
         return []
     there, lost = list(find_dates(output, languages[1])), list[Date]()
     for date in find_dates(source, languages[0]):
+        if date.kind == "weekdays" and not _DASH.fullmatch(date.separator):
+            lost += [date] * (not all(_has_weekday(output, each, languages[1]) for each in (date.first[2], date.weekday)))
+            continue
         if not (date.day or date.year or _DASH.fullmatch(date.separator) or (are_strict and date.kind == "months")):
             continue
         found = next((each for each in there if each.value == date.value), None)
@@ -212,7 +217,7 @@ def _is_odd(date: Date, found: Date, source: str, output: str, languages: Langua
 
 def with_dates(source: str, output: str, languages: Languages) -> str:
     """Return `output`, the translation of `source`, in which the dates that it lacks are written anew where it has their parts in another
-    order or form, as in "2028. Juni" and "March 4., 2029". A comma is after a weekday before a day.
+    order or form, as in "2028. Juni" and "March 4., 2029". A comma is after a weekday before a day; English weekdays have capitals.
     """
     for date in lost_dates(source, output, languages):
         runs = (run for run in _runs(output, short_code(languages[1])) if run.values == _parts_of(date))
@@ -223,6 +228,8 @@ def with_dates(source: str, output: str, languages: Languages) -> str:
             output = apply_edits(output, [Edit(run.start, run.end, output[run.start : run.end], shown)])
     if not knows_dates(languages) or not _may_have_dates(output):
         return output
+    if short_code(languages[1]) == "en":
+        output = _SMALL_WEEKDAY.sub(lambda found: found.group().capitalize(), output)
     return _weekday_without_comma(short_code(languages[1])).sub(r"\1, ", output)
 
 
@@ -242,6 +249,7 @@ def spelled_dates(text: str, language: str) -> str:
     code, edits = short_code(language), list[Edit]()
     if code == "en" and _may_have_dates(text):
         text = _before_noun().sub(_after_noun, text)
+    text = with_long_weekdays(text, code)
     for date in find_dates(text, language) if _may_have_dates(text) else ():
         if date.kind == "decade":
             shown = re.sub("['\u2019]", "", date.text)
@@ -252,6 +260,39 @@ def spelled_dates(text: str, language: str) -> str:
         if shown != date.text:
             edits.append(Edit(date.start, date.end, date.text, shown))
     return apply_edits(text, edits)
+
+
+def with_long_weekdays(text: str, code: str) -> str:
+    """Return `text` with the names of weekdays in full where they are short in a list ("Sat & Sun", "Mo., Mi. und Fr.", "Mo. bis Fr."), or
+    before a time ("Sa. 10 Uhr").
+    """
+    if code not in _names() or text.isupper():
+        return text
+    name, names = _weekday(code), _forms(code, "weekdays")
+
+    def in_full(found: re.Match[str]) -> str:
+        shown = found.group().replace("/", ", ").replace(" u. ", " und ") + " " * (found.end() < len(text))
+        return name.sub(lambda each: _names()[code].weekdays[names[each.group().rstrip(".")] - 1], shown).removesuffix(" ")
+
+    return _listed_weekdays(code).sub(in_full, text)
+
+
+@cache
+def _weekday(code: str) -> re.Pattern[str]:
+    """A pattern of a weekday, with the full stop of a short name, which may also end the text."""
+    own = _names()[code]
+    short = sorted(set(_forms(code, "weekdays")).difference(own.weekdays), key=len, reverse=True)
+    return re.compile(rf"(?<![\w.-])(?:(?:{'|'.join(own.weekdays)})(?![\w-])|(?:{'|'.join(short)})(?![\w-])(?:\.(?!$))?)")
+
+
+@cache
+def _listed_weekdays(code: str) -> re.Pattern[str]:
+    """A pattern of weekdays with commas or words between them, and of one before a time."""
+    words, name = DATE_WORDS[code], _weekday(code).pattern
+    also = rf"(?:,? ?\b(?:{words.to}|{words.also}|u\.) | ?[+&/] ?|, ?)"
+    return re.compile(
+        rf"{name}(?:{also}{name})+|{name}(?=,? (?:ab |um |from |at )?\d{{1,2}}(?:[:.]\d\d)?(?:\s?(?:[-\u2013]|[ap]m|Uhr|bis\b)))"
+    )
 
 
 @cache

@@ -37,6 +37,9 @@ _LEAST_DIGITS = 3
 _CURRENCY_NAMES = {sign: re.compile(rf"\s?-?(?:{any_currency_name(sign)})", re.IGNORECASE) for sign in CURRENCIES}
 """The names of currencies after an amount."""
 _DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
+_RANGE_OF_TIMES = re.compile(r"(\d) Uhr(\s?[-\u2013]\s?\d{1,2}(?::\d\d)? Uhr\b)")
+_DASH_OF_TIMES = re.compile(r"Uhr(\s?[-\u2013]\s?)\d{1,2}(?:[:.]\d\d)? ?Uhr\b")
+_TIMES_WITHOUT_DASH = re.compile(r"(?<=[AP]M) (?=\d{1,2}(?::\d\d)? [AP]M\b)")
 _FREE_NUMBER = re.compile(r"(?<![\w.,])\d+(?=\s)")
 _STUCK = re.compile(
     r"(?<![\w.,])\d+(?=[a-z\u00e4\u00f6\u00fc\u00df]{3})(?!(?:st[en]|nd|rd|th|er|mal|fach|te[nrs]?\b|j\u00e4hr|st\u00fcnd|t\u00e4g|w\u00f6ch|monat|min|prozent))"
@@ -127,14 +130,16 @@ def _is_as_in_source(quantity: Quantity, text: str, own: Convention) -> bool:
 
 
 def tidied_numbers(source: str, output: str) -> str:
-    """Return `output`, the translation of `source`, with one "Uhr" after a time that has two, and a space after each number that a word
-    sticks to, but not in the source, as in "1frei".
+    """Return `output`, the translation of `source`, with one "Uhr" after a time or a range of times with a dash, with the dash of a range
+    of times, and with a space after each number that a word sticks to, but not in the source, as in "1frei".
     """
     if not has_digits(output):
         return output
     free = {found.group() for found in _FREE_NUMBER.finditer(source)}
     output = _STUCK.sub(lambda found: f"{found.group()} " if found.group() in free else found.group(), output)
-    return _DOUBLE_MARK.sub(r"\1", output)
+    if (dash := _DASH_OF_TIMES.search(source)) is not None:
+        output = _TIMES_WITHOUT_DASH.sub(dash[1], output)
+    return _RANGE_OF_TIMES.sub(r"\1\2", _DOUBLE_MARK.sub(r"\1", output))
 
 
 class _Matching:

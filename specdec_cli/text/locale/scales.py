@@ -74,12 +74,17 @@ def _abbreviations(code: str) -> re.Pattern[str]:
 
 
 def _in_words(code: str, found: re.Match[str]) -> str:
-    """The words for an abbreviation, with a capital if it has one, and with the full stop at the end of a text."""
-    short = re.sub(r"\.(?=\w)", ". ", found.group())
-    words = next(words for each, words in ABBREVIATIONS[code].items() if each.lower() == short.lower())
-    if short[0].isupper():
+    """The words for an abbreviation, with a capital if it has one alone or begins a text, and with the full stop at the end of a text."""
+    short = found.group()
+    words = _words_of_abbreviations(code)[short.replace(" ", "").lower()]
+    if short[0].isupper() and (found.start() == 0 or not short[1].isupper()):
         words = words[0].upper() + words[1:]
     return words + "." * (short[-1] == "." and found.end() == len(found.string))
+
+
+@cache
+def _words_of_abbreviations(code: str) -> dict[str, str]:
+    return {each.replace(" ", "").lower(): words for each, words in ABBREVIATIONS[code].items()}
 
 
 def with_scales(source: str, output: str, languages: Languages) -> str:

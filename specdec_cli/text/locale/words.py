@@ -20,26 +20,68 @@ CODES = f"(?:{'|'.join([*CURRENCY_CODES.values(), 'CHF'])})"
 _PARTS_IN_ENGLISH = {"p": "page", "pp": "pages", "[Cc]h(?:ap)?": "Chapter", "[Ss]ect?": "Section"}
 _PARTS_IN_GERMAN = {"Abschn": "Abschnitt", "Art": "Artikel", "Kap": "Kapitel"}
 """Patterns of abbreviations for parts of a text, and the words that models know."""
+_UNITS_IN_ENGLISH = {"hrs": "hours", "secs": "seconds", "yrs": "years", "wks": "weeks"}
+_UNITS_IN_GERMAN = {"Std": "Stunden", "Min": "Minuten", "Sek": "Sekunden", "Stk": "St\u00fcck", "Ltr": "Liter"}
+_CLOCK = r"(?:[01]?\d|2[0-4])(?:[.:][0-5]\d)?"
 BESIDE_NUMBERS = {
     "en": (
         (re.compile(r"(?<!\bis )(?<!\bwas )(?<!\bsays )(?<!\bsay )(?<!\bsaid )\b([Nn])o(s?)\.\s?(?=[A-Z]{0,4}-?\d)"), r"\1umber\2 "),
         (re.compile(r"\b([Gg]et \d+) free(?=\W*$|[.!?,;]| (?:on|with|today|for|every|when|if|in|at)\b)"), r"\1 as a gift"),
         *((re.compile(rf"\b{short}\.\s?(?=\d)"), f"{word} ") for short, word in _PARTS_IN_ENGLISH.items()),
         (re.compile(r"(?<![\w.,])(\d{1,3})(['\"]) by (\d{1,3})(?=\2)"), r"\1\2 x \3"),
+        *(
+            (re.compile(rf"(?<=\d)\s?{short}\b(?:\.(?=,| (?:ago|and|of|old|or|per|to)\b))?"), f" {word}")
+            for short, word in _UNITS_IN_ENGLISH.items()
+        ),
+        (re.compile(r"(?<![\d.,])1\s?h (?=\d{1,2}\s?min)"), "1 hour "),
+        (re.compile(r"(?<=\d)\s?h (?=\d{1,2}\s?min)"), " hours "),
     ),
     "de": (
         (re.compile(r"\bNrn?\.\s?(?=[A-Z]{0,4}-?\d)"), "Nummer "),
         *((re.compile(rf"\b{short}\.\s?(?=\d)"), f"{word} ") for short, word in _PARTS_IN_GERMAN.items()),
         (re.compile(r"(?<=\d )Abs\.\s?(?=\d)"), "Absatz "),
+        *((re.compile(rf"(?<=\d)\s?{short}(?!\w)(?:\.(?!$))?"), f" {word}") for short, word in _UNITS_IN_GERMAN.items()),
+        (re.compile(rf"(?<![\w.,:/])({_CLOCK})(?=(?: ?[-\u2013] ?| bis (?:zu )?){_CLOCK} ?Uhr\b)"), r"\1 Uhr"),
+        (re.compile(r"(?<=\d\. )OG\b|(?<=\d\.)OG\b"), "Stock"),
     ),
 }
 """Abbreviations of "number" and phrases beside numbers, and what models read better in their place."""
 ABBREVIATIONS = {
     "en": {"incl.": "including", "excl.": "excluding", "approx.": "approximately", "w/o": "without", "w/": "with", "b/c": "because"}
-    | {"pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow", "dept.": "department"},
+    | {"dept.": "department", "govt.": "government", "avg.": "average", "a.k.a.": "also known as", "aka": "also known as"}
+    | {"pls": "please", "plz": "please", "thx": "thanks", "tmrw": "tomorrow", "cuz": "because", "asap": "as soon as possible"}
+    | {"idk": "I don't know", "omg": "oh my God", "tbh": "to be honest", "imo": "in my opinion", "imho": "in my opinion"}
+    | {"afaik": "as far as I know", "lmk": "let me know", "brb": "I'll be right back", "wdym": "what do you mean", "dunno": "don't know"}
+    | {
+        "hbu": "how about you",
+        "wyd": "what are you doing",
+        "lemme": "let me",
+        "RSVP by": "answer by",
+        "smth": "something",
+        "ttyl": "talk to you later",
+    },
     "de": {"d. h.": "das bedeutet", "u. a.": "unter anderem", "i. d. R.": "in der Regel", "v. a.": "besonders", "z. T.": "teilweise"}
     | {"u. U.": "vielleicht", "o. \u00c4.": "oder \u00c4hnliches", "o. \u00e4.": "oder \u00e4hnliches", "inkl.": "einschlie\u00dflich"}
-    | {"zzgl.": "plus", "MwSt.": "VAT", "ggf.": "wenn n\u00f6tig", "evtl.": "vielleicht", "bzgl.": "wegen", "vgl.": "vergleiche"},
+    | {"zzgl.": "plus", "MwSt.": "VAT", "ggf.": "wenn n\u00f6tig", "evtl.": "vielleicht", "bzgl.": "wegen", "vgl.": "vergleiche"}
+    | {"s. o.": "siehe oben", "s. u.": "siehe unten", "u. v. m.": "und vieles mehr", "m. E.": "meiner Meinung nach"}
+    | {
+        "z. Zt.": "zurzeit",
+        "z. Z.": "zurzeit",
+        "exkl.": "ohne",
+        "abzgl.": "minus",
+        "mind.": "mindestens",
+        "einschl.": "einschlie\u00dflich",
+    }
+    | {
+        "insb.": "insbesondere",
+        "bspw.": "zum Beispiel",
+        "tgl.": "t\u00e4glich",
+        "wg.": "wegen",
+        "gez.": "unterschrieben von",
+        "lt.": "laut",
+        "gem.": "gem\u00e4\u00df",
+    }
+    | {"Hbf": "Bahnhof", "vllt": "vielleicht", "iwie": "irgendwie", "omg": "oh mein Gott"},
 }
 """Abbreviations, which may have no spaces inside, and the words that models read better in their place."""
 REFERENCES = (

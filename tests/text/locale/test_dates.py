@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.text.locale.alone import may_be_alone, written_alone
-from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, written_date
+from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, with_long_weekdays, written_date
 from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.substitutes import substitutes
 
@@ -219,3 +219,22 @@ def test_english_dates_in_digits_are_read_if_one_number_is_no_month() -> None:
     )
     assert with_months_in_digits("am 2024-12-24", "on Tuesday, December 24, 2024", EN_DE[::-1]) == "on Tuesday, 2024-12-24"
     assert with_months_in_digits("am 24.12.2024", "on December 24, 2024", EN_DE[::-1]) == "on December 24, 2024"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Sat & Sun, not Mon. or Tue.", "en", "Saturday & Sunday, not Monday or Tuesday."),
+        ("Mo., Mi. u. Fr. zu, Sa. 10-14 Uhr", "de", "Montag, Mittwoch und Freitag zu, Samstag 10-14 Uhr"),
+        ("Mon/Wed at 6pm, Sat 9am", "en", "Monday, Wednesday at 6pm, Saturday 9am"),
+        ("So ist das, Mo-Fr und Sun", "de", "So ist das, Mo-Fr und Sun"),
+    ],
+)
+def test_short_weekdays_are_written_in_full(text: str, language: str, expected: str) -> None:
+    assert with_long_weekdays(text, language) == expected
+
+
+def test_both_ends_of_a_range_of_weekdays_are_needed() -> None:
+    assert lost_dates("Von Montag bis Freitag", "Monday through 8 a.m.", EN_DE[::-1])
+    assert not lost_dates("Von Montag bis Freitag", "Monday through Friday", EN_DE[::-1])
+    assert with_dates("Montag bis Freitag", "monday to friday, 8-12", EN_DE[::-1]) == "Monday to Friday, 8-12"

@@ -30,6 +30,8 @@ from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_refer
             "Das bedeutet einschlie\u00dflich VAT unter anderem in K\u00f6ln unter anderem.",
         ),
         ("INKL. MWST.", "de", "INKL. MWST."),
+        ("Idk, it takes 2 hrs. or 1 h 15 min.", "en", "I don't know, it takes 2 hours or 1 hour 15 min."),
+        ("Wg. Urlaub 2 Std. 5 Min. m.E. 9-18 Uhr", "de", "Wegen Urlaub 2 Stunden 5 Minuten meiner Meinung nach 9 Uhr-18 Uhr"),
         ("Verglv. a. inklusive", "de", "Verglv. a. inklusive"),
     ],
 )

@@ -1,0 +1,154 @@
+"""What a model reads in the place of units of the kitchen, lengths of time, couples and musical keys, whose translations it does not know.
+
+An amount is read as grams, a couple as two names, a key as a town; what stands for it in the output is written anew.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.quantities import Languages, hidden
+from specdec_cli.text.protect.spans import protected_spans
+
+_FRACTION = "[\u00bc-\u00be\u2150-\u215e]"
+_AMOUNT = (
+    rf"(?<![\w.,/])(?P<amount>(?:\d{{1,3}} )?\d/\d{{1,2}}|(?:\d{{1,3}} ?)?{_FRACTION}"
+    r"|\d{1,4}(?:[.,]\d{1,2})?(?:\s?[-\u2013]\s?\d{1,3})?)"
+)
+_UNITS = {
+    "en": (
+        (r"tbsps?\b\.?|tablespoons?\b", "EL"),
+        (r"tsps?\b\.?|teaspoons?\b", "TL"),
+        (r"fl\.? ?oz\b\.?", "fl oz"),
+        (r"oz\b\.?|ounces?\b", "oz"),
+        (r"lbs?\b\.?", "lb"),
+    ),
+    "de": (
+        (r"EL\b|Essl\u00f6ffeln?\b", "tbsp"),
+        (r"TL\b|Teel\u00f6ffeln?\b", "tsp"),
+        (r"Prisen?\b|Msp\b\.?|Messerspitzen?\b", "pinch of"),
+        (r"P(?:c?k|\u00e4?ck|k)[gt]?\b\.?|P\u00e4ckchen\b", "packet of"),
+        (r"Bd\.|Bund\b", "bunch of"),
+    ),
+}
+"""Patterns of units, and how the other language writes them."""
+_AT_MOST_ONE = frozenset(("1", "\u00bd", "1/2", "\u00bc", "\u00be", "1/4", "3/4"))
+_GRAMS = r"(?:[gG]|Gramm|grams?)(?!\w)(?: of\b)?"
+_SIGNS = r"(?P<sharp>#|\u266f|[ -]sharp)|(?P<flat>b|\u266d|[ -]flat)"
+_KEYS = {
+    "en": re.compile(rf"(?<=\bin )(?P<note>[A-G])(?:{_SIGNS})?[ -](?P<mode>major|minor)\b"),
+    "de": re.compile(r"(?<=\bin )(?P<note>[A-Ha-h])(?:(?P<sharp>is)|(?P<flat>e?s))?-(?P<mode>Dur|[Mm]oll)\b"),
+}
+_LENGTH = re.compile(r"(?<![\w:.,])(?P<first>\d{1,3}):(?P<last>\d\d)(?=[ -]?(?:[Mm]in\b|minutes?\b|Minuten?\b|Std\b|Stunden?\b|hours?\b))")
+"""Minutes and seconds, or hours and minutes, that are no time of the day: 3:45 min."""
+_NAME = r"[A-Z\u00c4\u00d6\u00dc][\w'\u2019-]*"
+_COUPLES = {
+    "en": re.compile(rf"\bMr\.? (?:and|&) Mrs\.? (?P<name>{_NAME}(?: {_NAME})?)"),
+    "de": re.compile(rf"\bHerrn? (?:und|&|u\.) Frau (?P<name>{_NAME})"),
+}
+_FIRST, _LAST, _TOWN = "Anna", "Tom", "Berlin"
+_BEFORE_SUBJECT = re.compile(
+    r"(?:^|[.!?:;\u201e\"]\s?|\b(?:dass|weil|ob|wenn|als|wo|wie|sind|haben|werden|waren|hatten|leben|wohnen|kommen|kamen) )$", re.IGNORECASE
+)
+"""What is before a subject in German; elsewhere a couple is an object."""
+_HINT = re.compile(
+    rf"[\d{_FRACTION[1:-1]}]\s?(?:[a-zA-Z]{{0,2}}sp|oz|ounce|fl|lb|table|tea|EL|TL|Ess|Tee|Pr|Msp|Mess|P|Bd|Bund|Zeh)|:\d\d[ -]?[hmMS]"
+    r"|\bMr\b|\bHerrn? (?:u|&)|\b(?:major|minor)|-(?:Dur|[Mm]oll)"
+)
+"""A part of each text that has one of these."""
+
+
+class _Reading(NamedTuple):
+    """What a model reads from `start` to `end` of a text, the `pattern` of what then stands in its output, and the template of what is
+    written there; `of_object` is that of a couple in German that is no subject.
+    """
+
+    start: int
+    end: int
+    text: str
+    pattern: str
+    written: str
+    of_object: str = ""
+
+    def edit(self, output: str, found: re.Match[str]) -> Edit:
+        """The change of an output in which the pattern was found."""
+        is_object = self.of_object and not _BEFORE_SUBJECT.search(output[: found.start()])
+        return Edit(*found.span(), found.group(), found.expand(self.of_object if is_object else self.written))
+
+
+class ReadText(NamedTuple):
+    """A text as a model reads it."""
+
+    text: str
+    readings: tuple[_Reading, ...]
+
+    def restored(self, output: str) -> str | None:
+        """The translation `output` of the text, with what stands for the units and so on of the source; None if it lacks one."""
+        edits = list[Edit]()
+        for pattern in dict.fromkeys(each.pattern for each in self.readings):
+            own, found = [each for each in self.readings if each.pattern == pattern], list(re.finditer(pattern, output))
+            if len(own) != len(found):
+                return None
+            edits += (each.edit(output, match) for each, match in zip(own, found, strict=True))
+        edits.sort()
+        return None if any(first.end > last.start for first, last in pairwise(edits)) else apply_edits(output, edits)
+
+
+def read_text(text: str, languages: Languages) -> ReadText | None:
+    """The text as a model reads it; None if that is the text itself, and for other languages than English and German."""
+    code = short_code(languages[0])
+    if {code, short_code(languages[1])} != {"en", "de"} or not _HINT.search(text):
+        return None
+    shown = hidden(text, protected_spans(text))
+    found = sorted([*_units(shown, code), *_lengths(shown), *_keys(shown, code), *_couples(shown, code)])
+    if not found or any(re.search(each.pattern, text) for each in found):
+        return None
+    edits = [Edit(each.start, each.end, text[each.start : each.end], each.text) for each in found]
+    return ReadText(apply_edits(text, edits), tuple(found))
+
+
+def _units(text: str, code: str) -> Iterator[_Reading]:
+    for unit, other in _UNITS[code]:
+        for found in re.finditer(rf"{_AMOUNT}\s?(?:{unit})(?: of\b)?", text):
+            amount = re.sub(r"[.,]", "[.,]", re.sub(r"\s", r"\\s?", found["amount"]))
+            name, of, _ = other.partition(" of")
+            plural = ("es" if name.endswith("h") else "s") * (of != "" and found["amount"] not in _AT_MOST_ONE)
+            written = rf"\g<amount> {name}{plural}{of}"
+            yield _Reading(*found.span(), f"{found['amount']} g", rf"(?<![\w.,/])(?<!\d )(?P<amount>{amount})\s?{_GRAMS}", written)
+
+
+def _lengths(text: str) -> Iterator[_Reading]:
+    for found in _LENGTH.finditer(text):
+        pattern = rf"(?<![\d.,]){found['first']}[.,]{found['last']}(?!\d)"
+        yield _Reading(*found.span(), found.group().replace(":", "."), pattern, found.group())
+
+
+def _keys(text: str, code: str) -> Iterator[_Reading]:
+    for found in _KEYS[code].finditer(text):
+        yield _Reading(*found.span(), _TOWN, rf"\b{_TOWN}\b", _key_in_german(found) if code == "en" else _key_in_english(found))
+
+
+def _key_in_german(found: re.Match[str]) -> str:
+    note, flat = found["note"], found["flat"]
+    name = f"{note}is" if found["sharp"] else note + ("s" if note in "AE" else "es") * bool(flat)
+    name = {"B": "H", "Bes": "B"}.get(name, name)
+    return f"{name}-Dur" if found["mode"] == "major" else f"{name.lower()}-Moll"
+
+
+def _key_in_english(found: re.Match[str]) -> str:
+    note = found["note"].upper()
+    name = {"H": "B", "B": "B-flat"}.get(note, note) + "-sharp" * bool(found["sharp"]) + "-flat" * bool(found["flat"])
+    return f"{name} {'major' if found['mode'] == 'Dur' else 'minor'}"
+
+
+def _couples(text: str, code: str) -> Iterator[_Reading]:
+    names = (f"{_FIRST} and {_LAST}", f"{_FIRST} und {_LAST}")
+    for found in _COUPLES[code].finditer(text):
+        name = found["name"].replace("\\", "")
+        if code == "de":
+            yield _Reading(*found.span(), names[1], rf"\b{names[0]}\b", f"Mr. and Mrs. {name}")
+        else:
+            yield _Reading(*found.span(), names[0], rf"\b{names[1]}\b", f"Herr und Frau {name}", f"Herrn und Frau {name}")

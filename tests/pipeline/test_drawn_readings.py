@@ -1,0 +1,170 @@
+"""Units of the kitchen, lengths of time, couples, musical keys, lists of weekdays and short forms, drawn from templates."""
+
+import random
+import re
+
+import pytest
+
+from specdec_cli.pipeline.translator import LineTranslator
+from tests.drawn import Drawn, Kind, check_translations
+from tests.stored_engine import opened
+
+FOODS = {"oil": "Öl", "milk": "Milch", "sugar": "Zucker", "salt": "Salz", "butter": "Butter", "water": "Wasser", "honey": "Honig"}
+AMOUNTS = ("1", "2", "3", "4", "1/2", "½", "1 1/2", "2 ½", "2-3", "1\u20132")
+UNITS = {"tbsp": "EL", "tbsp.": "EL", "tablespoons": "EL", "tsp": "TL", "teaspoons": "TL", "oz": "oz", "lbs": "lb"}
+UNITS_IN_GERMAN = {
+    "EL": "tbsp",
+    "TL": "tsp",
+    "Esslöffel": "tbsp",
+    "Prisen": "pinch(?:es)? of",
+    "Pck.": "packets? of",
+    "Msp.": "pinch(?:es)? of",
+}
+STEPS = ("Add {}.", "{}", "Mix {} and the eggs.", "You need {}.", "Cook {} for an hour.", "We need {} for the cake.")
+STEPS_IN_GERMAN = ("{} hinzufügen.", "{}", "Man braucht {}.", "Wir nehmen {} für den Kuchen.", "Dazu kommen {}.")
+NAMES = ("Smith", "Miller", "Brown", "Schmidt", "Müller", "Weber", "Jones", "Becker")
+NOTES = {"C": "C", "D": "D", "E": "E", "F": "F", "G": "G", "A": "A", "B": "H", "F#": "Fis", "C sharp": "Cis", "B flat": "B", "E-flat": "Es"}
+DAYS = {"Mon": "Montag", "Tue": "Dienstag", "Wed": "Mittwoch", "Thu": "Donnerstag", "Fri": "Freitag", "Sat": "Samstag", "Sun": "Sonntag"}
+GERMAN_DAYS = {"Mo": "Monday", "Di": "Tuesday", "Mi": "Wednesday", "Do": "Thursday", "Fr": "Friday", "Sa": "Saturday", "So": "Sunday"}
+SHORT = {
+    "idk what {to do|he wants}": r"[Ii]ch weiß (?:es )?nicht",
+    "{omg|OMG} {that is so funny|you are late}": "mein Gott",
+    "tbh I {don't like it|am tired}": "[Ee]hrlich",
+    "{imo|imho} it is {too expensive|good}": "Meinung",
+    "please {answer|call me} asap": "so (?:schnell|bald) wie möglich",
+    "lmk if you {can come|need help|are free}": "Bescheid|[Ll]ass|wissen",
+    "I dunno {if he comes|where it is}": "weiß (?:es )?nicht",
+    "{wdym?|wdym by that?}": "mein",
+    "afaik {it is closed|he is at home}": "[Ss]oweit ich weiß",
+    "{I was late cuz I was tired|I stay at home cuz I am ill}": "weil|da ",
+    "It takes {2|3|12} {hrs|yrs|mins}.": "Stunden|Jahre|Minuten",
+    "Please RSVP by {June 5|Friday}.": "antworten",
+    "The avg. {price|age} is 30.": "[Dd]urchschnitt|mittlere",
+}
+SHORT_IN_GERMAN = {
+    "{wg.|lt.|gem.} {Gesetz|Vertrag} {verboten|möglich}": "law|contract|agreement|treaty",
+    "tgl. {geöffnet|frisch}": "[Dd]aily|every day",
+    "mind. {2|5|20} {Personen|Stunden}": "at least",
+    "exkl. {MwSt.|Frühstück}": "without|excluding",
+    "Die Fahrt dauert {2|3,5|12} Std.": "hours",
+    "Noch {5|10|30} {Sek.|Min.}": "seconds|minutes",
+    "{5|10|20} Stk.": "pieces",
+    "m. E. ist das {falsch|richtig|zu teuer}": "in my opinion|I think",
+    "z. Zt. {geschlossen|nicht lieferbar}": "current|at the moment",
+    "{vllt|Vllt} komme ich {morgen|später}": "[Mm]aybe|[Pp]erhaps|might",
+    "Wir treffen uns am Hbf{| um 8 Uhr}.": "station",
+    "insb. am {Montag|Abend}": "particular|especially",
+}
+
+
+def _food(draw: random.Random) -> tuple[str, str]:
+    return draw.choice([*FOODS.items()])
+
+
+def _pattern(amount: str) -> str:
+    return rf"(?<![\w.,/]){amount}"
+
+
+def kitchen(draw: random.Random) -> Drawn:
+    """Amounts in units of the kitchen."""
+    (food, german), (unit, own), amount = _food(draw), draw.choice([*UNITS.items()]), draw.choice(AMOUNTS)
+    of = draw.choice(("", " of"))
+    return Drawn(draw.choice(STEPS).format(f"{amount} {unit}{of} {food}"), (rf"{_pattern(amount)} {own}\b", german[:4]))
+
+
+def kitchen_in_german(draw: random.Random) -> Drawn:
+    """Amounts in units of the kitchen, in German."""
+    (english, food), (unit, own), amount = _food(draw), draw.choice([*UNITS_IN_GERMAN.items()]), draw.choice(AMOUNTS)
+    return Drawn(draw.choice(STEPS_IN_GERMAN).format(f"{amount} {unit} {food}"), (rf"{_pattern(amount)} {own}\b", f"(?i:{english})"))
+
+
+def lengths(draw: random.Random) -> Drawn:
+    """Minutes and seconds."""
+    length = f"{draw.randrange(1, 60)}:{draw.randrange(60):02}"
+    source = draw.choice(("The song is {} min long.", "He ran it in {} minutes.", "The video lasts {} minutes.", "It takes {} min."))
+    return Drawn(source.format(length), (rf"(?<!\d){length} Min",), ("Uhr",))
+
+
+def lengths_in_german(draw: random.Random) -> Drawn:
+    """Minutes and seconds, in German."""
+    length = f"{draw.randrange(1, 60)}:{draw.randrange(60):02}"
+    source = draw.choice(("Das Lied ist {} Min. lang.", "Er lief {} Minuten.", "Das Video dauert {} Minuten.", "Es dauert {} Min."))
+    return Drawn(source.format(length), (rf"(?<!\d){length} min",), (r"[ap]\.?m\b", "[AP]M"))
+
+
+def couples(draw: random.Random) -> Drawn:
+    """A couple with its name."""
+    name, between = draw.choice(NAMES), draw.choice(("and", "&"))
+    source = draw.choice(("{} live next door.", "I met {} yesterday.", "This is for {}.", "{} are not at home.", "We had dinner with {}."))
+    return Drawn(source.format(f"Mr. {between} Mrs. {name}"), (rf"Herrn? und Frau {name}(?!\w)",))
+
+
+def couples_in_german(draw: random.Random) -> Drawn:
+    """A couple with its name, in German."""
+    name, between = draw.choice(NAMES), draw.choice(("und", "&"))
+    source = draw.choice(("Herr {} wohnen nebenan.", "Ich war bei Herrn {}.", "Das ist für Herrn {}.", "Herr {} sind nicht da."))
+    return Drawn(source.format(f"{between} Frau {name}"), (rf"Mr\. and Mrs\. {name}(?!\w)",))
+
+
+def keys(draw: random.Random) -> Drawn:
+    """Musical keys."""
+    (note, german), mode = draw.choice([*NOTES.items()]), draw.choice(("major", "minor"))
+    shown = f"{german}-Dur" if mode == "major" else f"{german.lower()}-Moll"
+    source = draw.choice(("The song is in {}.", "He played a waltz in {}.", "His third symphony is in {}.", "Sonata in {}"))
+    return Drawn(source.format(f"{note} {mode}"), (rf"\bin {shown}(?!\w)",))
+
+
+def weekdays(draw: random.Random) -> Drawn:
+    """Lists of short names of weekdays."""
+    days = sorted(draw.sample([*DAYS], draw.choice((2, 3))), key=[*DAYS].index)
+    shown = draw.choice((f"{', '.join(days[:-1])} and {days[-1]}", f"{', '.join(days[:-1])} & {days[-1]}", "/".join(days)))
+    source = draw.choice(("We are open {}.", "Closed {}", "The course is on {}.", "We meet {} at the station."))
+    return Drawn(source.format(shown), tuple(DAYS[each] for each in days), tuple(rf"\b{each}\b" for each in days))
+
+
+def weekdays_in_german(draw: random.Random) -> Drawn:
+    """Lists of short names of weekdays, in German."""
+    days = sorted(draw.sample([*GERMAN_DAYS], draw.choice((2, 3))), key=[*GERMAN_DAYS].index)
+    stop = draw.choice(("", "."))
+    named = [each + stop for each in days]
+    shown = draw.choice((f"{', '.join(named[:-1])} und {named[-1]}", f"{', '.join(named[:-1])} u. {named[-1]}", "/".join(days)))
+    source = draw.choice(("Wir haben {} geöffnet.", "{} geschlossen", "Der Kurs ist {} in Berlin.", "Training {}"))
+    return Drawn(source.format(shown), tuple(GERMAN_DAYS[each] for each in days), (rf"\b{days[0]}\.",))
+
+
+def _filled(draw: random.Random, template: str) -> str:
+    """A template with one of the choices in each pair of braces."""
+    head, *rest = template.split("{")
+    parts = [part.split("}") for part in rest]
+    return head + "".join(draw.choice(choices.split("|")) + after for choices, after in parts)
+
+
+KINDS = (
+    Kind(kitchen, 95),
+    Kind(kitchen_in_german, 95, bundle="de-en"),
+    Kind(lengths, 95),
+    Kind(lengths_in_german, 95, bundle="de-en"),
+    Kind(couples, 95),
+    Kind(couples_in_german, 95, bundle="de-en"),
+    Kind(keys, 95),
+    Kind(weekdays, 95),
+    Kind(weekdays_in_german, 95, bundle="de-en"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
+@pytest.mark.parametrize("seed", [1])
+def test_drawn_readings_come_out(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
+    check_translations(kind, seed, pytestconfig.cache, are_warned=False)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("bundle", "forms"), [("en-de", SHORT), ("de-en", SHORT_IN_GERMAN)])
+def test_short_forms_are_translated_as_their_words(bundle: str, forms: dict[str, str], pytestconfig: pytest.Config) -> None:
+    draw, (described, engine) = random.Random(5), opened(bundle, pytestconfig.cache)
+    texts = [(_filled(draw, template), expected) for template, expected in forms.items() for _ in range(3)]
+    outputs = LineTranslator.of_bundle(engine, described).translate([text for text, _ in texts])
+    faults = [(text, output.text) for (text, expected), output in zip(texts, outputs, strict=True) if not re.search(expected, output.text)]
+    print(f"\n{bundle}: {len(texts) - len(faults)} of {len(texts)}")
+    assert len(faults) * 20 <= len(texts), faults
