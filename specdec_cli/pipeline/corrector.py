@@ -12,7 +12,7 @@ from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_rules import ALONE, PROTECTED, RULES, Context, Rejecting, applied, report_rejected, touches, unchanged_spans
+from specdec_cli.pipeline.edit_rules import LAST, PROTECTED, RULES, Context, Rejecting, applied, report_rejected, touches, unchanged_spans
 from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
@@ -192,7 +192,7 @@ class LineCorrector:
         marked = self._checks and (plain.is_enclosed or line.segments.has_marks)
         for number, (gap, own, part) in enumerate(zip(line.segments.gaps, line.texts, line.parts, strict=False)):
             start += len(gap)
-            found = self._edits(own, part)
+            found = self._edits(own, part, view.text)
             if found is not None:
                 taken_back = [edit for edit in taken_back if not start <= edit.start < start + len(own.text)]
             found = found or []
@@ -206,7 +206,7 @@ class LineCorrector:
                 left = with_own_beginning(found)
                 report_rejected(found, left, "beginning", self._rejecting(part))
                 found = left
-            found = applied([ALONE], found, self._context(own.text), self._rejecting(part))
+            found = applied(LAST, found, self._context(own.text, view.text), self._rejecting(part))
             edits += [edit._replace(start=edit.start + start, end=edit.end + start) for edit in found]
             start += len(own.text)
         if spelling:
@@ -248,16 +248,18 @@ class LineCorrector:
         prose = without_protected(text)
         return self._filter.is_foreign(prose, len(self.tokenizer.encode(prose)) if tokens is None or prose != text else tokens)
 
-    def _context(self, text: str) -> Context:
-        return Context(text, self._filter, self._ngrams, self._english, self._latin)
+    def _context(self, text: str, line: str) -> Context:
+        return Context(text, line, self._filter, self._ngrams, self._english, self._latin)
 
     def _keeps_lacking(self, edit: Edit) -> bool:
         """Whether an edit keeps the signs that the tokenizer lacks, which the model could not read."""
         signs = [each for each in with_apostrophes(edit.source) if not (each.isalnum() or each.isspace()) and self.tokenizer.lacks(each)]
         return Counter(signs) <= Counter(edit.text)
 
-    def _edits(self, sentence: DecodedText, part: Hypothesis) -> list[Edit] | None:
-        """The edits of one sentence that are possible beside others; None if nothing in it is to be changed, not even misspelt words."""
+    def _edits(self, sentence: DecodedText, part: Hypothesis, line: str) -> list[Edit] | None:
+        """The edits of one sentence of a line that are possible beside others; None if nothing in it is to be changed, not even misspelt
+        words.
+        """
         text, output = sentence.text, self.tokenizer.decode(part.ids)
         reject = self._rejecting(part)
         if part.ids[-1:] != [self._eos]:
@@ -268,7 +270,7 @@ class LineCorrector:
         if self._is_foreign(text, sentence.tokens):
             report_rejected(find_edits(text, output), [], "other language", reject)
             return None
-        context = self._context(text)
+        context = self._context(text, line)
         edits = applied([PROTECTED], find_edits(text, output), context, reject)
         if self._filter.are_too_many(edits, text):
             report_rejected(edits, [], "too many edits", reject)

@@ -13,12 +13,12 @@ from specdec_cli.text.locale.quantities import Span
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word
+from specdec_cli.text.spelling.kept_forms import changes_form, is_in_small_letters, is_of_case
 from specdec_cli.text.spelling.kept_words import (
     changes_abbreviation,
     changes_chat,
     changes_name,
     changes_shortened,
-    changes_verb_of_amount,
     has_chat,
 )
 from specdec_cli.text.spelling.ngrams import NgramModel
@@ -29,11 +29,12 @@ Rejecting = Callable[[int, Edit, str], None]
 
 @dataclass(frozen=True)
 class Context:
-    """What the rules know of a sentence: its `text`, whether it is `english`, whether it is Latin (see `protected_spans`), the filter and
-    the counts of n-grams (None: not known).
+    """What the rules know of a sentence: its `text`, the `line` that it is in, whether it is `english`, whether it is Latin (see
+    `protected_spans`), the filter and the counts of n-grams (None: not known).
     """
 
     text: str
+    line: str
     filter: EditFilter
     ngrams: NgramModel | None
     english: bool
@@ -101,8 +102,13 @@ def _without_changes_of_shortened(edits: Sequence[Edit], context: Context) -> Se
     return [edit for edit in edits if not changes_shortened(context.text, edit, context.ngrams)]
 
 
-def _without_verbs_of_amounts(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
-    return [edit for edit in edits if not changes_verb_of_amount(context.text, edit)] if context.english else edits
+def _without_changes_of_forms(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    return [edit for edit in edits if not changes_form(context.text, edit, latin=context.latin)] if context.english else edits
+
+
+def _with_small_letters(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
+    """No edits of a line in small letters if none of them changes more than capitals and marks."""
+    return [] if context.english and is_in_small_letters(context.line) and all(map(is_of_case, edits)) else edits
 
 
 def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
@@ -157,9 +163,12 @@ RULES = (
     EditRule("name", _of_other_words_than_names),
     EditRule("chat", _without_changes_of_chat),
     EditRule("abbreviation", _without_changes_of_shortened),
-    EditRule("amount", _without_verbs_of_amounts),
+    EditRule("form", _without_changes_of_forms),
     EditRule("title", _with_capitals_of_title),
 )
 """The rules for edits with scores."""
-ALONE = EditRule("low score alone", lambda edits, context: context.filter.passing(edits))
-"""The last rule, after those for the ends of lines: an edit that is not made is no reason to make another one with a lower score."""
+LAST = (
+    EditRule("low score alone", lambda edits, context: context.filter.passing(edits)),
+    EditRule("small letters", _with_small_letters),
+)
+"""The last rules, after those for the ends of lines: an edit that is not made is no reason to make another one with a lower score."""

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 
+from specdec_cli.english.words import QUESTION_WORDS
 from specdec_cli.text.edits import Edit, count_words
 from specdec_cli.text.locale.languages import BEGINNINGS_IN_GERMAN, is_function_word, is_stressed, short_code
 from specdec_cli.text.marks import STOPS
@@ -217,15 +218,21 @@ def with_own_marks(edits: Sequence[Edit], text: str, *, continues: bool = False,
     No mark is added there, as to a title or a signature, and none removed, as from an ellipsis. Only if the text has a single
     mark there, and it is one of . ? !, may it become another of them. Marks never replace the last word. If the sentence
     `continues` on the next line, the last word is not removed either. With `closes`, a text of at least 8 words that does not continue,
-    and ends with one, may get a stop: it is a sentence.
+    and ends with one, may get a stop, unless it begins with a question word: it is a sentence.
     """
     end, last = _end_of_words(text), _marks(text[_end_of_words(text) :])
-    is_sentence = closes and not continues and end == len(text) and count_words(text) >= _SENTENCE
+    is_sentence = closes and not continues and end == len(text) and count_words(text) >= _SENTENCE and not _asks(text)
     changeable = {last} if last in tuple(STOPS) or is_sentence else set[str]()
     found = [_with_own_marks(edit, end, changeable) if edit.end >= end else edit for edit in edits]
     if continues:
         found = [edit for edit in found if edit.end < end or _end_of_words(edit.text) or not _end_of_words(edit.source)]
     return [edit for edit in found if edit.text != edit.source]
+
+
+def _asks(text: str) -> bool:
+    """Whether a text begins as a question or the title of a guide does (How to ...)."""
+    first = _FIRST.match(text)
+    return first is not None and first[1].lower() in QUESTION_WORDS
 
 
 def with_own_beginning(edits: Sequence[Edit]) -> list[Edit]:

@@ -201,7 +201,7 @@ def test_marks_are_kept_and_lines_get_no_full_stop(tokenizer: Subwords) -> None:
     corrector = LineCorrector(engine, tokenizer, EditFilter(maximum_ratio=9.0), languages=("en", "en"))
     lines = ["% this are a comment", "ka lo mi re su and", "re su", "", "ta re"]
     found = [correction.text for correction in corrector.correct(lines)]
-    assert found == ["% this is a comment", "Ka lo mi re su and", "re su", "", "ta re"]
+    assert found == ["% this is a comment", "ka lo mi re su and", "re su", "", "ta re"]
     without_languages = LineCorrector(engine, tokenizer, EditFilter(maximum_ratio=9.0))
     assert [correction.text for correction in without_languages.correct(["ta re"])] == ["ta re."]
 

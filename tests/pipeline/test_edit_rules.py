@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from specdec_cli.app import app
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_rules import ALONE, PROTECTED, RULES, Context, EditRule, applied
+from specdec_cli.pipeline.edit_rules import LAST, PROTECTED, RULES, Context, EditRule, applied
 from specdec_cli.text.edits import Edit, find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 
@@ -13,12 +13,12 @@ KNOWN = count_ngrams(["The cat and the cats see the house , the houses and the M
 FILTER = EditFilter(minimum=-1.0, minimum_beside_others=-2.0)
 
 
-def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...] = (PROTECTED, *RULES, ALONE)) -> list[str]:
+def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...] = (PROTECTED, *RULES, *LAST)) -> list[str]:
     """The names of the rules that reject the edits from one text to another, which have scores."""
     names: list[str] = []
     found = find_edits(text, changed)
     edits = [edit._replace(score=score) for edit, score in zip(found, scores or [0.0] * len(found), strict=True)]
-    left = applied(rules, edits, Context(text, FILTER, KNOWN, english=True, latin=True), lambda _, name: names.append(name))
+    left = applied(rules, edits, Context(text, text, FILTER, KNOWN, english=True, latin=True), lambda _, name: names.append(name))
     assert len(left) + len(names) == len(edits)
     return names
 
@@ -41,6 +41,11 @@ def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...
         ("Where to Find the Best Bread", "Where to Find the Best Bread?", (), ["title"]),
         ("What to Do in the House", "What to Do in the House!", (), ["title"]),
         ("The Meaninng Of Life And Cats", "The Meaning Of Life And Cats", (), []),
+        ("The team are in the house", "The team is in the house", (), ["form"]),
+        ("cats see houses near by", "the cats see the houses near by", (), ["form", "form"]),
+        ("the cats see the house", "The cats see the house", (), ["small letters"]),
+        ("the cats see the house.", "The cats see the house.", (), []),
+        ("the cat see the house", "The cat see the houses", (), []),
         ("The House And And Cats", "The House And Cats", (), []),
         ("The Cats And A Old House", "The Cats And An Old House", (), []),
     ],
@@ -50,14 +55,14 @@ def test_the_first_rule_that_rejects_an_edit_is_named(text: str, changed: str, s
 
 
 def test_names_are_different() -> None:
-    names = [rule.name for rule in (PROTECTED, *RULES, ALONE)]
+    names = [rule.name for rule in (PROTECTED, *RULES, *LAST)]
     assert len(set(names)) == len(names)
 
 
 def test_a_rule_gets_what_earlier_ones_left() -> None:
     first, second = EditRule("first", lambda edits, _: edits[1:]), EditRule("second", lambda edits, _: edits[1:])
     assert rejected("a b c", "x b z", rules=(first, second)) == ["first", "second"]
-    assert applied([first], [Edit(0, 1, "a", "b")], Context("a", FILTER, None, english=True, latin=True)) == []
+    assert applied([first], [Edit(0, 1, "a", "b")], Context("a", "a", FILTER, None, english=True, latin=True)) == []
 
 
 def test_trace_names_the_rule() -> None:

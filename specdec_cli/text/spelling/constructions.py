@@ -1,4 +1,6 @@
-"""English constructions that are wrong whatever stands around them: `listen music`, `for to help`, `the the`, `yesterday I go`."""
+"""English constructions that are wrong whatever stands around them: `listen music`, `for to help`, `the the`, `yesterday I go`, `%d files
+was`.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -31,6 +33,36 @@ _PASTS = dict(
         "starts>started talk>talked talks>talked walk>walked walks>walked arrive>arrived arrives>arrived study>studied studies>studied"
     )
 )
+_PARTICIPLES = dict(
+    pairs(
+        "been>was gone>went come>came seen>saw done>did taken>took eaten>ate given>gave written>wrote spoken>spoke run>ran begun>began "
+        "driven>drove fallen>fell flown>flew forgotten>forgot known>knew drunk>drank sung>sang swum>swam worn>wore broken>broke "
+        "chosen>chose shown>showed stolen>stole got>got gotten>got made>made bought>bought met>met found>found told>told lost>lost "
+        "felt>felt left>left brought>brought slept>slept heard>heard sat>sat won>won had>had read>read thought>thought said>said"
+    )
+)
+_WISHED = dict(
+    pairs("know>knew can>could am>were is>were are>were will>would has>had live>lived lives>lived speak>spoke speaks>spoke don't>didn't")
+)
+_PRESENT = (
+    "go|have|do|want|like|need|live|work|make|know|think|say|play|speak|eat|drink|write|sleep|wear|love|look|seem|feel|believe|hope|help|give|"
+    "teach|study|depend|mean|own"
+)
+"""Verbs that are wrong behind "he" at the beginning of a sentence, which no demand or condition begins."""
+_NEGATIVES = dict(pairs("nothing>anything nobody>anybody nowhere>anywhere no>any none>any"))
+_SUBJECTS_OF = dict(pairs("me>I him>he her>she us>we them>they you>you"))
+_PRONOUN = "[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey"
+_START = r"(?:^|(?<=[.!?] ))"
+_LAST = r"(?:[Yy]esterday|[Ll]ast (?:night|week|weekend|month|year|summer|winter))"
+_NEGATED = r"(?:do|does|did|ca|could|wo|would|has|have|had)n't"
+_PERSON = (
+    "man|men|woman|women|person|people|girl|girls|boy|boys|friend|friends|teacher|teachers|student|students|doctor|doctors|guy|guys|lady|"
+    "ladies|neighbour|neighbours|neighbor|neighbors|children|boss|colleague|colleagues|uncle|aunt|brother|sister"
+)
+_THING = (
+    "book|books|film|films|movie|movies|car|cars|house|houses|song|songs|computer|phone|thing|things|letter|letters|game|games|table|"
+    "machine|idea|ideas|word|words|picture|pictures|photo|photos|problem|problems"
+)
 _TWICE = word_set("a an the of from with my your his its our their and or but I he she we they it be by")
 """Function words that are written twice by mistake only; `that that`, `had had` and `is is` may be right."""
 _THRICE = _TWICE | word_set(
@@ -59,48 +91,246 @@ def _age(found: re.Match[str]) -> str:
     return "were" if had else "are"
 
 
-def _rule(pattern: str, write: Callable[[re.Match[str]], str]) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
-    return re.compile(pattern), write
+def _past(participle: str, subject: str) -> str:
+    """The past tense of a participle, beside a subject."""
+    if participle == "been" and subject.lower() in ("you", "we", "they"):
+        return "were"
+    return _PARTICIPLES.get(participle, participle)
 
 
-_RULES = (
+def _third_person(verb: str) -> str:
+    """The form of one of the verbs of _PRESENT behind "he"."""
+    if verb == "have":
+        return "has"
+    if verb == "study":
+        return "studies"
+    return f"{verb}es" if verb[-1:] == "o" or verb.endswith("ch") else f"{verb}s"
+
+
+def _doing(who: str) -> str:
+    return "do" if who.lower() in ("i", "you", "we", "they") else "does"
+
+
+def _cased(word: str, other: str) -> str:
+    """`word` with a capital if `other` has one."""
+    return word[0].upper() + word[1:] if other[0].isupper() else word
+
+
+def _taken(found: re.Match[str]) -> str:
+    return "took" if found["old"] == "made" else "taking" if found["end"] == "ing" else f"tak{found['end']}"
+
+
+def _there(old: str, following: str) -> str:
+    """The form of "be" after "there" in the place of "have", before a noun that may be in the singular."""
+    is_one = following in ("a", "an")
+    return f"{old[:5]} {('was' if is_one else 'were') if old.endswith('had') else 'is' if is_one else 'are'}"
+
+
+_Rule = tuple[tuple[str, ...], re.Pattern[str], Callable[[re.Match[str]], str]]
+
+
+def _rule(words: str, pattern: str, write: Callable[[re.Match[str]], str]) -> _Rule:
+    """A rule that is applied to texts with one of the `words`, which are divided by |, in any case."""
+    return tuple(words.split("|")), re.compile(pattern), write
+
+
+_RULES: tuple[_Rule, ...] = (
     _rule(
+        "listen",
         r"(?<!most )\b[Ll]isten(?:s|ed|ing)?(?P<old>)(?= (?:music|songs?|radio|the radio|podcasts?)\b)",
         lambda _: " to",
     ),
-    _rule(r"(?<=[a-z] )(?<!called )(?<!asked )(?P<old>for to)(?= [a-z]+\b)", lambda _: "to"),
+    _rule("for to", r"(?<=[a-z] )(?<!called )(?<!asked )(?P<old>for to)(?= [a-z]+\b)", lambda _: "to"),
     _rule(
+        "married with",
         rf"\bmarried (?P<old>with)(?= (?:{_DETERMINER}|him|me|you|them|someone|somebody)\b)"
         r"(?! (?:\w+ ){0,5}(?:child|kid|son|daughter|bab))",
         lambda _: "to",
     ),
-    _rule(r"\b(?P<who>[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey) (?P<old>ha(?:ve|s|d))(?= [\w-]+(?: [\w-]+)? years old\b)", _age),
     _rule(
+        "years old",
+        r"\b(?P<who>[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey) (?P<old>ha(?:ve|s|d))(?= [\w-]+(?: [\w-]+)? years old\b)",
+        _age,
+    ),
+    _rule(
+        "most of people",
         r"\b(?P<old>[Mm]ost of)(?= people\b(?! (?:who|whom|in|at|from|with|that|here|there)\b)(?!['’]))",  # noqa: RUF001
         lambda found: found["old"][:4],
     ),
-    _rule(rf"\b(?P<old>[Mm]any)(?= (?:{_NO_PLURAL}){_END})", lambda found: f"{found['old'][0]}uch"),
+    _rule("many ", rf"\b(?P<old>[Mm]any)(?= (?:{_NO_PLURAL}){_END})", lambda found: f"{found['old'][0]}uch"),
     _rule(
+        "forward to",
         rf"\b[Ll]ook(?:s|ed|ing)? forward to (?P<old>{'|'.join(_GERUNDS)})(?= (?:from|you|him|her|them|it|all|the|an?|your|more|to)\b)",
         lambda found: _GERUNDS[found["old"]],
     ),
     _rule(
+        "yesterday|last ",
         r"(?:^|[.!?] )(?:Yesterday|Last (?:night|week|weekend|month|year|summer|winter)),? (?:I|you|he|she|we|they) "
         rf"(?P<old>{'|'.join(_PASTS)})(?= )",
         lambda found: _PASTS[found["old"]],
     ),
     _rule(
-        rf"\b(?P<old>an? )(?=(?:very |really |such )?(?!priori|little|lot|bit|piece|few)[a-z]+ (?:{_NO_PLURAL}){_END})",
+        _NO_PLURAL,
+        rf"\b(?P<old>an? )(?=(?:very |really |such )?(?!priori|little|lot|bit|piece|few)[a-z]+ (?:{_NO_PLURAL})s?{_END})",
         lambda _: "",
     ),
+    _rule(
+        "yesterday|last ",
+        rf"{_START}{_LAST},? (?P<who>{_PRONOUN}) (?P<old>(?:have|has) (?P<verb>{'|'.join(_PARTICIPLES)}|[a-z]{{2,}}ed))\b(?! to\b)",
+        lambda found: _past(found["verb"], found["who"]),
+    ),
+    _rule(
+        "yesterday|last ",
+        r"^(?P<old>(?P<who>I|You|We|They) (?P<verb>go|come|see|buy|meet|give|find|lose|leave|sleep|drive|fly|win|visit|watch|walk|eat))"
+        r"(?=(?: (?!(?:that|what|who|how|if|when|from|of|since|until|the|a|my|our|your|than)\b)[a-z]+"
+        r"| (?:the|a|my|our|your) [a-z]+){0,3} (?:yesterday|last (?:night|week|weekend|month|year))[.!]?$)",
+        lambda found: f"{found['who']} {_PASTS[found['verb']]}",
+    ),
+    _rule(
+        "he |she |it ",
+        rf"^(?:He|She|It) (?P<old>{_PRESENT})(?= (?!not\b)[a-z])(?!.* (?:yesterday|ago|last)\b)",
+        lambda found: _third_person(found["old"]),
+    ),
+    _rule(
+        "photo|selfie",
+        r"\b(?P<old>mak(?P<end>e|es|ing)|made)(?= (?:a|some|many|more|lots of) (?:photos?|selfies?)\b(?! \w*(?:album|book|cop)))",
+        _taken,
+    ),
+    _rule("is possible to|is necessary to", rf"{_START}(?P<old>Is)(?= (?:possible|necessary) to [^.!]+\?)", lambda _: "Is it"),
+    _rule(
+        "is possible to|is necessary to|is important to|is difficult to|is easy to|is impossible to",
+        rf"{_START}(?P<old>Is)(?= (?:possible|necessary|important|difficult|easy|impossible) to [^.!?]+\.)",
+        lambda _: "It is",
+    ),
+    _rule(
+        "very much",
+        r"\b(?:like|love|enjoy|appreciate)[sd]? (?P<old>very much (?P<what>(?:this|that|these|those|the|my|your|his|her|our|their) "
+        r"[a-z]+(?: [a-z]+)?))(?=[.!?]|$)",
+        lambda found: f"{found['what']} very much",
+    ),
+    _rule(
+        "there ha",
+        r"\b(?P<old>[Tt]here ha(?:ve|s|d)) (?=(?P<next>many|some|several|a lot of|lots of|no|two|three|four|five|an?|too many|about) )",
+        lambda found: _there(found["old"], found["next"]),
+    ),
+    _rule(
+        " very ",
+        rf"\b(?:{_PRONOUN}) (?P<old>very)(?= (?:like|likes|liked|want|wants|wanted|love|loves|hope|hopes|enjoy|enjoys|need|needs)\b)",
+        lambda _: "really",
+    ),
+    _rule(
+        ", but ",
+        rf"{_START}(?:Although|Though|Even though) [^,.;:!?]+, (?P<old>but )(?=(?:{_PRONOUN}|the|my|there)\b)",
+        lambda _: "",
+    ),
+    _rule(", so ", rf"{_START}(?:Because|Since) [^,.;:!?]+, (?P<old>so )(?=(?:{_PRONOUN}|the|my|there)\b)", lambda _: ""),
+    _rule(
+        "homeworks|advices|informations|furnitures|luggages|baggages|houseworks",
+        r"\b(?P<old>(?:[Mm]any )?(?:homework|advice|information|furniture|luggage|baggage|housework)s)\b(?!')",
+        lambda found: found["old"][:-1].replace("any ", "uch "),
+    ),
+    _rule(
+        "do |does ",
+        r"(?:^|(?<=[.!?,] ))(?P<old>(?:Do|do|Does|does) (?P<who>you|he|she|we|they|I) "
+        r"(?P<verb>can|could|must|should|will|would))(?= [a-z])",
+        lambda found: f"{_cased(found['verb'], found['old'])} {found['who']}",
+    ),
+    _rule(
+        "what means",
+        rf"{_START}(?P<old>What means (?P<what>(?:this|that|the|your) [a-z]+(?: [a-z]+)?))(?=\?)",
+        lambda found: f"What does {found['what']} mean",
+    ),
+    _rule(
+        " like?",
+        rf"{_START}(?P<old>How(?: do| does)? (?P<who>it|he|she|they|this|that|you) looks? like)(?=\?)",
+        lambda found: f"What {_doing(found['who'])} {found['who']} look like",
+    ),
+    _rule(
+        "suggest",
+        r"\bsuggest(?:s|ed)? (?P<old>(?P<who>me|him|her|us|them) to)(?= [a-z]+\b)",
+        lambda found: f"that {_SUBJECTS_OF[found['who']]}",
+    ),
+    _rule(
+        " effects ",
+        r"(?<!of)(?<!side)(?<!sound)(?<!special)(?<!the)(?<!these)(?<!those)(?<!its)(?<!visual) (?P<old>effects)"
+        r"(?= (?:my|me|us|him|our|your|everyone|everybody)\b)",
+        lambda _: "affects",
+    ),
+    _rule(" lose", r"\b(?:too|very|so) (?P<old>lose)(?=[.,!]|$)", lambda _: "loose"),
+    _rule(
+        " who ",
+        rf"{_START}(?:To|With|For|From|By) (?P<old>who)"
+        rf"(?= (?:do|does|did|can|could|will|would|should) (?:{_PRONOUN}|the|this|that|your)\b)",
+        lambda _: "whom",
+    ),
+    _rule(
+        "home",
+        r"\b(?:go|goes|went|gone|going|come|came|coming|get|got|drive|drove|walk|walked|return|returned) (?P<old>to (?:the )?home)"
+        r"(?=[.,!?]|$| (?:and|after|at|by|early|late|because|yesterday|today|now|from|with|on|when)\b)",
+        lambda _: "home",
+    ),
+    _rule(
+        "nothing|nobody|nowhere",
+        rf"\b(?:{_NEGATED}|never) (?:[a-z]+ly )?(?!not\b)[a-z]+ (?P<old>nothing|nobody|nowhere)\b(?! (?:but|else|less|short)\b)",
+        lambda found: _NEGATIVES[found["old"]],
+    ),
+    _rule(
+        "n't ",
+        rf"\b{_NEGATED} (?:have|need|want|get|got|know|see) (?P<old>no)(?= [a-z]+\b)(?! (?:one|longer|more than|less|such|matter)\b)",
+        lambda _: "any",
+    ),
+    _rule(
+        "me and ",
+        rf"{_START}(?P<old>Me and (?P<other>him|her|them|my [a-z]+))"
+        r"(?= (?:went|are|were|have|had|will|can|could|would|used|like|love|play|go|saw|did|got|came|[a-z]{2,}ed)\b)",
+        lambda found: f"{_cased(_SUBJECTS_OF.get(found['other'], found['other']), 'M')} and I",
+    ),
+    _rule(" and i", r"\b[Bb]etween (?:you|him|her|them) and (?P<old>I)\b(?!')", lambda _: "me"),
+    _rule(
+        " which ",
+        rf"\b(?:[Tt]he|[Aa]|my|that|this|those|these) (?:[a-z]+ )?(?:{_PERSON}) (?P<old>which)"
+        r"(?= (?:is|was|are|were|has|have|had|lives?|works?|knows?|helps?|can|will|[a-z]{2,}ed)\b)",
+        lambda _: "who",
+    ),
+    _rule(
+        " who ",
+        rf"\b(?:[Tt]he|[Aa]|my|that|this|those|these) (?:[a-z]+ )?(?:{_THING}) "
+        r"(?P<old>who)(?= (?:I|you|he|she|we|they|is|was|are|were|has|have)\b)",
+        lambda _: "that",
+    ),
+    _rule(
+        "the number of",
+        r"(?:^|[.!?,;] |\b(?:that|because|and|but|if|when|while) )[Tt]he number of (?:[a-z]+ )?"
+        r"(?:[a-z]{3,}(?<![su])s|people|children|women|men) (?P<old>have|are|were)\b",
+        lambda found: {"have": "has", "are": "is", "were": "was"}[found["old"]],
+    ),
+    _rule(
+        "where |when |how old |how far ",
+        r"\b(?:asked|ask|know|knows|wonder|tell me|tell us|told me|remember|forgot|forget|understand)(?: me| him| her| us| them)? "
+        r"(?:where|when|how old|how far) (?P<old>(?P<be>is|was|are|were) (?P<what>(?:the|my|your|his|her|their|our|this|that) "
+        r"(?:[a-z]+ )?[a-z]+))(?=[.?!]|$)",
+        lambda found: f"{found['what']} {found['be']}",
+    ),
+    _rule(
+        "wish",
+        rf"\b[Ww]ish(?:es|ed)? (?:that )?(?:{_PRONOUN}) (?P<old>{'|'.join(_WISHED)})\b",
+        lambda found: _WISHED[found["old"]],
+    ),
+    _rule(" by foot", r"\b(?:go|goes|went|gone|going|come|came|walk|walked) (?:\w+ ){0,4}?(?P<old>by)(?= foot\b)", lambda _: "on"),
+    _rule(
+        " was| is| has",
+        r"(?:%\d*\$?[diu]|\{\w*\}) (?:[a-z]+ )?(?!news\b|series\b)[a-z]{2,}(?<![sui])s (?P<old>was|is|has)\b",
+        lambda found: {"was": "were", "is": "are", "has": "have"}[found["old"]],
+    ),
 )
-"""Patterns, whose group `old` is replaced by what the function returns."""
+"""Words that a text must have, and patterns, whose group `old` is replaced by what the function returns."""
 
 
 def construction_edits(text: str) -> Iterator[Edit]:
     """Yield the edits that mend these constructions in `text`, with their scores."""
-    for pattern, write in _RULES:
-        for found in pattern.finditer(text):
+    lowered = text.lower()
+    for words, pattern, write in _RULES:
+        for found in pattern.finditer(text) if any(word in lowered for word in words) else ():
             yield Edit(*found.span("old"), found["old"], write(found), score=SCORE)
     for found in _REPEATED.finditer(text):
         word, *others = found.group().split()

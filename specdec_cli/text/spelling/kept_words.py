@@ -17,8 +17,8 @@ WITHOUT_VOWELS = re.compile(r"[b-df-hj-np-tv-xz]{3,4}")
 PREFIXED = re.compile(r"([b-df-hj-np-tv-xz])(?!\1)[a-z]{4}")
 """The beginning of a name such as dmenu, of a letter and a word; who writes a letter too many writes the first one twice."""
 _CHAT_LIST = """
-afaik afk aka asap bbl brb btw dm ffs fyi gg glhf gtg haha hmm hmu idc idk iirc ikr imho imo irl jk kk lmao lmfao lmk lol ngl nm np nvm ok
-omfg omg pls plz r rofl smh tbf tbh thx ttyl ty tysm u ur wp wtf wyd yw
+afaik afk aka asap bbl brb btw cuz dm dw ffs fomo fyi gg glhf gn gtg haha hbu hmm hmu idc idk iirc ikr ily imho imo irl istg jk kk lmao
+lmfao lmk lol ngl nm np nvm ofc ok omfg omg omw pls plz ppl r rn rofl smh tbf tbh thx tmr tmrw ttyl ty tysm u ur wbu wp wtf wyd yw
 """
 CHAT = frozenset(_CHAT_LIST.split())
 """Abbreviations of chats, which are written in small letters at the start of a sentence too."""
@@ -51,8 +51,8 @@ _UNIT_SIGN, _AFTER_NUMBER = re.compile(r"[a-z]{1,2}[A-Z][a-z]?|[b-df-hj-np-tv-xz
 
 @cache
 def technical_names() -> frozenset[str]:
-    """Names of programs, formats and the like, Latin terms, and words of computing, medicine and law that lexicons lack, in small letters
-    (names.txt). They are no misspellings, and correct none.
+    """Names of programs, formats and the like, Latin terms, archaic words, and words of computing, medicine and law that lexicons lack, in
+    small letters (names.txt). They are no misspellings, and correct none.
     """
     return frozenset(Path(__file__).with_name("names.txt").read_text(encoding="utf-8").split())
 
@@ -159,18 +159,3 @@ def _is_shortened(found: re.Match[str], ngrams: NgramModel | None) -> bool:
     if len(word) > _LONGEST_SHORTENED or not (found["pause"] or following[:1].islower() or following[:1].isdigit()):
         return False
     return word.lower() in _SHORTENED or (ngrams is not None and ngrams.count(word.lower()) < _SHORTENED_COUNT)
-
-
-_AMOUNT = re.compile(
-    r"\b(?:[\d,.]+|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|[a-z]+ty|hundred|thousand|million|few|several|many) "
-    r"(?:pounds|dollars|euros|cents|pence|yen|francs|kilometres|kilometers|metres|meters|miles|feet|inches|kilos|grams|litres|liters|gallons"
-    r"|degrees|percent|seconds|minutes|hours|days|nights|weeks|months|years) $",
-    re.IGNORECASE,
-)
-"""A number of units before a verb."""
-_VERBS_OF_AMOUNTS = {("is", "are"), ("are", "is"), ("was", "were"), ("were", "was")}
-
-
-def changes_verb_of_amount(text: str, edit: Edit) -> bool:
-    """Whether an edit only changes the number of the verb behind an amount, which may be one or many: ten pounds is too much."""
-    return (edit.source, edit.text) in _VERBS_OF_AMOUNTS and _AMOUNT.search(text, 0, edit.start) is not None

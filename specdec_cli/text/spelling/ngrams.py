@@ -126,9 +126,11 @@ class NgramModel:
         bucket = key >> self._bucket_shift
         fingerprint = (key >> self._bucket_shift - FINGERPRINT_BITS) % 2**FINGERPRINT_BITS << COUNT_BITS
         end = min(self._starts[bucket + 1], len(self._entries))
-        found = bisect_left(self._entries, fingerprint, min(self._starts[bucket], end), end)
-        stored: int = self._entries[found] - fingerprint if found < end else 2**COUNT_BITS
-        return _COUNTS[stored] if stored < 2**COUNT_BITS else 0.0
+        # Of n-grams with the same fingerprint, the greatest count is the last one.
+        start = min(self._starts[bucket], end)
+        found = bisect_left(self._entries, fingerprint + 2**COUNT_BITS, start, end) - 1
+        stored: int = self._entries[found] - fingerprint if found >= start else -1
+        return _COUNTS[stored] if stored >= 0 else 0.0
 
 
 def _extended(ngram: int, word: int) -> int:

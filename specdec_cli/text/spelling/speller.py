@@ -123,7 +123,7 @@ _LISTED_COST = 2.0
 """The cost of a misspelling that is listed (see `usual_misspellings`)."""
 _CONFUSED = (
     *(("a", "an"), ("its", "it's"), ("your", "you're"), ("their", "there", "they're"), ("then", "than"), ("whose", "who's")),
-    *(("affect", "effect"), ("lose", "loose")),
+    *(("affect", "effect"), ("affects", "effects"), ("lose", "loose"), ("loses", "looses"), ("losing", "loosing")),
 )
 """English words that are often written in place of each other, because they sound alike. Others that were tried ("to" and "too", "of" and
 "off", "were" and "where") were changed wrongly too often on the dev sets.
@@ -187,10 +187,14 @@ class Speller:
         source = word.group()
         if source not in (source.lower(), source.capitalize()):
             return None
-        others = [other if source.islower() else other.capitalize() for other in _OTHERS[source.lower()]]
+        # The counted sentences begin with capitals.
+        text, begins = word.string[:1].upper() + word.string[1:], word.start() == 0 or source != source.lower()
+        others = [other.capitalize() if begins else other for other in _OTHERS[source.lower()]]
         edits = [Edit(word.start(), word.end(), source, other) for other in others]
-        ratio, best = max(((self._ngrams.log_ratio(word.string, edit), edit) for edit in edits), key=lambda each: each[0])
-        return best._replace(score=SCORE_WEIGHT * (ratio - _CONFUSION)) if ratio > _CONFUSION else None
+        ratio, best = max(((self._ngrams.log_ratio(text, edit), edit) for edit in edits), key=lambda each: each[0])
+        if ratio <= _CONFUSION:
+            return None
+        return best._replace(text=best.text.lower() if source.islower() else best.text, score=SCORE_WEIGHT * (ratio - _CONFUSION))
 
     def _is_known(self, word: str) -> bool:
         """Whether a word is in the lexicon, also as a name or without a plural s, is frequent in the n-grams, or is a technical name or an

@@ -22,10 +22,82 @@ The the cat sleeps. | The cat sleeps.
 I went to the the the shop. | I went to the shop.
 It is is is late. | It is late.
 I I think so. | I think so.
+Yesterday I have seen a good film. | Yesterday I saw a good film.
+Last week they have been there. | Last week they were there.
+I see him last week. | I saw him last week.
+We buy a car yesterday. | We bought a car yesterday.
+He go home. | He goes home.
+It have many rooms. | It has many rooms.
+She teach and study here. | She teaches and study here.
+She makes a photo of the house. | She takes a photo of the house.
+We made some photos there. | We took some photos there.
+Is possible to pay by card? | Is it possible to pay by card?
+Is important to drink water. | It is important to drink water.
+I like very much this song. | I like this song very much.
+There have many people in the park. | There are many people in the park.
+There had a dog. | There was a dog.
+He very likes basketball. | He really likes basketball.
+Although he was ill, but he came. | Although he was ill, he came.
+Because it rained, so we stayed. | Because it rained, we stayed.
+I have many homeworks. | I have much homework.
+The informations are new. | The information are new.
+Do you can help me? | Can you help me?
+What means this word? | What does this word mean?
+How does it looks like? | What does it look like?
+He suggested me to go home. | He suggested that I go home.
+The weather effects my mood. | The weather affects my mood.
+My shoes are too lose. | My shoes are too loose.
+To who did you speak? | To whom did you speak?
+I went to the home. | I went home.
+I don't know nothing. | I don't know anything.
+She doesn't have no time. | She doesn't have any time.
+Me and him went to the store. | He and I went to the store.
+Between you and I, he is wrong. | Between you and me, he is wrong.
+The man which called you is here. | The man who called you is here.
+The book who I read was good. | The book that I read was good.
+The number of cars have increased. | The number of cars has increased.
+She asked where is the station. | She asked where the station is.
+I wish I know the answer. | I wish I knew the answer.
+I go to school by foot. | I go to school on foot.
+%d files was deleted | %d files were deleted
+{count} new messages is here. | {count} new messages are here.
 In my opinion it is good. | In my opinion, it is good.
 He left. However we stayed. | He left. However, we stayed.
 """
 RIGHT = """
+Yesterday's film has been shown before.
+I see the man who came yesterday.
+Let him go home, and may he have fun.
+He have come last week.
+I find that he left yesterday.
+They made a photo album.
+Is possible rain a problem?
+There have been many people in the park.
+A very likeable dog, and he very nearly fell.
+Although he was ill, but not very, he came.
+Do you know that you can help me?
+He suggested a film to me to watch.
+The side effects my doctor named are rare.
+You will lose. It is too late to lose it.
+I know to whom it belongs and who did it.
+She went to the home of her aunt.
+There was nothing that I didn't like.
+He can't do nothing but wait.
+I have no more time, and I don't have no one.
+He saw me and him there.
+The box between you and me is mine.
+The house which was sold is old.
+The man who is here has a book.
+A number of cars have been sold.
+The bounds on the number of cars are known.
+We argued about who is the best.
+She need not come.
+She asked, "Where is the station?"
+He asked where is best.
+I wish you a good day.
+%d file was deleted
+%s was deleted
+{count} news is here
 The most listened radio station plays jazz.
 This is what is called for to resolve it.
 He is married with two children.
