@@ -49,6 +49,11 @@ _PRESENT = (
     "teach|study|depend|mean|own"
 )
 """Verbs that are wrong behind "he" at the beginning of a sentence, which no demand or condition begins."""
+_COMPARATIVES = (
+    "better|worse|easier|faster|cheaper|bigger|smaller|higher|lower|stronger|weaker|happier|healthier|safer|taller|longer|shorter|larger|"
+    "richer|harder|simpler|busier|nicer|cleaner|quicker|slower|warmer|colder"
+)
+_SUPERLATIVES = "best|worst|easiest|fastest|cheapest|biggest|smallest|highest|lowest|strongest|happiest|tallest|longest|largest|hardest"
 _NEGATIVES = dict(pairs("nothing>anything nobody>anybody nowhere>anywhere no>any none>any"))
 _SUBJECTS_OF = dict(pairs("me>I him>he her>she us>we them>they you>you"))
 _PRONOUN = "[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey"
@@ -72,8 +77,9 @@ _THRICE = _TWICE | word_set(
 _REPEATED = re.compile(r"(?<![\w'’-])(?P<first>[A-Za-z])(?P<word>[a-z]*)(?P<more>(?: (?:(?P=first)|[a-z])(?P=word)(?![\w'’&-]))+)")  # noqa: RUF001
 _INTRODUCTIONS = (
     "In my opinion|In my view|In other words|In addition|In conclusion|In contrast|In fact|In short|In particular|In general|For example|"
-    "For instance|For this reason|On the other hand|As a result|To sum up|First of all|Firstly|Secondly|Thirdly|Lastly|Finally|However|"
-    "Moreover|Furthermore|Additionally|Similarly|Likewise|Consequently|Nevertheless|Therefore|Unfortunately|Meanwhile|Overall"
+    "For instance|From my point of view|For this reason|On the other hand|As a result|To sum up|First of all|Firstly|Secondly|Thirdly|"
+    "Lastly|Finally|However|Moreover|Furthermore|Additionally|Similarly|Likewise|Consequently|Nevertheless|Therefore|Unfortunately|"
+    "Meanwhile|Overall|Nowadays|In summary"
 )
 _INTRODUCTION = re.compile(
     rf"(?:^|(?<=[a-z][.!?] ))(?:{_INTRODUCTIONS})"
@@ -317,6 +323,30 @@ _RULES: tuple[_Rule, ...] = (
         lambda found: _WISHED[found["old"]],
     ),
     _rule(" by foot", r"\b(?:go|goes|went|gone|going|come|came|walk|walked) (?:\w+ ){0,4}?(?P<old>by)(?= foot\b)", lambda _: "on"),
+    _rule("other hand", r"\b(?P<old>[Ii]n|[Bb]y)(?= the other hand,)", lambda found: _cased("on", found["old"])),
+    _rule("despite of", r"\b[Dd]espite (?P<old>of )", lambda _: ""),
+    _rule("discuss", rf"\b(?:discuss(?:es|ed|ing)?) (?P<old>about )(?=(?:{_DETERMINER}|this|that|it|them|how|what|why)\b)", lambda _: ""),
+    _rule("according with", r"\b[Aa]ccording (?P<old>with)\b", lambda _: "to"),
+    _rule(
+        "peoples",
+        r"\b(?:[Yy]oung|[Oo]ld|[Rr]ich|[Pp]oor|[Ss]ick|[Ff]amous|[Nn]ormal) (?P<old>peoples)\b(?!')",
+        lambda _: "people",
+    ),
+    _rule(
+        "childrens",
+        r"\b(?P<old>[Cc]hildrens)(?= (?:are|is|who|that|and|or|in|have|can|to|will|should|must|do|at|with)\b|[.,])",
+        lambda found: found["old"][:-1],
+    ),
+    _rule(
+        "more |most ",
+        rf"\b(?P<old>more )(?=(?:{_COMPARATIVES})(?: (?:than|and|or|to|for|if|when|because|in|at|with|way|life)\b|[.,;!?]|$))",
+        lambda _: "",
+    ),
+    _rule("most ", rf"\bthe (?P<old>most )(?=(?:{_SUPERLATIVES})\b)", lambda _: ""),
+    _rule("a lots of", r"\b[Aa] (?P<old>lots)(?= of\b)", lambda _: "lot"),
+    _rule("in nowadays", r"(?:^|(?<=[.!?] ))(?P<old>In nowadays)\b", lambda _: "Nowadays"),
+    _rule("in nowadays", r"(?<=[a-z] )(?P<old>in )(?=nowadays\b)", lambda _: ""),
+    _rule("the most of", rf"{_START}(?P<old>The most)(?= of (?:the|us|them|my|our|these|those|people)\b)", lambda _: "Most"),
     _rule(
         " was| is| has",
         r"(?:%\d*\$?[diu]|\{\w*\}) (?:[a-z]+ )?(?!news\b|series\b)[a-z]{2,}(?<![sui])s (?P<old>was|is|has)\b",

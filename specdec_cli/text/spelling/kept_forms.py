@@ -49,11 +49,12 @@ _COMMAND = re.compile(
 """The name of a program after a word such as "run"."""
 _SUBCOMMANDS = word_set("install update upgrade init build run start stop test commit push pull clone add get compose exec deploy list")
 _BEFORE_SIGN = re.compile(r"\s?\w*\s?(?:[=<>!]=?|:=)\s")
-_PARENT_FOLDER = re.compile(r"\b(?:cd|ls|cp|mv|dir)\s?$")
+_PARENT_FOLDER = re.compile(r"\b(?:cd|ls|cp|mv|dir) \.\.(?!\.)")
 _OBJECT = re.compile(r"[.,;:!?]|$| (?:to|and|not|with|for|in|so|more)\b")
 """What follows "thee", an object."""
 _ARTICLE_AT_END = re.compile(r"(?:^|\s)(?:an?|the)\s?$", re.IGNORECASE)
 _VARIANTS = re.compile(r"(practi|licen)([sc])(e[sd]?|ing)$")
+_HOSPITAL, _LONGEST_PLACE = re.compile(r"\b(?:to|in|into|from|at) (?:hospital|university)"), 10
 _OF_NOUN = re.compile(r"\b(?:an?|the|in|of|with|into|good|best|common|my|your|his|her|our|their|this|more|much|some|and) $", re.IGNORECASE)
 
 
@@ -84,7 +85,9 @@ def changes_verb(text: str, edit: Edit) -> bool:
 
 
 def changes_variant(text: str, edit: Edit) -> bool:
-    """Whether an edit writes a verb such as the British "practise" in the American way, or the other way round."""
+    """Whether an edit writes a verb such as the British "practise" in the American way, or adds the article of "to hospital"."""
+    if edit.text in ("the ", " the") and _HOSPITAL.search(f"{text[: edit.start].rstrip()} {text[edit.end :].lstrip()[:_LONGEST_PLACE]}"):
+        return True
     old, new = _VARIANTS.search(edit.source.lower()), _VARIANTS.search(edit.text.lower())
     return old is not None and new is not None and old[1] == new[1] and old[2] == "s" and _OF_NOUN.search(text, 0, edit.start) is None
 
@@ -93,7 +96,9 @@ def changes_code(text: str, edit: Edit) -> bool:
     """Whether an edit makes the pronoun "I" of a variable or a plural of a word of a command (run npm install), or is beside a sign such as
     = or the name of the parent folder (cd ..).
     """
-    if _BEFORE_SIGN.match(text, edit.end) or (".." in edit.source and _PARENT_FOLDER.search(text, 0, edit.start)):
+    if _BEFORE_SIGN.match(text, edit.end) or any(
+        edit.start < each.end() and each.start() < edit.end for each in _PARENT_FOLDER.finditer(text)
+    ):
         return True
     if (edit.source, edit.text) == ("i", "I"):
         return _VARIABLE.search(text, 0, edit.start) is not None or _OF_FORMULA.match(text, edit.end) is not None

@@ -8,8 +8,10 @@ from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 
 _ONE_OF = re.compile(
-    rf"\b(?:one|each|neither|either|both|two|three|four|five|several|many|few) of (?:{'|'.join(sorted(POSSESSIVES))}|the|these|those)"
-    r" (?P<noun>[a-z]{3,}(?<!s))(?= (?:is|are|was|were|has|have|had|will|can|lives?|works?|[a-z]+ed|and|or|who|that|in|on|at|from|to)\b"
+    r"\b(?:one|each|neither|either|both|two|three|four|five|several|many|few) of "
+    rf"(?!(?:these|those) [a-z]+ (?:in|on|at|from|to)\b)(?:{'|'.join(sorted(POSSESSIVES))}|the|these|those)"
+    r" (?:(?:most|least) [a-z]+ |[a-z]{3,}est |(?:best|worst|main|major|key) )?"
+    r"(?P<noun>[a-z]{3,}(?<!s)(?<!men))(?= (?:is|are|was|were|has|have|had|will|can|lives?|works?|[a-z]+ed|who|that|in|on|at|from|to)\b"
     r"|[.,;!?]|$)",
     re.IGNORECASE,
 )
@@ -23,7 +25,7 @@ _GROUPS = word_set(
     "team family group public staff police crew band class club committee company council audience crowd army jury party pair set lot trio "
     "duo kind type sort cast household generation population press enemy clergy nobility elite gang herd fleet squad panel "
     "board department government ministry village town community country world nation person rest remainder crop batch collection series "
-    "species data media"
+    "species data media number"
 )
 """Nouns that stay in the singular after "one of the", since they name a group; and "person", whose plural is "people"."""
 _LEAST_RATIO, _RAREST_PLURAL = -12.0, 1 / 16

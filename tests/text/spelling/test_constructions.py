@@ -59,6 +59,17 @@ The number of cars have increased. | The number of cars has increased.
 She asked where is the station. | She asked where the station is.
 I wish I know the answer. | I wish I knew the answer.
 I go to school by foot. | I go to school on foot.
+In the other hand, it is late. | On the other hand, it is late.
+Despite of the rain, we went. | Despite the rain, we went.
+We discussed about this problem. | We discussed this problem.
+According with him, it is so. | According to him, it is so.
+The young peoples live here. | The young people live here.
+The childrens are happy. | The children are happy.
+This is more better than that. | This is better than that.
+It is the most biggest city. | It is the biggest city.
+I have a lots of friends. | I have a lot of friends.
+In nowadays nothing is easy. | Nowadays nothing is easy.
+The most of the people agree. | Most of the people agree.
 %d files was deleted | %d files were deleted
 {count} new messages is here. | {count} new messages are here.
 In my opinion it is good. | In my opinion, it is good.
@@ -95,6 +106,11 @@ She need not come.
 She asked, "Where is the station?"
 He asked where is best.
 I wish you a good day.
+The bird in the other hand is mine.
+We had a discussion about this problem.
+The indigenous peoples of the land were here.
+We need more better schools.
+He makes the most of the time.
 %d file was deleted
 %s was deleted
 {count} news is here

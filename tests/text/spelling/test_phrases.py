@@ -15,6 +15,7 @@ KNOWN = count_ngrams(["The friend and friends of the city and cities saw the tea
         ("One of my friend lives here.", "One of my friends lives here."),
         ("Each of the city is old.", "Each of the cities is old."),
         ("I saw two of her friend.", "I saw two of her friends."),
+        ("It is one of the biggest city.", "It is one of the biggest cities."),
         ("I need an advice.", "I need advice."),
         ("She has a homework to do.", "She has homework to do."),
         ("It is a software for one of my friend.", "It is software for one of my friends."),
@@ -35,6 +36,8 @@ def test_phrases_are_corrected(text: str, corrected: str) -> None:
         "One of the boss is here.",  # ends with s
         "One of the zebra is here.",  # the plural is not known
         "One of the information is old.",
+        "Many of these friend in the city.",
+        "One of the most old city and team parks.",
         "It is a software company.",
         "He wrote an information sheet.",
         "The advice is good.",
