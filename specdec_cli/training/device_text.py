@@ -29,9 +29,3 @@ class DeviceRows:
         at = (self._starts[indices, None] + places).clamp_max(len(self._values) - 1)
         found = self._values[at]
         return torch.where(places < self._lengths[indices, None], found if found.is_floating_point() else found.long(), padding)
-
-
-def to_device(indices: Sequence[int], device: torch.device) -> Tensor:
-    """Indices (B,) on the device, without a wait."""
-    values = torch.tensor(indices)
-    return values.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else values.to(device)

@@ -17,7 +17,7 @@ from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.drafter import AnyDrafter, BlockDrafter
 from specdec_cli.training.blocks import EncodedSentences, block_states, encode_sentences, simulate
 from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, group_by_shape, pad
-from specdec_cli.training.device_text import DeviceRows, to_device
+from specdec_cli.training.device_text import DeviceRows
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import DrafterRecipe
 
@@ -176,7 +176,7 @@ class DrafterTask:
         others = cuts, torch.tensor(visible), torch.tensor(first + (final - first) * done)
         device = self.network.like.device
         if not graphs.can_branch(device):
-            rows = to_device(indices, device)
+            rows = graphs.to_device(indices, device)
             sources, targets = self._texts = self._texts or self._on_device(device)
             return sources.padded(rows, group.source_width, padding), targets.padded(rows, group.target_width, padding), *others
         source = pad([p.source for p in pairs], group.source_width, padding)

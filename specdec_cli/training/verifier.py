@@ -16,7 +16,7 @@ from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.folding import Order, folded_positions
 from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, evaluation_order, group_by_shape, pad
-from specdec_cli.training.device_text import DeviceRows, to_device
+from specdec_cli.training.device_text import DeviceRows
 from specdec_cli.training.loss import projected_cross_entropy
 from specdec_cli.training.recipe import RunSettings
 
@@ -123,7 +123,7 @@ class _DeviceText:
 
     def batch(self, group: ShapeGroup, indices: Sequence[int], padding: int) -> tuple[Tensor, Tensor, Tensor]:
         """Sources (B, S), targets (B, T) and loss weights (B, T) of the pairs with these indices."""
-        rows = to_device(indices, self._device)
+        rows = graphs.to_device(indices, self._device)
         target = self._targets.padded(rows, group.target_width, padding)
         weights = (target != padding).float() if self._weights is None else self._weights.padded(rows, group.target_width, 0)
         return self._sources.padded(rows, group.source_width, padding), target, weights

@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import DrafterInputs, bounded
 from specdec_cli.decoding.drafters.fallback import SHORTEST
+from specdec_cli.decoding.graphs import to_device
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Accepted, Draft, State, Verdict
 from specdec_cli.model.cache import steps
@@ -77,9 +78,9 @@ class SourceCopy:
         A text is cut to the room of its row (the cache's positions) with an EOS at the end.
         """
         width = state.tokens.shape[1]
-        ends = state.lengths.new_tensor([max(min(len(text), width), 1) - 1 for text in texts])
+        ends = to_device([max(min(len(text), width), 1) - 1 for text in texts], state.tokens.device)
         padded = [[*text[: width - 1], *[self._eos] * width][:width] for text in texts]
-        return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), state.tokens.new_tensor(padded))
+        return CopyState(torch.zeros_like(ends), ends, torch.zeros_like(ends), to_device(padded, ends.device))
 
     def propose(self, state: State, memory: CopyState, size: int) -> Draft:
         """Return the rest of the source (B, k) from each row's `start`, without its EOS, which only the verifier
@@ -209,9 +210,9 @@ class GivenDrafts:
         """
         width = state.tokens.shape[1]
         copy = self._copier.begin_with(state, [sentence.draft for sentence in sentences])
-        longest = copy.ends.new_tensor([min(max(sentence.first or width, sentence.prefix), width) for sentence in sentences])
-        prefix = copy.ends.new_tensor([sentence.prefix for sentence in sentences]).minimum(copy.ends)
-        return GivenState(copy, longest, prefix)
+        device, longest = copy.ends.device, [min(max(sentence.first or width, sentence.prefix), width) for sentence in sentences]
+        prefix = to_device([sentence.prefix for sentence in sentences], device).minimum(copy.ends)
+        return GivenState(copy, to_device(longest, device), prefix)
 
     def propose(self, state: State, memory: GivenState, size: int) -> Draft:
         """Return the rest of each row's text (B, k) from the place where the copy continues, cut to the row's

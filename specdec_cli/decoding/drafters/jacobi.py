@@ -8,6 +8,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.drafters import DrafterInputs, bounded
 from specdec_cli.decoding.drafters.fallback import SHORTEST
+from specdec_cli.decoding.graphs import to_device
 from specdec_cli.decoding.lengths import Lengths, expected_lengths
 from specdec_cli.decoding.options import FixedPoint
 from specdec_cli.decoding.sentence import Sentence
@@ -88,7 +89,7 @@ class Jacobi:
         """Return data for new rows: no predictions yet, and the position at which each row's drafts end."""
         ends = state.limits.clone()
         if self._lengths is not None:
-            ends = ends.minimum(ends.new_tensor([1 + self._lengths(sentence.source) for sentence in sentences]))
+            ends = ends.minimum(to_device([1 + self._lengths(sentence.source) for sentence in sentences], ends.device))
         return JacobiState(torch.full_like(state.tokens, self._padding), ends)
 
     def propose(self, state: State, memory: JacobiState, size: int) -> Draft:
