@@ -5,7 +5,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from specdec_cli.decoding.options import Exact, FixedPoint, Margin, Rule, Tolerant
+from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.kernels.tiles import power_of_two
 from specdec_cli.model.cache import steps
@@ -13,21 +13,22 @@ from specdec_cli.model.cache import steps
 
 @triton.jit(do_not_specialize=["queries"])
 def _accept(
-    best, draft, counts, prefix, forced, top, lowest, drafted_logits, lengths, limits, finished,
+    best, draft, counts, prefix, top, lowest, drafted_logits, lengths, limits, finished,
     ids, accepted, bifurcations, ended, predictions, eos, tolerance, queries,
-    FIXED_POINT: tl.constexpr, BLOCK: tl.constexpr,
+    FIXED_POINT: tl.constexpr, FORCED: tl.constexpr, FORCED_END: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One program a row."""
+    """One program a row. FORCED is the first token of each output, -1 for none; with FORCED_END the last one at the limit is `eos`."""
     row = tl.program_id(0).to(tl.int64)
     slots = tl.arange(0, BLOCK)
     mask, in_draft = slots < queries, slots < queries - 1
     here = row * queries + slots
     token = tl.load(best + here, mask=mask, other=0)
     guess = tl.load(draft + row * (queries - 1) + slots, mask=in_draft, other=0)
-    count = tl.load(counts + row)
-    if forced is not None:
-        must = tl.load(forced + here, mask=mask, other=-1)
-        token = tl.where(must >= 0, must, token)
+    count, length, limit = tl.load(counts + row), tl.load(lengths + row), tl.load(limits + row)
+    must = tl.where(length + slots == 1, FORCED, -1)
+    if FORCED_END:
+        must = tl.where(length + slots >= limit - 1, eos, must)
+    token = tl.where(must >= 0, must, token)
     if prefix is not None:
         token = tl.where(in_draft & (slots < tl.load(prefix + row)), guess, token)
     if drafted_logits is None:
@@ -36,8 +37,7 @@ def _accept(
         logit = tl.load(drafted_logits + here, mask=mask, other=0.0)
         highest = tl.load(top + here, mask=mask, other=0.0)
         passes = (logit >= tl.load(lowest + here, mask=mask, other=0.0)) & (highest - logit <= tolerance)
-        if forced is not None:
-            passes = tl.where(must >= 0, guess == must, passes)
+        passes = tl.where(must >= 0, guess == must, passes)
     passed = tl.min(tl.where(in_draft & (slots < count) & passes, queries, tl.minimum(slots, queries - 1)), 0)
     passed = tl.minimum(passed, queries - 1)
     result = token if drafted_logits is None else tl.where(slots < passed, guess, token)
@@ -45,7 +45,7 @@ def _accept(
     if FIXED_POINT:
         new = tl.where(passed == count, new, 0)
     end = tl.min(tl.where(mask & (result == eos), slots, queries), 0)
-    remaining = tl.where(tl.load(finished + row) != 0, 0, tl.load(limits + row) - tl.load(lengths + row))
+    remaining = tl.where(tl.load(finished + row) != 0, 0, limit - length)
     new = tl.minimum(tl.minimum(new, end + 1), remaining)
     tl.store(ids + here, result, mask=mask)
     tl.store(predictions + here, token, mask=mask)
@@ -70,6 +70,9 @@ def with_margin(draft: Draft, best: Tensor, values: Tensor, drafted: Tensor, rul
     return torch.cat([chosen, best[:, size:, 0]], dim=1)
 
 
+_NONE = Constraints()
+
+
 def supports(rule: Rule) -> bool:
     """Whether `accept` knows the rule: the exact and the tolerant ones, and that of fixed points."""
     return isinstance(rule, Exact | Tolerant | FixedPoint)
@@ -81,17 +84,17 @@ def accept(
     rule: Rule,
     state: State,
     eos: int,
+    constraints: Constraints = _NONE,
     *,
-    forced: Tensor | None = None,
     values: Tensor | None = None,
     drafted: Tensor | None = None,
 ) -> tuple[Accepted, Tensor]:
     """The tokens that a round adds to the rows of `state`, and the boolean `ended` (B,): the row ends with them.
 
-    `best` (B, k + 1) are the verifier's tokens after each prefix of `draft` (B, k); `forced` (B, k + 1) replaces them where it is not
-    negative. A tolerant rule also needs `values` (B, k + 1, n), the logits of the n = min(top_beta, V) best tokens, and `drafted`
-    (B, k + 1), those of the drafted tokens; the last one of a row is not used. A finished row adds nothing. Raises ValueError for a
-    rule that `supports` rejects, and for logits that are missing.
+    `best` (B, k + 1) are the verifier's tokens after each prefix of `draft` (B, k). Of the `constraints`, only the forced first and last
+    tokens are applied here. A tolerant rule also needs `values` (B, k + 1, n), the logits of the n = min(top_beta, V) best tokens, and
+    `drafted` (B, k + 1), those of the drafted tokens; the last one of a row is not used. A finished row adds nothing. Raises ValueError
+    for a rule that `supports` rejects, and for logits that are missing.
     """
     if not supports(rule):
         raise ValueError(f"the kernel does not know the rule {rule}")
@@ -106,10 +109,12 @@ def accept(
     counts, bifurcations = torch.empty_like(state.lengths), torch.empty_like(state.lengths)
     ended = torch.empty(rows, dtype=torch.uint8, device=best.device)
     _accept[(rows,)](
-        *(None if part is None else part.contiguous() for part in (best, draft.ids, draft.counts, draft.prefix, forced, top, lowest)),
+        *(None if part is None else part.contiguous() for part in (best, draft.ids, draft.counts, draft.prefix, top, lowest)),
         *(None if tolerant is None else drafted, state.lengths, state.limits, state.finished.view(torch.uint8)),
         *(ids, counts, bifurcations, ended, predictions, eos, 0.0 if tolerant is None else tolerant.tolerance, slots),
         FIXED_POINT=isinstance(rule, FixedPoint),
+        FORCED=-1 if constraints.forced is None else constraints.forced,
+        FORCED_END=constraints.forced_end,
         BLOCK=power_of_two(slots),
     )
     return Accepted(ids, counts, bifurcations, predictions, draft.counts), ended.view(torch.bool)

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.decoding.constraints import forms_tensor
+from specdec_cli.decoding.constraints import EXCLUDED, forms_tensor
 from specdec_cli.decoding.options import Constraints, Exact, Margin, Rule, Sampled, Tolerant
 from specdec_cli.decoding.state import Draft, State, Verdict, Written
 from specdec_cli.kernels.accept import accept, with_margin
@@ -17,7 +17,7 @@ from specdec_cli.kernels.sample import sample
 from specdec_cli.kernels.support import DESCRIPTION, best_of, fits, judges, supported
 from specdec_cli.kernels.vocabulary import Best, best_tokens
 from specdec_cli.model.attention import Attention, PrefixMask
-from specdec_cli.model.cache import Cache, LayerCache
+from specdec_cli.model.cache import Cache, LayerCache, steps
 from specdec_cli.model.choices import suppressed
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.network import fingerprint_of
@@ -101,7 +101,7 @@ class TritonNetwork:
         return logits.view(*states.shape[:-1], -1)
 
     def can_judge(self, rule: Rule, constraints: Constraints) -> bool:
-        """Whether `judge` knows the rule and the constraints: rules that need few of the best tokens, and `most_copies`."""
+        """Whether `judge` knows the rule and the constraints; see `judges`."""
         return judges(self.config, rule, constraints)
 
     @torch.no_grad()
@@ -126,35 +126,35 @@ class TritonNetwork:
         )
         tokens, values = best.ids.view(*ids.shape, -1), best.values.view(*ids.shape, -1)
         drafted = None if best.chosen is None else best.chosen.view_as(ids)
-        if isinstance(rule, Sampled):
-            return self._sampled(state, draft, rule, best, states)
+        chosen, logits, compared = tokens[..., 0], None, rule
         if isinstance(rule, Margin):
             assert drafted is not None
-            accepted, ended = accept(draft, with_margin(draft, tokens, values, drafted, rule), Exact(), state, self.config.eos)
-        else:
-            accepted, ended = accept(draft, tokens[..., 0], rule, state, self.config.eos, values=values, drafted=drafted)
+            chosen, compared = with_margin(draft, tokens, values, drafted, rule), Exact()
+        elif isinstance(rule, Sampled):
+            assert best.logits is not None
+            logits = best.logits.view(*ids.shape, -1)
+            (chosen, _), compared = sample(logits, rule, state.streams, state.lengths), Exact()
+        accepted, ended = accept(draft, chosen, compared, state, self.config.eos, constraints, values=values, drafted=drafted)
         if judged is None or drafted is None or best.totals is None:
             return Verdict(accepted, ended, states, None)
-        own = torch.where(accepted.ids == tokens[..., 0], values[..., 0], values[..., -1])
-        logits = torch.where(accepted.ids == judged, drafted, own)
-        return Verdict(accepted, ended, states, logits - best.totals.view_as(ids))
-
-    def _sampled(self, state: State, draft: Draft, rule: Sampled, best: Best, states: Tensor) -> Verdict:
-        """The verdict of `judge` by all logits, and by the sums of exponentials if log probabilities are wanted."""
-        assert best.logits is not None
-        logits = best.logits.view(*states.shape[:2], -1)
-        tokens, _ = sample(logits, rule, state.streams, state.lengths)
-        accepted, ended = accept(draft, tokens, Exact(), state, self.config.eos)
-        if best.totals is None:
-            return Verdict(accepted, ended, states, None)
-        chosen = logits.gather(2, accepted.ids[..., None])[..., 0]
-        return Verdict(accepted, ended, states, chosen - best.totals.view(chosen.shape))
+        if logits is not None:
+            own = logits.gather(2, accepted.ids[..., None])[..., 0]
+        else:
+            own = torch.where(accepted.ids == tokens[..., 0], values[..., 0], values[..., -1])
+            own = torch.where(accepted.ids == judged, drafted, own)
+        scores = own - best.totals.view_as(ids)
+        if constraints.forced is not None or constraints.forced_end:
+            forced = _forced(constraints, state, ids.shape[1], self.config.eos)
+            certain = torch.where(accepted.ids == forced, 0.0, EXCLUDED)
+            scores = torch.where(forced >= 0, certain, scores)
+        return Verdict(accepted, ended, states, scores)
 
     def can_search(self, count: int, constraints: Constraints) -> bool:
         """Whether `continuations` finds `count` tokens. The kernel leaves suppressed tokens out of its sums; in float32, in which the
         operators count them, and for constraints other than `most_copies`, all logits are needed.
         """
-        return self.value_bytes == 2 and fits(self.config.vocabulary_size, count) and judges(self.config, Exact(), constraints)
+        is_known = constraints == Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
+        return is_known and self.value_bytes == 2 and self.config.step == 1 and fits(self.config.vocabulary_size, count)
 
     @torch.no_grad()
     def continuations(self, states: Tensor, count: int, constraints: Constraints, written: Written) -> tuple[Tensor, Tensor]:
@@ -200,6 +200,13 @@ class TritonNetwork:
     def best(self, states: Tensor, *, logits: bool = False) -> Best:
         """The best token after each of the top states (..., W), which are N in all; with `logits` also all logits (N, V)."""
         return best_tokens(states.contiguous().view(-1, states.shape[-1]), self.model.output, logits=logits)
+
+
+def _forced(constraints: Constraints, state: State, slots: int, eos: int) -> Tensor:
+    """The tokens (B, `slots`) to which the outputs are forced in the slots after the accepted tokens; -1 for none."""
+    lengths = state.lengths[:, None] + steps(slots, state.lengths.device)
+    forced = torch.where(lengths == 1, -1 if constraints.forced is None else constraints.forced, -1)
+    return torch.where(lengths >= state.limits[:, None] - 1, eos, forced) if constraints.forced_end else forced
 
 
 def decoder_layer(x: Tensor, layer: DecoderLayer, cache: LayerCache, ends: Tensor, keys_values: Tensor, memory_ends: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
 """What the kernels cannot do. Without Triton, so that it can be asked everywhere."""
 
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 
 import torch
@@ -52,11 +53,11 @@ def fits(vocabulary: int, best: int) -> bool:
 
 def judges(config: TransformerConfig, rule: Rule, constraints: Constraints) -> bool:
     """Whether kernels choose and accept the tokens of a model by the rule under the constraints: rules that need few of the best tokens,
-    and `most_copies`.
+    `most_copies`, and forced first and last tokens.
     """
-    known = Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
+    others = replace(constraints, most_copies=0, forms=Constraints().forms, forced=None, forced_end=False)
     count = best_of(rule, config.vocabulary_size)
-    return count <= MOST_BEST and fits(config.vocabulary_size, count) and config.step == 1 and constraints == known
+    return count <= MOST_BEST and fits(config.vocabulary_size, count) and config.step == 1 and others == Constraints()
 
 
 def best_of(rule: Rule, vocabulary: int) -> int:

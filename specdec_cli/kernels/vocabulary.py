@@ -17,7 +17,7 @@ from specdec_cli.kernels.tiles import FEW_TOKENS, MANY_TOKENS, ROWS, allows_larg
 
 @triton.jit(do_not_specialize=["count"])
 def _score(
-    states, weight, bias, excluded, forms, forbidden, chosen, values, ids, tops, sums, chosen_logits, logits, count,
+    states, weight, bias, forms, forbidden, chosen, values, ids, tops, sums, chosen_logits, logits, count,
     WIDTH: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr, BEST: tl.constexpr, FORBIDDEN: tl.constexpr,
     TILE_ROWS: tl.constexpr, TILE_COLUMNS: tl.constexpr, TILE_INPUTS: tl.constexpr,
 ):  # fmt: skip
@@ -46,8 +46,6 @@ def _score(
         highest = tl.max(scores, 1)
         tl.store(tops + at, highest, mask=in_rows)
         tl.store(sums + at, _exponentials(scores, highest), mask=in_rows)
-    if excluded is not None:
-        scores = tl.where(tl.load(excluded + places, mask=mask, other=1) != 0, -float("inf"), scores)
     if forms is not None:
         form = tl.load(forms + tokens, mask=in_vocabulary, other=0)
         for number in range(FORBIDDEN):
@@ -119,7 +117,6 @@ def best_tokens(
     *,
     best: int = 1,
     shortlist: int = 0,
-    excluded: Tensor | None = None,
     forms: Tensor | None = None,
     forbidden: Tensor | None = None,
     chosen: Tensor | None = None,
@@ -128,10 +125,9 @@ def best_tokens(
 ) -> Best:
     """The `best` best tokens of contiguous `states` (N, W), by the output projection `output`.
 
-    Only tokens below `shortlist` count, if it is not 0, and not those for which the boolean `excluded` (N, V) is true: their logits are
-    minus infinity. Nor do those whose form in `forms` (V,) is one of the `forbidden` (N, F) of a row that are not
-    0. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is minus infinity). `totals` are those of the
-    tokens that count, or with "all" of all tokens.
+    Only tokens below `shortlist` count, if it is not 0, and not those whose form in `forms` (V,) is one of the `forbidden` (N, F) of a row
+    that are not 0: their logits are minus infinity. `chosen` (N,) are the tokens whose logits are wanted, -1 for none (then the logit is
+    minus infinity). `totals` are those of the tokens that count, or with "all" of all tokens.
     """
     (count, width), vocabulary = states.shape, shortlist or output.weight.shape[0]
     # The sum of exponentials over a tile has another order in another tile.
@@ -148,7 +144,7 @@ def best_tokens(
     chosen_logits = None if chosen is None else torch.full((count,), -torch.inf, device=states.device)
     written = numbers(count, vocabulary, wanted=logits)
     _score[(rows, tiles)](
-        *(states, output.weight, output.bias, None if excluded is None else excluded.contiguous().view(torch.uint8), forms, forbidden),
+        *(states, output.weight, output.bias, forms, forbidden),
         *(None if chosen is None else chosen.contiguous(), values, ids, tops, sums, chosen_logits, written, count),
         WIDTH=width,
         VOCABULARY=vocabulary,

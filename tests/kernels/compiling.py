@@ -98,7 +98,7 @@ def limited(launch: Callable[..., None]) -> Callable[..., None]:
 def decodings() -> Iterator[tuple[Drafter, Constraints | None, dict[str, Any]]]:
     """Drafters, constraints and options whose rounds have all kernels, for a tiny model in float16."""
     forms = bytes(4 * VOCABULARY)
-    yield NoDrafter(), Constraints(most_copies=1, forms=(forms, forms)), {}
+    yield NoDrafter(), Constraints(most_copies=1, forms=(forms, forms), forced_end=True), {}
     for rule in (Tolerant(3, 1.0), Margin(0.4), Sampled(0.5, 3), FixedPoint()):
         yield Lookup(3, EOS, PADDING), None, {"acceptance": rule, "with_scores": True}
     yield NoDrafter(), None, {"search": BeamSearch(beam_size=3, n_best=3)}

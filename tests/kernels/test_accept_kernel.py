@@ -11,7 +11,8 @@ from torch import Tensor
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
 from specdec_cli.decoding.accept import accept as accept_by_operators
 from specdec_cli.decoding.accept import cut_at_end
-from specdec_cli.decoding.options import Exact, FixedPoint, Margin, Rule, Tolerant
+from specdec_cli.decoding.constraints import Prefixes, apply_constraints
+from specdec_cli.decoding.options import Constraints, Exact, FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Accepted, Draft, State
 from specdec_cli.kernels.accept import accept
 
@@ -76,12 +77,15 @@ def test_what_is_given_may_be_a_part_of_other_tensors() -> None:
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_forced_token_is_as_logits_without_the_others(rule: Rule) -> None:
-    draft, logits, state = random_round(24, 5, prefix=False, scattered=True)
-    forced = torch.where(torch.rand(24, 6) < 0.3, torch.randint(0, WORDS, (24, 6)), -1)
-    others = torch.arange(WORDS) != forced[..., None]
-    masked = logits.masked_fill(others & (forced >= 0)[..., None], -torch.inf)
-    assert_equal(by_kernel(draft, logits, rule, state, forced=forced), by_operators(draft, masked, rule, state))
+@pytest.mark.parametrize("constraints", [Constraints(forced=4), Constraints(forced_end=True), Constraints(forced=5, forced_end=True)])
+def test_forced_tokens_are_accepted_as_by_the_operators(rule: Rule, constraints: Constraints) -> None:
+    draft, logits, state = random_round(48, 5, prefix=False, scattered=True)
+    state.lengths.clamp_(max=4)
+    state.limits.copy_(state.lengths + torch.randint(1, 9, (48,)))
+    lengths, nothing = state.lengths[:, None] + torch.arange(6), state.lengths[:, None]
+    forced = apply_constraints(constraints, logits.clone(), Prefixes(nothing, lengths, state.limits, nothing), EOS, 0)
+    assert not torch.equal(forced, logits)
+    assert_equal(by_kernel(draft, logits, rule, state, constraints=constraints), by_operators(draft, forced, rule, state))
 
 
 def test_a_rule_without_a_kernel_and_missing_logits_are_refused() -> None:

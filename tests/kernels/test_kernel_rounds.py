@@ -32,6 +32,7 @@ pytestmark = pytest.mark.usefixtures("whole_layers", "short_bursts")
 COPIES = 1
 FORMS = array("i", [0, 0, -1, -2, *((1 + token // 2 if token % 5 else -token) for token in range(VOCABULARY - 4))]).tobytes()
 RULES = Constraints(most_copies=COPIES, forms=(FORMS, FORMS))
+ACCEPTANCE = (Exact(), FixedPoint(), Tolerant(1, 0.5), Tolerant(3, 1.0), Tolerant(3, 1e9), Margin(0.4), Sampled(0.5, 3))
 
 
 def decoded(verifier: Verifier, drafter: Drafter, sentences: list[Sentence], rows: int) -> dict[int, list[int]]:
@@ -125,15 +126,17 @@ def test_the_forbidden_forms_are_those_of_the_constraint(drafted: int) -> None:
     assert seen
 
 
+@pytest.mark.parametrize("rules", [RULES, replace(RULES, forced=9, forced_end=True)], ids=["copies", "forced"])
 @torch.inference_mode()
-def test_a_verdict_of_kernels_is_that_of_the_operators_on_all_logits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All rules, with log probabilities; drafts have probable and improbable tokens, and some rows a prefix."""
+def test_a_verdict_of_kernels_is_that_of_the_operators_on_all_logits(rules: Constraints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By all rules, with log probabilities; drafts have probable and improbable tokens, and some rows a prefix."""
     network, sentences = TritonNetwork(tiny_transformer(decoder_layers=1, ends=0.3)), make_sentences(7)
-    verifier = Verifier(network, None, RULES)
+    verifier = Verifier(network, rules.forced, rules)
     state = verifier.begin(range(7), [sentence.source for sentence in sentences])
+    state.limits[:3] = torch.tensor([2, 4, 5])
     likely = verifier.score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0].topk(3).indices
-    rules, seen = (Exact(), FixedPoint(), Tolerant(1, 0.5), Tolerant(3, 1.0), Tolerant(3, torch.inf), Margin(0.4), Sampled(0.5, 3)), 0
-    for size, chosen in ((3, rules), (0, (Tolerant(3, 1.0), Margin(0.4)))):
+    seen = 0
+    for size, chosen in ((3, ACCEPTANCE), (0, (Tolerant(3, 1.0), Margin(0.4)))):
         ids = likely.gather(1, torch.randint(0, 3, (7, size)))
         prefix = torch.tensor([0, 1, 0, 2, 0, 0, 3]).clamp_max(size)
         draft = Draft(ids, torch.tensor([0, 1, 3, 3, 2, 3, 3]).clamp_max(size), prefix)
@@ -159,4 +162,5 @@ def test_the_rules_that_kernels_judge() -> None:
     assert network.can_judge(Exact(), RULES)
     assert network.can_judge(Tolerant(16, 1.0), RULES) and not network.can_judge(Tolerant(17, 1.0), RULES)
     assert network.can_judge(Margin(1.0), RULES) and network.can_judge(Sampled(), RULES)
+    assert network.can_judge(Exact(), Constraints(forced=5, forced_end=True))
     assert not network.can_judge(Exact(), Constraints(min_length=3))

@@ -15,6 +15,7 @@ from specdec_cli.decoding.options import Constraints, Decoding, Exact
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Written
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.kernels import network as network_module
 from specdec_cli.kernels.accept import accept
 from specdec_cli.kernels.network import TritonNetwork
 from tests.fake_drafters import FakeDrafter, sometimes
@@ -30,6 +31,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "pairs": {"order": "bidirectional", "decoder_layers": 1},
     "masked": {"order": "masked", "decoder_layers": 1},
     "a head of 80": {"width": 80, "heads": 1, "feed_forward": 96, "decoder_layers": 1},
+    "a head of 128": {"width": 128, "heads": 1, "feed_forward": 48, "decoder_layers": 1},
 }
 
 
@@ -67,22 +69,31 @@ def test_states_and_logits_are_those_of_the_operators(name: str) -> None:
     torch.testing.assert_close(network.project(states), model.output(states), rtol=1e-4, atol=1e-4)
 
 
-def test_states_in_half_precision_are_as_close_as_those_of_the_operators() -> None:
-    half, single = tiny_transformer().half(), tiny_transformer().half().float()
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_states_in_half_precision_are_as_close_as_those_of_the_operators(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network_module, "supported", lambda *_: None)
+    half, single = tiny_transformer().to(dtype), tiny_transformer().to(dtype).float()
     source, target = sources(2, 12, 10), torch.randint(4, VOCABULARY, (2, 6))
     exact = single.teach(single.encode(source), target)
     by_operators = (half.teach(half.encode(source), target) - exact).abs()
     network = TritonNetwork(half)
     states = network.teach(network.encode(source), target)
-    assert states.dtype is torch.float16
+    assert states.dtype is dtype
     assert float((states - exact).abs().mean()) < 1.5 * float(by_operators.mean())
 
 
 @pytest.mark.parametrize(
     ("name", "dtype"),
-    [("as shipped", torch.float16), ("BART", torch.float16), ("Marian", torch.float32), ("a head of 80", torch.float32)],
+    [
+        ("as shipped", torch.float16),
+        ("BART", torch.bfloat16),
+        ("Marian", torch.float32),
+        ("a head of 80", torch.float32),
+        ("a head of 128", torch.float16),
+    ],
 )
-def test_a_row_has_the_same_bits_in_any_company(name: str, dtype: torch.dtype) -> None:
+def test_a_row_has_the_same_bits_in_any_company(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network_module, "supported", lambda *_: None)  # these tests multiply bfloat16
     network = TritonNetwork(tiny_transformer(**VARIANTS[name]).to(dtype))
     source, target = sources(3, 10, 8), torch.randint(4, VOCABULARY, (3, 5))
     expected = read(network, source, target, 5, 20)

@@ -56,19 +56,19 @@ def test_of_equal_logits_the_smaller_id_is_first() -> None:
     assert torch.equal(result.ids, descending(result.logits, 25))
 
 
-def test_excluded_tokens_and_those_beyond_the_shortlist_are_not_chosen() -> None:
+def test_forbidden_tokens_and_those_beyond_the_shortlist_are_not_chosen() -> None:
     output, states = projection(150, 16), torch.randn(9, 16)
-    excluded = torch.rand(9, 150) < 0.5
-    excluded[4] = True
-    excluded[4, 77] = False
-    result = best_tokens(states, output, best=2, excluded=excluded, totals=True)
+    forms, forbidden = torch.arange(150, dtype=torch.int32) % 40, torch.randint(40, (9, 16), dtype=torch.int32)
+    forbidden[4] = 0  # nothing
+    result = best_tokens(states, output, best=2, forms=forms, forbidden=forbidden, totals=True)
     plain = best_tokens(states, output, logits=True)
     assert plain.logits is not None and result.totals is not None
+    excluded = ((forms == forbidden[..., None]) & (forbidden[..., None] > 0)).any(1)
     logits = plain.logits.masked_fill(excluded, -torch.inf)
+    assert excluded.any(1).tolist() == [row != 4 for row in range(9)]
     assert torch.equal(result.values, logits.gather(1, descending(logits, 2)))
-    assert int(result.ids[4, 0]) == 77 and int(result.ids.max()) < 150
     torch.testing.assert_close(result.totals, logits.logsumexp(-1))
-    whole = best_tokens(states, output, best=2, excluded=excluded, totals="all")
+    whole = best_tokens(states, output, best=2, forms=forms, forbidden=forbidden, totals="all")
     assert whole.totals is not None and torch.equal(whole.values, result.values)
     torch.testing.assert_close(whole.totals, plain.logits.logsumexp(-1))
     short = best_tokens(states, output, best=3, shortlist=70)
