@@ -228,8 +228,10 @@ class BundleRunner(Runner):
         return timed(self._decoder(engine), lines, self.row.options.batch_size == 1)
 
     def _decoder(self, engine: SentenceDecoder) -> Decode:
-        """Make the function that decodes lines with `engine` as the command of the bundle's task does (translate or correct), and waits for
-        the GPU. With `row.min_score`, lines are corrected for any task.
+        """Make the function that translates or corrects lines with `engine`, sentence by sentence, and waits for the GPU.
+
+        Nothing else that `translate` does to text before and after the model is done, as for other toolkits; spelling is corrected as by
+        `correct`. With `row.min_score`, lines are corrected for any task.
         """
         bundle, split, kept = self.bundle, self.conditions.split, _edit_filter(self.row, self._info)
         decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
