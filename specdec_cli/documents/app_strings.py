@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from specdec_cli.documents.document import Source, TextDocument
-from specdec_cli.documents.reading import decode, marked_encoding
+from specdec_cli.documents.reading import decode, line_at, marked_encoding
 from specdec_cli.documents.segments import Layout, Segment, SegmentBuilder
 from specdec_cli.documents.values import escaped_units, of_escaped_units, unescaped, value_segments
 from specdec_cli.documents.wrapped import with_lines
@@ -31,8 +31,8 @@ def read_android(source: Source) -> TextDocument:
     content, encoding, events = read_xml(source.data, source.name)
     root = next(event for event in events if event.kind == "start")
     if root.name != "resources":
-        line = content.count("\n", 0, root.begin) + 1
-        raise InputError(f"{source.name}, line {line}: <{root.name}> instead of Android's <resources>; --format lines reads it as lines")
+        place = line_at(source.name, content, root.begin)
+        raise InputError(f"{place}: <{root.name}> instead of Android's <resources>; --format lines reads it as lines")
     segments = [segment for value in _android_values(events) for segment in _AndroidValue(content, value).segments]
     return TextDocument(source, content, segments, encoding, references=True)
 
@@ -161,14 +161,14 @@ def _strings_values(content: str, name: str) -> Iterator[tuple[int, int]]:
         found = _TOKEN.match(content, position)
         kind = (found.lastgroup if found else None) or ""
         if found is None or (kind != "space" and kind not in _NEXT[before]):
-            raise InputError(f"{name}, line {content.count(chr(10), 0, position) + 1}: {_fault(content, position, before)}")
+            raise InputError(f"{line_at(name, content, position)}: {_fault(content, position, before)}")
         if kind != "space":
             before = _NEXT[before][kind]
         if before == "value" and kind == "string":
             yield found.span("string")
         position = found.end()
     if before:
-        raise InputError(f"{name}, line {content.count(chr(10), 0, len(content.rstrip())) + 1}: {_EXPECTED[before]} is missing at the end")
+        raise InputError(f"{line_at(name, content, len(content.rstrip()))}: {_EXPECTED[before]} is missing at the end")
 
 
 def _fault(content: str, position: int, before: str) -> str:

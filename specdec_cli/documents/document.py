@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, Protocol
 
+from specdec_cli.documents.reading import line_at
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
@@ -114,7 +115,7 @@ class TextDocument:
         try:
             return text.encode(self._encoding, "xmlcharrefreplace" if self._references else "strict")
         except UnicodeEncodeError as error:
-            place = f"{self.source.name}, line {text.count(chr(10), 0, error.start) + 1}"
+            place = line_at(self.source.name, text, error.start)
             raise InputError(f"{place}: {self._encoding} has no {text[error.start]!r}; convert the file to UTF-8") from error
 
     def place(self, segment: Segment, offset: int) -> tuple[int, int]:

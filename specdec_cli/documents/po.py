@@ -15,7 +15,7 @@ from specdec_cli.documents.messages import (
     with_single_ampersands,
     without_sign,
 )
-from specdec_cli.documents.reading import decode, known_encoding
+from specdec_cli.documents.reading import decode, known_encoding, line_at
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.documents.values import unescaped
 from specdec_cli.documents.wrapped import line_groups, text_segment
@@ -290,8 +290,8 @@ class Catalogue(TextDocument):
         self.languages = [("", file.language)] if file.language else []
         plurals = _PLURALS.search(header)
         if plurals and not 0 < int(plurals[1][:9]) <= _MOST_FORMS:
-            line = content.count("\n", 0, content.find("Plural-Forms")) + 1
-            raise InputError(f"{source.name}, line {line}: nplurals={plurals[1][:9]}, expected 1 to {_MOST_FORMS}")
+            place = line_at(source.name, content, content.find("Plural-Forms"))
+            raise InputError(f"{place}: nplurals={plurals[1][:9]}, expected 1 to {_MOST_FORMS}")
         self._forms = int(plurals[1]) if plurals else 0
 
     def earlier(self) -> Iterator[tuple[list[tuple[str, str]], list[str]]]:

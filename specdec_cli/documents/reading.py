@@ -68,8 +68,13 @@ def decode(data: bytes, name: str, encoding: str = "utf-8") -> str:
         hint = f"; {remedy(data)}" if encoding == "utf-8" else ""
         raise InputError(f"{name}, line {line}: not valid {label} ({error.reason} at byte {byte}){hint}") from error
     if "\0" in text:
-        raise InputError(f"{name}, line {text[: text.index(chr(0))].count(chr(10)) + 1}: holds a NUL byte")
+        raise InputError(f"{line_at(name, text, text.index(chr(0)))}: holds a NUL byte")
     return text
+
+
+def line_at(name: str, text: str, offset: int) -> str:
+    """The place of an `offset` into the text of the file `name` for a message: "NAME, line N"."""
+    return f"{name}, line {text.count(chr(10), 0, offset) + 1}"
 
 
 def marked_encoding(data: bytes) -> str | None:

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from specdec_cli.documents.document import Source, TextDocument
-from specdec_cli.documents.reading import decode, marked_encoding
+from specdec_cli.documents.reading import decode, line_at, marked_encoding
 from specdec_cli.documents.segments import Layout
 from specdec_cli.documents.values import unescaped, value_segments
 from specdec_cli.errors import InputError
@@ -73,7 +73,7 @@ def _cells(content: str, position: int, delimiter: str, name: str) -> Iterator[t
     while position < len(content):
         found = quoted.match(content, position)
         if found is None and content[position] == '"':
-            raise InputError(f"{name}, line {content.count(chr(10), 0, position) + 1}: a quotation mark that is not closed")
+            raise InputError(f"{line_at(name, content, position)}: a quotation mark that is not closed")
         if found is not None:
             yield row, *found.span(1), True
         else:
@@ -83,6 +83,6 @@ def _cells(content: str, position: int, delimiter: str, name: str) -> Iterator[t
         position = found.end()
         after = content[position : position + 1]
         if after and after not in f"{delimiter}\r\n":
-            raise InputError(f"{name}, line {content.count(chr(10), 0, position) + 1}: text after a closing quotation mark")
+            raise InputError(f"{line_at(name, content, position)}: text after a closing quotation mark")
         row += after in ("\r", "\n") and bool(after)
         position += 2 if content.startswith("\r\n", position) else 1

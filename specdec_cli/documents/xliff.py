@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from specdec_cli.documents.document import Source, TextDocument
+from specdec_cli.documents.reading import line_at
 from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import with_lines
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
@@ -42,7 +43,7 @@ class Xliff(TextDocument):
         root = next(event for event in self.events if event.kind == "start")
         self._version = root.attributes.get("version", "")[:1]
         if root.name != "xliff" or self._version not in _UNIT:
-            raise InputError(f"{source.name}, line {content.count(chr(10), 0, root.begin) + 1}: not XLIFF of version 1 or 2")
+            raise InputError(f"{line_at(source.name, content, root.begin)}: not XLIFF of version 1 or 2")
         self.units: list[Unit] = []
         for whole in _units(self.events, _UNIT[self._version]):
             element = self._element(whole, source)

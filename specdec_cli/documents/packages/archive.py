@@ -33,15 +33,15 @@ class PartDocument(Protocol):
 
 
 class PackageDocument:
-    """A document that is a ZIP file, whose texts are those of `parts`, by the names of these in the file.
+    """A document that is a ZIP file, whose texts are those of `parts`, by the names of these in the file; `contents` are their bytes.
 
     A place in it is the number of a text, from 1, and a column: the file has no lines.
     """
 
     languages: Sequence[tuple[str, str]] = ()
 
-    def __init__(self, source: Source, parts: Mapping[str, PartDocument]) -> None:
-        self._source, self._parts = source, parts
+    def __init__(self, source: Source, parts: Mapping[str, PartDocument], contents: Mapping[str, bytes]) -> None:
+        self._source, self._parts, self._contents = source, parts, contents
         self.segments = tuple(chain.from_iterable(part.segments for part in parts.values()))
         self._numbers = {id(segment): number for number, segment in enumerate(self.segments, 1)}
         self._direction = ("", "")
@@ -78,12 +78,11 @@ class PackageDocument:
         """Return the file with the parts that `write` returns for each part and the range of its segments; the file itself if it changes
         none.
         """
-        before = read_parts(self._source.data, self._source.name, self._parts.__contains__)
         changed, first = dict[str, bytes](), 0
         for name, part in self._parts.items():
             last = first + len(part.segments)
             after = write(part, first, last)
-            if after != before[name]:
+            if after != self._contents[name]:
                 changed[name] = after
             first = last
         return with_parts(self._source.data, changed, self._source.name) if changed else self._source.data

@@ -23,7 +23,8 @@ def read_epub(source: Source) -> PackageDocument:
     found = read_parts(source.data, source.name, lambda name: name.lower().endswith((*_PAGES, *_TEXTS)))
     if not any(name.lower().endswith(".opf") for name in found):
         raise InputError(f"{source.name}: not a book in EPUB; it has no file .opf")
-    return PackageDocument(source, {name: _part(Source(data, f"{source.name}, {name}", source.purpose)) for name, data in found.items()})
+    parts = {name: _part(Source(data, f"{source.name}, {name}", source.purpose)) for name, data in found.items()}
+    return PackageDocument(source, parts, found)
 
 
 def _part(source: Source) -> PartDocument:

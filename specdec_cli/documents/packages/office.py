@@ -39,7 +39,7 @@ def read_office(source: Source, format: str) -> PackageDocument:
     if main not in found:
         raise InputError(f"{source.name}: not {kind}; it has no {main}")
     texts = sorted(filter(chosen.fullmatch, found), key=in_order) if format == "pptx" else list(filter(chosen.fullmatch, found))
-    return PackageDocument(source, {name: OfficePart(found[name], f"{source.name}, {name}") for name in texts})
+    return PackageDocument(source, {name: OfficePart(found[name], f"{source.name}, {name}") for name in texts}, found)
 
 
 class OfficePart:

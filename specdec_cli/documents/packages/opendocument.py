@@ -37,7 +37,7 @@ def read_opendocument(source: Source) -> PackageDocument:
     found = read_parts(source.data, source.name, lambda name: _PARTS.fullmatch(name) is not None)
     if _MAIN not in found:
         raise InputError(f"{source.name}: not an OpenDocument file; it has no {_MAIN}")
-    return PackageDocument(source, {name: _part(source, name, data) for name, data in found.items()})
+    return PackageDocument(source, {name: _part(source, name, data) for name, data in found.items()}, found)
 
 
 def _part(source: Source, name: str, data: bytes) -> TextDocument:
