@@ -22,7 +22,7 @@ def beam_search(verifiers: Sequence[Verifier], sentences: Sequence[Sentence], de
     """Decode `sentences`, which must share their source width, with one model or an ensemble of them, and yield one
     hypothesis for each.
 
-    Of `decoding` count the search, the batch size and the largest number of tokens.
+    `decoding` says the options of the search, the batch size and the largest number of tokens.
     The models must share vocabulary, positions and order; their probabilities are averaged. The score of an
     alternative is its log probability divided by its length (EOS included) to the power of the length penalty (Wu et
     al. 2016, without the constant). The constraints of the first verifier apply to log probabilities, which are not

@@ -58,7 +58,7 @@ class _Candidates:
 class BeamRound:
     """A step of beam search, by single tokens or pairs; see `beam_search`. Rows are sentences, the batch's memory is a Search.
 
-    Of `decoding` count the search and the largest number of tokens. There are no drafts.
+    `decoding` says the options of the search and the largest number of tokens. There are no drafts.
     """
 
     fills_caches = drafts = unbounded = reads_sentences = False

@@ -167,7 +167,7 @@ class Buffers(Replays, Generic[R]):
         super().__init__(capture, counts)
         self.batch, self._extra, self._boards = batch, dict[Hashable, Tensor](), dict[Hashable, Tensor]()
         self.kept: dict[Hashable, State] = {}
-        """States that computations leave for what cannot be captured, by name."""
+        """States that captured computations leave for work that is not captured, by the name of the computation."""
 
     def extra(self, name: Hashable, shape: Sequence[int]) -> Tensor:
         """A further tensor of integers at a fixed address, which computations read or write beside the batch."""

@@ -141,7 +141,7 @@ class _Drafted:
 class DraftAndVerify(_Drafted):
     """The round of generalized aggressive decoding (technical report, Ge et al. 2022, Section 3.2, Algorithm 1).
 
-    Of `decoding` count the acceptance rule, the largest number of tokens, and whether there are scores.
+    `decoding` says the acceptance rule, the largest number of tokens, and whether there are scores.
     """
 
     fills_caches = False
@@ -199,7 +199,7 @@ class DraftAlone(_Drafted):
 
     Hypotheses have no scores. Of the verifier's model only what the drafter `reads` is computed: nothing, the encoder, or also the
     decoder's top states of every block but the last; never logits. Of the verifier's constraints only the forced first token is
-    applied. Of `decoding` counts the largest number of tokens.
+    applied. `decoding` says the largest number of tokens.
     """
 
     def __init__(self, verifier: Verifier, drafter: Drafter, decoding: Decoding, reads: Reads) -> None:

@@ -17,7 +17,9 @@ def _accept(
     ids, accepted, bifurcations, ended, predictions, eos, tolerance, queries,
     FIXED_POINT: tl.constexpr, FORCED: tl.constexpr, FORCED_END: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """One program a row. FORCED is the first token of each output, -1 for none; with FORCED_END the last one at the limit is `eos`."""
+    """Each program accepts the draft of one row. FORCED is the first token of each output, -1 for none; with FORCED_END, an output that
+    reaches its limit ends with `eos`.
+    """
     row = tl.program_id(0).to(tl.int64)
     slots = tl.arange(0, BLOCK)
     mask, in_draft = slots < queries, slots < queries - 1

@@ -11,7 +11,7 @@ from specdec_cli.kernels.tiles import power_of_two
 
 @triton.jit(do_not_specialize=["capacity", "drafted"])
 def _inputs(tokens, draft, lengths, ids, positions, ends, capacity, drafted, BLOCK: tl.constexpr):
-    """One program a row."""
+    """Each program makes the inputs of one row."""
     row, slots = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
     length = tl.load(lengths + row)
     guess = tl.load(draft + row * drafted + slots - 1, mask=(slots > 0) & (slots <= drafted), other=0)
@@ -38,7 +38,7 @@ def pass_inputs(state: State, draft: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 @triton.jit(do_not_specialize=["capacity", "queries"])
 def _append(tokens, lengths, finished, rounds, ids, counts, ended, capacity, queries, BLOCK: tl.constexpr):
-    """One program a row."""
+    """Each program appends the tokens of one row."""
     row, slots = tl.program_id(0).to(tl.int64), tl.arange(0, BLOCK)
     length, count, done = tl.load(lengths + row), tl.load(counts + row), tl.load(finished + row)
     new = tl.load(ids + row * queries + slots, mask=slots < queries, other=0)

@@ -21,8 +21,9 @@ def _attend(
     scale, HYPOTHESES: tl.constexpr, HEADS: tl.constexpr, HEAD_WIDTH: tl.constexpr,
     TILE_QUERIES: tl.constexpr, TILE_KEYS: tl.constexpr, TILE_WIDTH: tl.constexpr,
 ):  # fmt: skip
-    """One program a head and a tile of a row's queries. Keys are added up from the first to the last, TILE_KEYS at a time; tiles behind
-    the last key of a query add zeros to its sums, and so change no bit. With `orders` a row is one of the HYPOTHESES of a row of `store`.
+    """Each program computes one head for a tile of a row's queries. Keys are added up from the first to the last, TILE_KEYS at a time.
+    Tiles behind the last key of a query add zeros to its sums, and so change no bit. With `orders` a row is one of the HYPOTHESES of a
+    row of `store`.
     """
     row = (tl.program_id(0) // tiles).to(tl.int64)
     head = tl.program_id(1)

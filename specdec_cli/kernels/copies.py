@@ -27,7 +27,7 @@ def _forbid(
     tokens, draft, lengths, repeats, forms, output, capacity, drafted,
     COPIES: tl.constexpr, LONGEST: tl.constexpr, BLOCK: tl.constexpr, BACKS: tl.constexpr,
 ):  # fmt: skip
-    """One program a slot. See `_completes_copy` in decoding/constraints.py."""
+    """Each program computes one slot of one row. See `_completes_copy` in decoding/constraints.py."""
     row, slot = (tl.program_id(0) // (drafted + 1)).to(tl.int64), tl.program_id(0) % (drafted + 1)
     length = tl.load(lengths + row)
     numbers = tl.arange(0, BLOCK)

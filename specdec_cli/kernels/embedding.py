@@ -12,6 +12,7 @@ from specdec_cli.model.layers import Embedding
 
 @triton.jit
 def _embed(ids, positions, table, position_table, gain, shift, output, scale, offset, epsilon, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    """Each program embeds one token."""
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)
     mask = columns < WIDTH

@@ -16,6 +16,7 @@ from specdec_cli.model.config import Activation
 
 @triton.jit
 def _activated(x, ACTIVATION: tl.constexpr):
+    """The numbers `x` after the activation function, or themselves."""
     if ACTIVATION == "relu":
         x = tl.maximum(x, 0.0)
     elif ACTIVATION == "gelu":
@@ -31,7 +32,9 @@ def _linear(
     WIDTH: tl.constexpr, COLUMNS: tl.constexpr, KEPT: tl.constexpr, ACTIVATION: tl.constexpr,
     TILE_ROWS: tl.constexpr, TILE_COLUMNS: tl.constexpr, TILE_INPUTS: tl.constexpr,
 ):  # fmt: skip
-    """One program a tile of rows and columns. It adds up each row's products from the first input to the last, TILE_INPUTS at a time."""
+    """Each program computes a tile of rows and columns: it adds up each row's products from the first input to the last, TILE_INPUTS at a
+    time.
+    """
     rows = tl.program_id(0) * TILE_ROWS + tl.arange(0, TILE_ROWS)
     columns = tl.program_id(1) * TILE_COLUMNS + tl.arange(0, TILE_COLUMNS)
     inputs = tl.arange(0, TILE_INPUTS)

@@ -24,7 +24,7 @@ def _weigh(
     states, candidates, shift, vocabulary, bias, scores,
     WIDTH: tl.constexpr, CANDIDATES: tl.constexpr, BLOCK: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
-    """One program a slot: what its state and the shift of the link give to the score of each candidate."""
+    """Each program computes for one slot what its state and the shift of the link give to the score of each candidate."""
     here = tl.program_id(0).to(tl.int64)
     choices, part = tl.arange(0, BLOCK), tl.arange(0, STEP)
     in_choices = choices < CANDIDATES
@@ -48,7 +48,7 @@ def _walk(
     narrow, scores, candidates, last, table, outputs, recurrent, hidden_units, draft, slots,
     RANK: tl.constexpr, CANDIDATES: tl.constexpr, BLOCK_RANK: tl.constexpr, BLOCK_CANDIDATES: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
-    """One program a row. It adds up the units of the link STEP at a time, from the first to the last."""
+    """Each program chooses the tokens of one row. It adds up the units of the link STEP at a time, from the first to the last."""
     row = tl.program_id(0).to(tl.int64)
     units, choices, part = tl.arange(0, BLOCK_RANK), tl.arange(0, BLOCK_CANDIDATES), tl.arange(0, STEP)
     in_rank, in_choices = units < RANK, choices < CANDIDATES

@@ -20,6 +20,7 @@ def normalised(x, mask, gain, shift, columns, epsilon, WIDTH: tl.constexpr):
 
 @triton.jit
 def _norm(x, gain, shift, output, epsilon, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    """Each program normalises one row."""
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)
     mask = columns < WIDTH

@@ -43,7 +43,9 @@ def _sample(
     logits, least, streams, lengths, table, best, ids, seed, inverse, QUERIES: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr,
     BLOCKS: tl.constexpr,
 ):  # fmt: skip
-    """One program a position and tile. A block of the generator has the words of four tokens. `inverse` has the bits of 1 / temperature."""
+    """Each program finds the best token of a tile at one position. A block of the generator has the words of four tokens. `inverse` has the
+    bits of 1 / temperature.
+    """
     position = tl.program_id(0).to(tl.int64)
     row = position // QUERIES
     block = tl.program_id(1) * BLOCKS + tl.arange(0, BLOCKS)

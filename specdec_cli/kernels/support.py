@@ -12,7 +12,7 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter
 
 DESCRIPTION = "Triton kernels"
-"""How they are named."""
+"""What texts for users call the kernels."""
 WIDEST_HEAD = 128
 LARGEST_VOCABULARY = 2**18
 WIDEST_LINK = 2**12

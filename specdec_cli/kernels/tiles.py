@@ -14,8 +14,8 @@ ROWS = 16
 """Rows of a tile: the fewest that tensor cores multiply."""
 COLUMNS = 64
 """Columns of a tile of the product with the vocabulary."""
-INPUTS = 128
-"""Bytes divided by 2 of a row that a product adds up at a time."""
+INPUT_BYTES = 256
+"""Bytes of a row that a product adds up at a time."""
 KEYS = 32
 """Keys that attention reads at a time."""
 SMALLEST = 16
@@ -74,7 +74,7 @@ def allows_large(like: torch.Tensor) -> bool:
 
 def input_tile(width: int, like: torch.Tensor) -> int:
     """Numbers of a row of `width` that a product adds up at a time."""
-    return min(2 * INPUTS // like.element_size(), power_of_two(width))
+    return min(INPUT_BYTES // like.element_size(), power_of_two(width))
 
 
 def attention_memory(head_width: int, value_bytes: int, stages: int) -> int:

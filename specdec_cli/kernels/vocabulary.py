@@ -21,7 +21,7 @@ def _score(
     WIDTH: tl.constexpr, VOCABULARY: tl.constexpr, TILES: tl.constexpr, BEST: tl.constexpr, FORBIDDEN: tl.constexpr,
     TILE_ROWS: tl.constexpr, TILE_COLUMNS: tl.constexpr, TILE_INPUTS: tl.constexpr,
 ):  # fmt: skip
-    """One program a tile of rows and tokens."""
+    """Each program computes a tile of rows and tokens."""
     rows = tl.program_id(0) * TILE_ROWS + tl.arange(0, TILE_ROWS)
     first = tl.program_id(1) * TILE_COLUMNS
     tokens = first + tl.arange(0, TILE_COLUMNS)
@@ -75,7 +75,7 @@ def _exponentials(scores, top):
 
 @triton.jit
 def _merge(values, ids, tops, sums, best_values, best_ids, totals, TILES: tl.constexpr, BEST: tl.constexpr, BLOCK: tl.constexpr):
-    """One program a row: the best of the tiles' best tokens, and the logarithm of the sum of all exponentials."""
+    """Each program finds for one row the best of the tiles' best tokens, and the logarithm of the sum of all exponentials."""
     row = tl.program_id(0).to(tl.int64)
     numbers = tl.arange(0, BLOCK)
     mask = numbers < TILES * BEST
