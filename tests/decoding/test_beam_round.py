@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from specdec_cli.decoding.beam import beam_search, largest_by_keys
 from specdec_cli.decoding.beam_round import BeamRound
 from specdec_cli.decoding.loop import decode_by_search
-from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding
+from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, constraints_of
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.bundle import load_bundle
 from specdec_cli.model.choices import SUPPRESSED
 from specdec_cli.model.transformer import Transformer
+from specdec_cli.opening.models import SHIPPED
 from specdec_cli.text.tokenize.sentencepiece import PADDING
 from tests.decoding.imitation import imitated
 from tests.fakes import ORDERS, make_sentences, tiny_transformer
@@ -144,3 +146,20 @@ def test_of_equal_values_the_first_ones_are_the_largest(rows: list[list[float]],
     largest, found = largest_by_keys(values, count)
     assert torch.equal(found, places[:, :count])
     assert torch.equal(largest, ordered[:, :count])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        ("en-de", ["Where is the station?", "I would like two coffees, please.", "It rains.", "She has bought a new car."]),
+        ("de-en", ["Wo ist der Bahnhof?", "Ich hätte gerne zwei Kaffee.", "Es regnet.", "Sie hat ein neues Auto gekauft."]),
+    ],
+)
+def test_the_hypotheses_of_the_shipped_models(name: str, texts: list[str]) -> None:
+    bundle = load_bundle(SHIPPED / name)
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(text)) for text in texts]
+    sentences = [Sentence(number, source) for number, source in enumerate(sources)]
+    rules = constraints_of(bundle)
+    found = check(bundle.verifier, sentences, decoding(beam_size=5, n_best=5), rules.forced, rules)
+    assert len({tuple(each.ids) for each in found}) == len(texts)
