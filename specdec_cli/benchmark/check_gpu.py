@@ -24,7 +24,7 @@ from specdec_cli.benchmark.check_training import Trained, training_speed
 from specdec_cli.benchmark.inputs import SAMPLE
 from specdec_cli.decoding.graphs import MOST_FORMS, Graphs
 from specdec_cli.decoding.loop import decode_with
-from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.options import DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.pace import FixedPace
 from specdec_cli.decoding.player import open_player
 from specdec_cli.decoding.rounds import DraftAndVerify
@@ -34,6 +34,7 @@ from specdec_cli.engines.reference import Engine, bundle_verifier
 from specdec_cli.errors import MissingLibraryError, UsageError, counted
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, load_bundle
+from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
 from specdec_cli.opening.machine import prepare_torch
 from specdec_cli.text.io.lines import read_text_lines
@@ -57,6 +58,8 @@ TIMED = ((128, 4), (512, 4), (1, 0), (1, 4), (1, 10), (32, 0), (32, 4), (32, 10)
 """Batch sizes and block sizes that are timed, and checked first."""
 OTHERS = ("auto", "lookup", "input-guided", "jacobi", "gs-jacobi", "ngram-memory", "specdec,lookup")
 """Other exact decodings."""
+ALIKE_ROWS, ALIKE_SIZE = 128, 4
+"""Batch size and block size of what is compared with its own output line by line: the drafter alone, and sampling."""
 BESIDE = (1, 32, 128, 512)
 """Batch sizes of CTranslate2."""
 BEAM, BEAM_ROWS = 5, (1, 512)
@@ -133,6 +136,8 @@ class Check:
         yield from (self._timed("operators", rows, size) for rows, size in ((1, 0), (1, 4), (128, 4)))
         yield "float32, eager operators", self.reference
         yield from ((f"kernels, {name}", self.agrees, OF_OTHERS, name) for name in OTHERS)
+        yield "kernels, drafter alone", self.alike, "drafter", "drafter", None
+        yield "kernels, sampling", self.alike, "greedy", "specdec", Sampled()
         yield from ((f"kernels, bursts of {rounds} rounds", self.agrees, OF_BURSTS, "specdec", 4, rounds) for rounds in BURSTS)
         yield from ((f"kernels, block size {size}", self.agrees, OF_SIZES, "specdec", size) for size in SIZES)
 
@@ -254,6 +259,18 @@ class Check:
             return found
         alone = self.kept(f"{means}-beam")
         return found | agreement(alone, [each for each in outputs if each.number in alone])
+
+    def alike(self, alone: str, together: str, sampled: Sampled | None) -> dict[str, Any]:
+        """Compare the tokens of the first FEW lines one at a time by the decoding `alone` with those in batches by `together`, of which
+        decodings that verify may be `sampled`. Nothing is compared without the block drafter that "drafter" needs.
+        """
+        if alone == "drafter" and not isinstance(self.bundle("kernels")[0].drafter, BlockDrafter):
+            return {"same": 0}
+        outputs = []
+        for decoding, rows in ((alone, 1), (together, ALIKE_ROWS)):
+            engine = self.engine("kernels", decoding, rows, None if decoding == "greedy" else ALIKE_SIZE)
+            outputs.append(self.timed(engine if sampled is None else engine.with_rule(sampled), self.sentences(FEW))[0])
+        return {"lines": named(outputs[0])} | agreement({each.number: each.ids for each in outputs[0]}, outputs[1])
 
     def training(self, trained: Trained, captured: bool) -> dict[str, Any]:
         """The speed of updates with the lines and their greedy outputs."""

@@ -69,6 +69,8 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     monkeypatch.setattr(check_gpu, "OTHERS", ("lookup",))
     for name in ("OF_SIZES", "OF_BURSTS", "OF_OTHERS"):
         monkeypatch.setattr(check_gpu, name, {2: None})
+    monkeypatch.setattr(check_gpu, "ALIKE_ROWS", 2)
+    monkeypatch.setattr(check_gpu, "ALIKE_SIZE", 2)
     monkeypatch.setattr(check_gpu, "BEAM_ROWS", ())
     monkeypatch.setattr(check_gpu, "TRAINED", ())
     monkeypatch.setattr(check_gpu, "DRAWN", 2)
@@ -86,6 +88,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     assert results["kernels, batch 2, block size 3"]["replays"] > 0
     assert results["kernels, lookup"]["same"] == results["kernels, bursts of 3 rounds"]["same"] == 2
     assert results["kernels, block size 5"]["same"] == 2
+    assert results["kernels, drafter alone"]["same"] == results["kernels, sampling"]["same"] == 2
     assert results["memory over 2 sentences"]["same"] == 2
     assert results["memory over 2 sentences"]["forms"] > 0
     assert results["operators, batch 1, block size 0"]["same"] == 2
