@@ -4,6 +4,7 @@ import errno
 import re
 import shlex
 import sys
+from collections.abc import Iterable
 
 _NO_MEMORY = re.compile(
     "out of memory|can(no|')t allocate memory|not enough memory|bad_alloc|failed to map segment from shared object(?!:)", re.IGNORECASE
@@ -31,11 +32,46 @@ class UsageError(SpecdecError):
     exit_code = 2
 
 
+_LIGHT = ("documents", "server")
+"""The extras that need nothing else which a light install lacks."""
+
+
 class MissingLibraryError(UsageError):
-    """An error: a library is not installed; the message ends with the command that adds those of `extra` beside this program."""
+    """An error: a library is not installed; the message ends with the command that adds those of `extra` beside this program.
+
+    For a light install, that is not the extra itself, with which pip would add PyTorch too.
+    """
 
     def __init__(self, problem: str, extra: str) -> None:
-        super().__init__(f"{problem}: {shlex.quote(sys.executable or 'python3')} -m pip install 'specdec[{extra}]'")
+        own = lacking_requirements(extra) if extra in _LIGHT and lacking_requirements() else ()
+        super().__init__(f"{problem}: {installing(own or [f'specdec[{extra}]'])}")
+
+
+def installing(requirements: Iterable[str]) -> str:
+    """The command that installs `requirements` beside this program."""
+    return shlex.join([sys.executable or "python3", "-m", "pip", "install", *requirements])
+
+
+def lacking_requirements(extra: str = "") -> list[str]:
+    """The libraries of a full installation, or of `extra`, that are not there, as pip takes them; none if that is not known."""
+    from importlib import metadata
+
+    try:
+        required = [each.partition(";") for each in metadata.requires("specdec") or ()]
+    except metadata.PackageNotFoundError:
+        return []
+    wanted = [each.strip() for each, _, marker in required if (extra in marker if extra else "extra ==" not in marker)]
+    return [each for each in wanted if not _is_installed(re.split(r"[^\w.-]", each)[0])]
+
+
+def _is_installed(name: str) -> bool:
+    from importlib import metadata
+
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
 
 
 class InputError(SpecdecError):

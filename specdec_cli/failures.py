@@ -3,15 +3,13 @@
 import os
 import re
 import select
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import metadata
 
 import typer
 
-from specdec_cli.errors import InputError, SpecdecError, UsageError, cause_of, is_out_of_memory
+from specdec_cli.errors import InputError, SpecdecError, UsageError, cause_of, installing, is_out_of_memory, lacking_requirements
 
 _CONTROL = re.compile(r"(?!\n  )[\0-\x1f\x7f-\x9f]")
 
@@ -58,28 +56,8 @@ def exit_codes() -> Iterator[None]:
 
 def lacking_library(error: ModuleNotFoundError) -> UsageError | None:
     """The error that says which command installs what a light install lacks; None if it lacks nothing of a full installation."""
-    if not (lacking := lacking_requirements()):
-        return None
-    command = shlex.join([sys.executable or "python3", "-m", "pip", "install", *lacking])
-    return UsageError(f"this needs {error.name}, which a light install lacks: {command}")
-
-
-def lacking_requirements() -> list[str]:
-    """The libraries of a full installation that are not there, as pip takes them; none if that is not known."""
-    try:
-        required = [each for each in metadata.requires("specdec") or () if "extra ==" not in each]
-    except metadata.PackageNotFoundError:
-        return []
-    names = ((re.split(r"[^\w.-]", each)[0], each.partition(";")[0].strip()) for each in required)
-    return [requirement for name, requirement in names if not _is_installed(name)]
-
-
-def _is_installed(name: str) -> bool:
-    try:
-        metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    lacking = lacking_requirements()
+    return UsageError(f"this needs {error.name}, which a light install lacks: {installing(lacking)}") if lacking else None
 
 
 def _failed(message: str, code: int = InputError.exit_code) -> typer.Exit:

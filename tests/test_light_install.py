@@ -12,8 +12,8 @@ class Missing:
         if name.partition(".")[0] in {names}:
             raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
 sys.meta_path.insert(0, Missing())
-import specdec_cli.failures
-specdec_cli.failures._is_installed = lambda name: name not in {names}
+import specdec_cli.errors
+specdec_cli.errors._is_installed = lambda name: name not in {names}
 """
 COMMAND = f"{LIGHT}from specdec_cli.__main__ import main\nmain()"
 MISSING = {
@@ -42,6 +42,11 @@ def test_a_missing_library_has_one_clear_error(arguments: list[str], library: st
     lines = result.stderr.splitlines()
     assert (result.returncode, len(lines)) == (2, 1)
     assert lines[0].startswith(f"specdec: error: this needs {library}, which a light install lacks: {sys.executable} -m pip install 'torch")
+
+
+def test_what_a_light_install_can_add_comes_without_the_large_libraries() -> None:
+    result = run("translate", "--format", "yaml", text="title: The old house\n")
+    assert (result.returncode, result.stderr.split(": ")[-1]) == (2, f"{sys.executable} -m pip install 'pyyaml>=6.0'\n")
 
 
 @pytest.mark.parametrize(
