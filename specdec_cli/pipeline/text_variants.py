@@ -31,6 +31,7 @@ from specdec_cli.text.protect.characters import (
     plain_characters,
     with_dashes_of_ranges,
     with_fixed_spaces,
+    with_right_encoding,
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS
@@ -74,6 +75,7 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     backslash, as in string literals, are read without it; those of the output have one again. An ordinal of a placeholder (#th) is decoded
     as that of a number.
     """
+    text = with_right_encoding(text) if languages[0] != languages[1] else text
     if languages[0] != languages[1] and (escaped := escaped_marks(text)):
         inner = variants_with(lacks, without_escapes(text), latin=latin, languages=languages)
         yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in inner)

@@ -1,7 +1,10 @@
-"""Names of people and places that a text shows to be names: those behind titles, and those with foreign letters."""
+"""Names of people and places that a text shows to be names: those behind titles, those with foreign letters, and those of a list."""
 
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 
 from specdec_cli.text.locale.languages import short_code
 
@@ -28,13 +31,13 @@ _OFFICE = re.compile(
 
 
 def lost_names(source: str, output: str, language: str) -> list[str]:
-    """The names of `source`, in `language`, that `output` lacks, or has changed; names that no title or letter shows are not looked for."""
+    """The names of `source`, in `language`, that `output` lacks, or has changed; other names (see `names_in`) are not looked for."""
     return [name for name in names_in(source, language) if not all(_stem(word) in output for word in name.split())]
 
 
 def names_in(text: str, language: str) -> Iterator[str]:
     """The names behind titles in a text, such as "Herr Müller", without words for an office; in English also those of several words whose
-    first one has a foreign letter (São Paulo).
+    first one has a foreign letter (São Paulo); and those of a list.
     """
     code = short_code(language)
     for pattern in filter(None, (_TITLES.get(code), _FOREIGN.get(code))):
@@ -44,6 +47,37 @@ def names_in(text: str, language: str) -> Iterator[str]:
                 words.pop(0)
             if words:
                 yield " ".join(words)
+    if code in _TITLES:
+        yield from _listed(text)
+
+
+_WORD = re.compile(r"(?P<first>(?<![\w@#/.-])[^\W\d_a-z][^\W\d_]+)(?: (?P<last>[^\W\d_a-z][^\W\d_]+))?")
+_TRANSLATED = {"Mary", "Maria"}
+"""Names that translations write differently."""
+_ARTICLES = re.compile(
+    r"\b(?:[Dd](?:er|ie|as|en|em|es)|(?:[Ee]|[Kk]e|[MmDdSs]e)in\w{0,2}|[Ii]hr\w{0,2}|[Bb]eim|[Zz]u[mr]|[Vv]om|[Ii]m|[Aa]m) $"
+)
+"""What is before a noun of German, but not before a name."""
+
+
+@cache
+def _lists() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """First names; family names; family names that are also nouns."""
+    path = Path(__file__).with_name("corpus") / "people.toml"
+    found = {name: frozenset(names.split()) for name, names in tomllib.loads(path.read_text("utf-8")).items()}
+    first = (found["female"] | found["male"] | found["german"]) - found["not_replaced"] - _TRANSLATED
+    return first, found["german_family"] | (found["family"] - found["not_replaced"]), found["german_nouns"]
+
+
+def _listed(text: str) -> Iterator[str]:
+    """The names of a text that are in a list; family names that are nouns only behind a first name, none behind an article."""
+    first, family, nouns = _lists()
+    for found in _WORD.finditer(text):
+        names = [found["first"]] * (found["first"] in first or (found["first"] in family))
+        if found["last"] and (found["last"] in first | family or (found["first"] in first and found["last"] in nouns)):
+            names.append(found["last"])
+        if names and not _ARTICLES.search(text, max(found.start() - 6, 0), found.start()):
+            yield from names
 
 
 def _stem(word: str) -> str:

@@ -1,4 +1,4 @@
-"""Units of the kitchen, lengths of time, couples, musical keys, lists of weekdays and short forms, drawn from templates."""
+"""Units of the kitchen, lengths of time, couples, musical keys, lists of weekdays, short forms and names, drawn from templates."""
 
 import random
 import re
@@ -139,7 +139,30 @@ def _filled(draw: random.Random, template: str) -> str:
     return head + "".join(draw.choice(choices.split("|")) + after for choices, after in parts)
 
 
+FIRST = ("Jürgen", "Björn", "Günter", "Jörg", "Ulrike", "Heike", "Wolfgang", "Özlem", "Anna", "Tom", "Mehmet", "Käthe", "Dieter", "Renée")
+LAST = ("Müller", "Schmidt", "Krüger", "Schröder", "Meyer", "Becker", "Koch", "Fischer", "Huber", "Weber", "Schäfer", "Neumann", "Wolf")
+ABOUT = ("I met {0} yesterday.", "{0} and {1} are here.", "{0} {2} is ill.", "This is the house of {0} {2}.", "From: {0} {2}")
+ABOUT_IN_GERMAN = ("Ich habe {0} getroffen.", "{0} und {1} sind da.", "{0} {2} ist krank.", "Das ist das Haus von {0} {2}.", "Von: {0} {2}")
+
+
+def _named(draw: random.Random, template: str) -> Drawn:
+    names = (draw.choice(FIRST), draw.choice(FIRST), draw.choice(LAST))
+    return Drawn(template.format(*names), tuple(name for place, name in enumerate(names) if f"{{{place}}}" in template))
+
+
+def names(draw: random.Random) -> Drawn:
+    """Names of people without titles."""
+    return _named(draw, draw.choice(ABOUT))
+
+
+def names_in_german(draw: random.Random) -> Drawn:
+    """Names of people without titles, in German."""
+    return _named(draw, draw.choice(ABOUT_IN_GERMAN))
+
+
 KINDS = (
+    Kind(names, 95),
+    Kind(names_in_german, 95, bundle="de-en"),
     Kind(kitchen, 95),
     Kind(kitchen_in_german, 95, bundle="de-en"),
     Kind(lengths, 95),

@@ -25,6 +25,7 @@ _UNITS = {
         (r"fl\.? ?oz\b\.?", "fl oz"),
         (r"oz\b\.?|ounces?\b", "oz"),
         (r"lbs?\b\.?", "lb"),
+        (r"cents?\b", "Cent"),
     ),
     "de": (
         (r"EL\b|Essl\u00f6ffeln?\b", "tbsp"),

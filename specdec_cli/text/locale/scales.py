@@ -26,6 +26,14 @@ _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
 _LETTERED = re.compile(
     r"(?<![\w.,:/-])(?:\d{1,3}[a-h](?![\w.:/-]*\w)|\d{1,3} ?ft\.? \d{1,2} ?in\b(?= (?:long|tall|high|wide|deep|thick|x)\b|[.,;)]|$))"
 )
+_PRODUCT = re.compile(r"(?<![\w.,/])\d+(?:[.,]\d+)?(?:\s?[x\u00d7]\s?\d+(?:[.,]\d+)?){2,}(?!\w)")
+"""Three sizes of something or more: 10 x 20 x 5."""
+_ZONES = "UTC GMT CET CEST BST EST EDT CST CDT MST MDT PST PDT IST JST AEST WET EET"
+_ZONED = re.compile(rf"(?<![\w:.,])\d{{1,2}}(?::\d\d)?(?: ?[ap]\.?m\.?| Uhr)? ?\(?(?P<zone>{'|'.join(_ZONES.split())})\b", re.IGNORECASE)
+"""A time with the abbreviation of its time zone."""
+_EAST = {code: re.compile(rf"([\d\u00b0'\"\u2032\u2033] ?){letter}(?!\w)") for code, letter in (("en", "E"), ("de", "O"))}
+_STOP_BEFORE_ZONE = re.compile(rf"(?<=Uhr)\.(?= \(?(?:{'|'.join(_ZONES.split())})\b)")
+_NUMBERED, _ZAHL = re.compile(r"\b[Nn]umbers? [A-Z]{0,4}\d"), re.compile(r"\bZahl(?= \d)")
 _NAME_START = r"(?:(?<!\w)|(?<=\d)|(?<=en)|(?<=-))"
 """What is before the name of a currency, which may be joined to a word for a power of ten: Milliardenpfund."""
 
@@ -110,10 +118,17 @@ def with_scales(source: str, output: str, languages: Languages) -> str:
 
 def with_references(source: str, output: str, languages: Languages) -> str:
     """Return `output`, the translation of `source`, with the abbreviations of its own language before numbers where it has those of the
-    source: "Abb. 3" in the place of "Fig. 3". Only between English and German.
+    source: "Abb. 3" in the place of "Fig. 3", and the E or O of a longitude. Only between English and German.
     """
     codes = tuple(map(short_code, languages))
-    if codes not in (("en", "de"), ("de", "en")) or "." not in source:
+    if codes not in (("en", "de"), ("de", "en")):
+        return output
+    output = _STOP_BEFORE_ZONE.sub("", output)
+    if "\u00b0" in source and _EAST[codes[0]].search(source):
+        output = _EAST[codes[0]].sub(r"\1O" if codes[0] == "en" else r"\1E", output)
+    if codes[0] == "en" and _NUMBERED.search(source):
+        output = _ZAHL.sub("Nummer", output)
+    if "." not in source:
         return output
     pairs = [pair if codes[0] == "en" else pair[::-1] for pair in REFERENCES]
     for own, other in pairs if _references(tuple(own for own, _ in pairs)).search(source) else ():
@@ -124,9 +139,15 @@ def with_references(source: str, output: str, languages: Languages) -> str:
 
 
 def lost_letters(source: str, output: str) -> list[str]:
-    """The numbers of `source` with a letter, as in "Fig. 2a", and those of feet and inches (6 ft 2 in), that `output` lacks."""
-    lettered = _LETTERED.findall(source) if has_digits(source) else []
-    return [each for each in lettered if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", output) is None]
+    """The numbers of `source` that `output` lacks with a letter, as in "Fig. 2a", in feet and inches (6 ft 2 in), in sizes (10 x 20 x 5),
+    and times with a time zone.
+    """
+    if not has_digits(source):
+        return []
+    lost = [each for each in _LETTERED.findall(source) if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", output) is None]
+    digits = re.sub(r"\s", "", output).replace(",", ".").replace("\u00d7", "x")
+    lost += [each for each in _PRODUCT.findall(source) if re.sub(r"\s", "", each).replace(",", ".").replace("\u00d7", "x") not in digits]
+    return lost + [found.group() for found in _ZONED.finditer(source) if found["zone"] not in output]
 
 
 @cache

@@ -81,7 +81,7 @@ ABBREVIATIONS = {
         "lt.": "laut",
         "gem.": "gem\u00e4\u00df",
     }
-    | {"Hbf": "Bahnhof", "vllt": "vielleicht", "iwie": "irgendwie", "omg": "oh mein Gott"},
+    | {"Hbf": "Bahnhof", "vllt": "vielleicht", "iwie": "irgendwie", "MEZ": "CET", "MESZ": "CEST", "omg": "oh mein Gott"},
 }
 """Abbreviations, which may have no spaces inside, and the words that models read better in their place."""
 REFERENCES = (

@@ -57,6 +57,8 @@ def test_an_output_has_the_word_of_its_language(source: str, output: str, expect
     ("source", "output", "languages", "expected"),
     [
         ("See Fig. 2a and p. 12.", "Siehe Fig. 2a und p. 12.", ("en", "de"), "Siehe Abb. 2a und S. 12."),
+        ("Number 7 at 13.4\u00b0 E", "Zahl 7 auf 13,4\u00b0 E", ("en", "de"), "Nummer 7 auf 13,4\u00b0 O"),
+        ("8 a.m. PST, O at 3\u00b0", "8:00 Uhr. PST, O bei 3\u00b0", ("en", "de"), "8:00 Uhr PST, O bei 3\u00b0"),
         ("fig. 3 shows it.", "Fig. 3 zeigt es.", ("en", "de"), "Abb. 3 zeigt es."),
         ("Siehe Abb. 3 und S. 12.", "See Abb. 3 and S. 12.", ("de", "en"), "See Fig. 3 and p. 12."),
         ("J. S. 12 Abb. IV", "Abb. IV", ("de", "en"), "Fig. IV"),
@@ -110,3 +112,9 @@ def test_a_currency_in_words_is_lost_without_its_name_sign_or_code(output: str, 
 )
 def test_a_time_keeps_its_hour_unless_the_source_says_that_it_is_later(source: str, output: str, expected: str) -> None:
     assert realise(source, output, ("en", "de")) == expected
+
+
+def test_sizes_and_times_with_zones_are_numbers() -> None:
+    source = "10 x 20 x 5.5 cm at 10 a.m. PST, Fig. 2a, 3 x 4"
+    assert lost_letters(source, "10 x 5,5 cm um 10 Uhr, Abb. 2") == ["2a", "10 x 20 x 5.5", "10 a.m. PST"]
+    assert lost_letters(source, "10x20x5,5 cm um 10 Uhr PST, Abb. 2a") == []

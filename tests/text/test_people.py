@@ -1,0 +1,20 @@
+"""Which names of people a text shows, and which of them a translation lacks."""
+
+import pytest
+
+from specdec_cli.text.people import lost_names
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "language", "expected"),
+    [
+        ("J\u00fcrgen und Anna Koch", "young and Anna Cook", "de", ["J\u00fcrgen", "Koch"]),
+        ("M\u00fcller ist da, die M\u00fcller auch.", "Sudden is there, the miller too.", "de", ["M\u00fcller"]),
+        ("Der Koch ist krank.", "The cook is ill.", "de", []),
+        ("i. A. Lehrling, Fa. Holz", "p.p. apprentice, Wood", "de", ["Lehrling", "Holz"]),
+        ("Peters Haus, Mark und Rose", "Peter's house", "de", []),
+        ("I met Dieter and Will.", "Ich traf D\u00e4mme.", "en", ["Dieter"]),
+    ],
+)
+def test_names_that_an_output_lacks(source: str, output: str, language: str, expected: list[str]) -> None:
+    assert lost_names(source, output, language) == expected
