@@ -54,6 +54,10 @@ _OBJECT = re.compile(r"[.,;:!?]|$| (?:to|and|not|with|for|in|so|more)\b")
 """What follows "thee", an object."""
 _ARTICLE_AT_END = re.compile(r"(?:^|\s)(?:an?|the)\s?$", re.IGNORECASE)
 _VARIANTS = re.compile(r"(practi|licen)([sc])(e[sd]?|ing)$")
+_NO_PLURAL = re.compile(
+    r" ?(?:[a-z]+ )?(?:information|advice|furniture|luggage|baggage|homework|housework|equipment)\b(?! [a-z]+s?\b(?<!for)(?<!in))"
+)
+"""A noun without a plural, which gets no article, unless it is a part of a compound."""
 _HOSPITAL, _LONGEST_PLACE = re.compile(r"\b(?:to|in|into|from|at) (?:hospital|university)"), 10
 _OF_NOUN = re.compile(r"\b(?:an?|the|in|of|with|into|good|best|common|my|your|his|her|our|their|this|more|much|some|and) $", re.IGNORECASE)
 
@@ -64,6 +68,7 @@ def changes_form(text: str, edit: Edit, *, latin: bool = False) -> bool:
         changes_verb(text, edit)
         or changes_variant(text, edit)
         or changes_code(text, edit)
+        or (edit.text.strip() in ("a", "an") and not edit.source and _NO_PLURAL.match(text, edit.end) is not None)
         or (edit.source.lower() == "thee" and _OBJECT.match(text, edit.end) is not None)
         or (is_telegraphic(text) and _completes(text, edit))
         or (_ARTICLE_AT_END.search(edit.text) is not None and _is_before_span(text, edit, latin=latin))

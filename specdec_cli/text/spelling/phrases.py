@@ -17,7 +17,8 @@ _ONE_OF = re.compile(
 )
 """Words such as "one of my", and a noun in the singular that ends its phrase."""
 _AN_ADVICE = re.compile(
-    r"\b(?P<article>an? )(?P<noun>advice|furniture|luggage|baggage|homework|housework|information|software|hardware|equipment|machinery)"
+    r"\b(?P<article>an? )(?P<noun>advice|furniture|luggage|baggage|homework|housework|information|software|hardware|equipment|machinery"
+    r"|feedback)"
     r"(?= (?:about|from|on|for|to|that|which|and|or|in|with|of)\b|[.,;!?]|$)"
 )
 """An article before a noun that has no plural."""

@@ -70,6 +70,31 @@ It is the most biggest city. | It is the biggest city.
 I have a lots of friends. | I have a lot of friends.
 In nowadays nothing is easy. | Nowadays nothing is easy.
 The most of the people agree. | Most of the people agree.
+Everyday I get up at six. | Every day I get up at six.
+I swim everyday. | I swim every day.
+He has drank the milk. | He has drunk the milk.
+I was born in May 5. | I was born on May 5.
+On the morning I run. | In the morning I run.
+I will call you in Friday. | I will call you on Friday.
+Explain me this. | Explain this to me.
+He explained me why. | He explained to me why.
+Can you tell me what time is it? | Can you tell me what time it is?
+He has ten year of experience. | He has ten years of experience.
+This are my friends. | These are my friends.
+She no have money. | She doesn't have money.
+I not understand. | I do not understand.
+I am not agree with it. | I do not agree with it.
+He is married since 2010. | He has been married since 2010.
+I am waiting since an hour. | I have been waiting since an hour.
+Is raining. | It is raining.
+Are many cars in the street. | There are many cars in the street.
+In my country is very hot. | In my country it is very hot.
+My mother she is a nurse. | My mother is a nurse.
+My father he works here. | My father works here.
+The weather it is nice. | The weather is nice.
+She has long hairs. | She has long hair.
+I made my homework. | I did my homework.
+My sisters car is red. | My sister's car is red.
 %d files was deleted | %d files were deleted
 {count} new messages is here. | {count} new messages are here.
 In my opinion it is good. | In my opinion, it is good.
@@ -111,6 +136,20 @@ We had a discussion about this problem.
 The indigenous peoples of the land were here.
 We need more better schools.
 He makes the most of the time.
+It is so everyday.
+They had saw blades with them.
+In May 5 people came.
+On the morning of the day I ran.
+In Friday's paper it was new.
+It has a ten year guarantee and a five day limit.
+There is no like there.
+We are here, since you are late.
+Is raining bad?
+Are many cars in the street?
+In my country he is known.
+My sisters and brother was there.
+If you wish you can go.
+He has long hairs on his arm.
 %d file was deleted
 %s was deleted
 {count} news is here
