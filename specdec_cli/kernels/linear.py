@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import FEW_ROWS, MANY_NORMALISED, MANY_ROWS, ProductTile, input_tile, product_tile
+from specdec_cli.kernels.tiles import FEW_ROWS, MANY, MANY_NORMALISED, MANY_ROWS, ProductTile, input_tile, large_tiles_fit
 from specdec_cli.model.config import Activation
 
 
@@ -121,6 +121,18 @@ def linear(
         num_warps=tile.warps,
     )
     return x.new_empty(rows, queries, 0) if output is None else output
+
+
+def product_tile(count: int, like: Tensor, *, normalised: bool) -> ProductTile:
+    """The tile of a product of `count` rows of the type and on the device of `like`, which it may normalise first."""
+    if count <= MANY or not allows_large(like):
+        return FEW_ROWS
+    return MANY_NORMALISED if normalised else MANY_ROWS
+
+
+def allows_large(like: Tensor) -> bool:
+    """Whether larger tiles of the type and on the device of `like` fit into shared memory, and give the bits of the smallest ones."""
+    return large_tiles_fit(like) and (like.device.type != "cuda" or large_tiles_agree(like.device, like.dtype))
 
 
 @cache

@@ -54,22 +54,9 @@ FEW_TOKENS, MANY_TOKENS = ProductTile(ROWS, COLUMNS, STAGES, 4), ProductTile(MAN
 """The tiles of the product with the vocabulary."""
 
 
-def product_tile(count: int, like: torch.Tensor, *, normalised: bool) -> ProductTile:
-    """The tile of a product of `count` rows of the type and on the device of `like`, which it may normalise first."""
-    if count <= MANY or not allows_large(like):
-        return FEW_ROWS
-    return MANY_NORMALISED if normalised else MANY_ROWS
-
-
-def allows_large(like: torch.Tensor) -> bool:
-    """Whether larger tiles of the type and on the device of `like` fit into shared memory, and give the bits of the smallest ones."""
-    if like.element_size() != 2 or not _has_wide_memory(like.device):
-        return False
-    if like.device.type != "cuda":
-        return True
-    from specdec_cli.kernels.linear import large_tiles_agree
-
-    return large_tiles_agree(like.device, like.dtype)
+def large_tiles_fit(like: torch.Tensor) -> bool:
+    """Whether larger tiles of the type and on the device of `like` fit into shared memory."""
+    return like.element_size() == 2 and _has_wide_memory(like.device)
 
 
 def input_tile(width: int, like: torch.Tensor) -> int:

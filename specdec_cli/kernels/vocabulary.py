@@ -12,7 +12,8 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
-from specdec_cli.kernels.tiles import FEW_TOKENS, MANY_TOKENS, ROWS, allows_large, input_tile, power_of_two
+from specdec_cli.kernels.linear import allows_large
+from specdec_cli.kernels.tiles import FEW_TOKENS, MANY_TOKENS, ROWS, input_tile, power_of_two
 
 
 @triton.jit(do_not_specialize=["count"])

@@ -75,6 +75,16 @@ def test_a_row_has_the_same_bits_in_larger_tiles(normalised: bool) -> None:
         assert torch.equal(linear(x[row : row + 1], layer, norm=before)[0], many[row])
 
 
+def test_larger_tiles_are_for_half_precision_and_cards_with_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    half, single = torch.empty(0, dtype=torch.float16), torch.empty(0)
+    product_tile = linear_module.product_tile
+    assert product_tile(tiles.MANY + 1, half, normalised=True) == tiles.MANY_NORMALISED
+    assert product_tile(tiles.MANY + 1, half, normalised=False) == tiles.MANY_ROWS
+    assert product_tile(tiles.MANY, half, normalised=True) == product_tile(tiles.MANY + 1, single, normalised=True) == tiles.FEW_ROWS
+    monkeypatch.setattr(tiles, "_has_wide_memory", lambda _: False)
+    assert product_tile(tiles.MANY + 1, half, normalised=True) == tiles.FEW_ROWS
+
+
 def test_larger_tiles_are_used_where_they_give_the_bits_of_the_smallest_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     agree, narrow, cpu = linear_module.large_tiles_agree.__wrapped__, tiles.input_tile, torch.device("cpu")
     before = torch.get_rng_state()

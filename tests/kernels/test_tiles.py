@@ -8,7 +8,6 @@ from specdec_cli.kernels.support import TYPES, WIDEST_HEAD
 from specdec_cli.kernels.tiles import FEW_ROWS, FEW_TOKENS, LEAST_MEMORY, MANY_NORMALISED, MANY_ROWS, MANY_TOKENS, WIDE_MEMORY
 
 WIDTHS = (16, 80, 512, 1024, 16384)
-HALF, SINGLE = torch.empty(0, dtype=torch.float16), torch.empty(0)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -18,17 +17,9 @@ def test_products_fit_into_shared_memory(width: int, dtype: torch.dtype) -> None
     inputs, value_bytes = tiles.input_tile(width, like), like.element_size()
     for tile in (FEW_ROWS, FEW_TOKENS):
         assert tile.shared_memory(inputs, value_bytes) <= LEAST_MEMORY
-    if tiles.allows_large(like):
+    if tiles.large_tiles_fit(like):
         for tile in (MANY_ROWS, MANY_NORMALISED, MANY_TOKENS):
             assert tile.shared_memory(inputs, value_bytes) <= WIDE_MEMORY
-
-
-def test_larger_tiles_are_for_half_precision_and_cards_with_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tiles.product_tile(193, HALF, normalised=True) == MANY_NORMALISED
-    assert tiles.product_tile(193, HALF, normalised=False) == MANY_ROWS
-    assert tiles.product_tile(192, HALF, normalised=True) == tiles.product_tile(193, SINGLE, normalised=True) == FEW_ROWS
-    monkeypatch.setattr(tiles, "_has_wide_memory", lambda _: False)
-    assert tiles.product_tile(193, HALF, normalised=True) == FEW_ROWS
 
 
 @pytest.mark.parametrize("wide", [False, True])
