@@ -17,6 +17,7 @@ from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.pipeline.variants import Variant, as_it_is
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
+from specdec_cli.text.apart import with_known_menus
 from specdec_cli.text.labels import ENDS_NAME, Labels
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.languages import own_letters
@@ -210,7 +211,11 @@ class LineDecoder:
 
     def _variants(self, text: str) -> Iterator[Variant]:
         own = self._passthrough or Passthrough()
-        return variants_with(self._lacks, text, latin=own.latin, languages=(own.source, own.target))
+        found = variants_with(self._lacks, text, latin=own.latin, languages=(own.source, own.target))
+        if self.labels is None or " > " not in text:
+            return found
+        known = self.labels.find
+        return (each.changed("", lambda output: output._replace(text=with_known_menus(output.text, text, known))) for each in found)
 
     def _is_lacking(self, character: str) -> bool:
         """Whether the tokenizer lacks a character. The letters of the source language count as there if they are encoded as bytes: models

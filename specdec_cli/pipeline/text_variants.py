@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 from specdec_cli.pipeline.date_variants import dated, in_small_letters_but_dates, with_ordinals
 from specdec_cli.pipeline.variants import IN_PARTS, Problem, Restored, Variant, variants
-from specdec_cli.text.apart import Apart, brackets_apart, count_repetitions, has_brackets_of, repetition_apart, speech_apart
+from specdec_cli.text.apart import (
+    Apart,
+    brackets_apart,
+    count_repetitions,
+    has_brackets_of,
+    has_menus_of,
+    menus_apart,
+    repetition_apart,
+    speech_apart,
+)
 from specdec_cli.text.checks import holds, shortened_names
 from specdec_cli.text.genders import without_gender_signs
 from specdec_cli.text.locale.conventions import convention
@@ -122,15 +131,17 @@ def _with_parts_apart(setting: Setting, text: str) -> Iterator[Variant]:
         yield from found
         return
     yield from (each.changed("", partial(_with_lost_marks, source=text)) for each in found)
-    for apart in (*brackets_apart(text), *repetition_apart(text, setting.languages[1])):
+    for apart in (*brackets_apart(text), *menus_apart(text), *repetition_apart(text, setting.languages[1])):
         yield _decoded_apart(apart, setting)
 
 
 def _with_lost_marks(restored: Restored, source: str) -> Restored:
-    """An output, and the problems that it has other brackets than the source, or repeats its first clause more or less often."""
+    """An output, and the problems that it has other brackets or menus than the source, or repeats its first clause more or less often."""
     output, problems = restored
     if not has_brackets_of(output, source):
         problems = (*problems, Problem("brackets lost"))
+    if not has_menus_of(output, source):
+        problems = (*problems, Problem("menus lost"))
     if count_repetitions(output) != count_repetitions(source) > 1:
         problems = (*problems, Problem("repetition lost"))
     return Restored(output, problems)

@@ -40,6 +40,7 @@ COSTS: Mapping[str, int] = {
     "broken character": 30,
     "quotation marks lost": 25,
     "brackets lost": 25,
+    "menus lost": 15,
     "repetition lost": 15,
     "number lost": 20,
     "date or range lost": 20,
@@ -141,7 +142,7 @@ def _judged(output: str, source: str, spans: tuple[str, ...], words: tuple[str, 
         found.append(Problem("no text between tags"))
     kept, there = source.casefold(), output.casefold()
     found += [Problem("word lost", word) for word in words if there.count(word.casefold()) < kept.count(word.casefold())]
-    if _has_content(source, spans) and not _has_content(output, spans):
+    if _loses_text(output, source, spans):
         found.append(Problem("text lost"))
     if repeats_itself(output, source):
         found.append(Problem("repetition"))
@@ -272,11 +273,15 @@ def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[st
     return Variant(names[0], segments, restore, lambda draft: with_names(draft, spans, names))
 
 
-def _has_content(text: str, spans: Sequence[str]) -> bool:
-    """Whether `text` has words outside of `spans` that are no function words."""
+def _loses_text(output: str, source: str, spans: Sequence[str]) -> bool:
+    """Whether `source` has words outside of `spans` that are no function words, and `output` has none, and less than half as many words."""
+    outside = [output, source]
     for span in spans:
-        text = text.replace(span, " ")
-    return any(not is_function_word(word) for word in _WORD.findall(text))
+        outside = [text.replace(span, " ") for text in outside]
+    words = [_WORD.findall(text) for text in outside]
+    if all(map(is_function_word, words[1])) or not all(map(is_function_word, words[0])):
+        return False
+    return 2 * len(outside[0].split()) < len(outside[1].split())
 
 
 def _is_written_differently(character: str) -> bool:

@@ -1,4 +1,5 @@
-"""Texts that are cut into parts, which the model translates one by one: speech, brackets inside of brackets, and repeated clauses.
+"""Texts that are cut into parts, which the model translates one by one: speech, brackets inside of brackets, paths of menus, and repeated
+clauses.
 
 In one piece, models lose marks of such texts.
 """
@@ -175,6 +176,61 @@ def has_brackets_of(output: str, source: str) -> bool:
 
 def _brackets(text: str) -> list[str]:
     return _BRACKET.findall(_ENDING.sub("", text)) if "(" in text or ")" in text else []
+
+
+_NAME_IN_MENU = r"[^\W\d_a-z][\w'\u2019-]*(?:(?: (?:&|and|und))? [^\W\d_a-z][\w'\u2019-]*){0,3}"
+_MENUS = re.compile(rf"{_NAME_IN_MENU}(?: > {_NAME_IN_MENU})+")
+"""The path of a command in menus: File > Open."""
+_STEP = re.compile(r"(?<![\w'\u2019&-])[^\W\d_a-z][\w'\u2019-]* > (?=[^\W\d_a-z])")
+_STAND_IN = "K7"
+
+
+def menus_apart(text: str) -> Iterator[Apart]:
+    """For a text with one path of menus (Click File > Open), yield the text with a placeholder for it, and the names of the menus."""
+    found = list(_MENUS.finditer(text))
+    if len(found) != 1 or _STAND_IN in text:
+        return
+    start, names = found[0].start(), found[0].group().split(" > ")
+    verb, _, rest = names[0].partition(" ")
+    if start == 0 and rest[:1].isalpha() and rest != "" and text[found[0].end() :].strip(" .!"):
+        start, names[0] = len(verb) + 1, rest
+    frame = f"{text[:start]}{_STAND_IN}{text[found[0].end() :]}"
+    if frame.strip(" .") == _STAND_IN:
+        yield Apart(tuple(names), lambda outputs: _path(outputs) + text[found[0].end() :])
+    else:
+        yield Apart((frame, *names), _with_menus)
+
+
+def _with_menus(outputs: Sequence[str]) -> str | None:
+    return outputs[0].replace(_STAND_IN, _path(outputs[1:])) if outputs[0].count(_STAND_IN) == 1 else None
+
+
+def _path(names: Sequence[str]) -> str:
+    return " > ".join(name[:1].upper() + _END.sub("", name)[1:] for name in names)
+
+
+def with_known_menus(output: str, source: str, known: Callable[[str], str | None]) -> str:
+    """Return `output` with the translations of names of menus that are `known` in the place of others, if it has a path of menus as its
+    source. Names of several words beside other words with capitals stay.
+    """
+    own, there = _MENUS.search(source), _MENUS.search(output)
+    if own is None or there is None:
+        return output
+    names, shown = own.group().split(" > "), there.group().split(" > ")
+    if len(names) != len(shown):
+        return output
+    for place, (name, other) in enumerate(zip(names, shown, strict=True)):
+        is_first, is_last = place == 0, place == len(names) - 1
+        name, (before, space, last) = name.rpartition(" ")[2] if is_first else name, other.rpartition(" ") if is_first else ("", "", other)
+        translation = known(name)
+        if translation is not None and " " not in translation and not (is_last and " " in last):
+            shown[place] = f"{before}{space}{translation}"
+    return f"{output[: there.start()]}{' > '.join(shown)}{output[there.end() :]}"
+
+
+def has_menus_of(output: str, source: str) -> bool:
+    """Whether an output has as many names in paths of menus as its source."""
+    return " > " not in source or not _MENUS.search(source) or len(_STEP.findall(output)) == len(_STEP.findall(source))
 
 
 _REPEATED = re.compile(r"([^\W\d_][\w'\u2019]*(?: [\w'\u2019]+){0,3})((?:, \1)+)(?=[,.!?\u2026]|$)", re.IGNORECASE)

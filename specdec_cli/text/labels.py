@@ -19,8 +19,11 @@ _NAME = re.compile(r"[^\W_][^\s:]*(?: [^\s:]+){0,3}")
 """The name of a field: at most four words."""
 _FIELD = re.compile(r"(\*{1,3}|_{1,3}|)(.+?)(:\1 +|\1: +)(\S.*)")
 """A field of a form: the mark of bold type, its name, the colon, and its value."""
-ENDS_NAME = re.compile(r"[*_]{0,3}:[*_]{0,3} ")
+_DASHED = re.compile(r"(.+?)( [-\u2013\u2014] )(.+)")
+"""A name and a value with a dash between them."""
+ENDS_NAME = re.compile(r"[*_]{0,3}:[*_]{0,3} | [-\u2013\u2014] $")
 """The gap between the name of a field and its value."""
+_LETTERS = re.compile(r"[^\W\d_]+")
 _GAP = re.compile(r"[,;] ")
 """What is between fields."""
 
@@ -72,8 +75,10 @@ class Labels:
 
         The name of a field, or its value, is a label. Of several fields with commas or semicolons between, the names are labels. A name may
         be in bold type of Markdown, with the colon or without it. A label with a colon in it, such as
-        "Name: {name}", is no field.
+        "Name: {name}", is no field. With a dash, the name is a label, and the value a label or an amount.
         """
+        if (dashed := _DASHED.fullmatch(text)) is not None and self._is_dashed(dashed[1], dashed[3]):
+            return [("", dashed[1], dashed[2], dashed[3])]
         if ":" not in text or self._listed(text) is not None or self.greetings.find(text) is not None:
             return []
         gaps = ["", *_GAP.findall(text)]
@@ -85,6 +90,12 @@ class Labels:
         mark, name, colon, value = field.groups()
         is_known = self.find(name) is not None or (_NAME.fullmatch(name) and self.find_value(name, value) is not None)
         return [(mark, name, colon, value)] if is_known else []
+
+    def _is_dashed(self, name: str, value: str) -> bool:
+        """Whether a name and a value that have a dash between them are a field: the value is a label too, or an amount."""
+        if _NAME.fullmatch(name) is None or self.find(name) is None:
+            return False
+        return self.find_value(name, value) is not None or not any(len(word) > 3 for word in _LETTERS.findall(value))
 
     def find_name(self, text: str) -> str | None:
         """The translation of the name of a field, which is given without its colon."""

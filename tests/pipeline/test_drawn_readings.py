@@ -160,7 +160,42 @@ def names_in_german(draw: random.Random) -> Drawn:
     return _named(draw, draw.choice(ABOUT_IN_GERMAN))
 
 
+MENUS = {
+    "File": "Datei",
+    "Edit": "Bearbeiten",
+    "View": "Ansicht|Anzeige",
+    "Settings": "Einstellungen",
+    "Help": "Hilfe",
+    "Tools": "Extras|Werkzeuge",
+}
+COMMANDS = {
+    "Open": "Öffnen",
+    "Print": "Drucken",
+    "Options": "Optionen|Einstellungen",
+    "Security": "Sicherheit",
+    "Copy": "Kopieren",
+    "Save": "Speichern",
+}
+IN_MENUS = ("Click {} to go on.", "Go to {}.", "You can change this under {}.", "Select {}.", "Choose {} and press Enter.", "{}")
+IN_MENUS_IN_GERMAN = ("Klicken Sie auf {}.", "Gehen Sie zu {}.", "Das ändert man unter {}.", "Wählen Sie {} und drücken Sie Enter.", "{}")
+
+
+def menus(draw: random.Random) -> Drawn:
+    """Paths of menus."""
+    (menu, german), (command, own) = draw.choice([*MENUS.items()]), draw.choice([*COMMANDS.items()])
+    return Drawn(draw.choice(IN_MENUS).format(f"{menu} > {command}"), (rf"(?i:{german}) > (?i:{own})",))
+
+
+def menus_in_german(draw: random.Random) -> Drawn:
+    """Paths of menus, in German."""
+    menu, command = draw.choice([*MENUS]), draw.choice([*COMMANDS])
+    path = f"{MENUS[menu].split('|')[0]} > {COMMANDS[command].split('|')[0]}"
+    return Drawn(draw.choice(IN_MENUS_IN_GERMAN).format(path), (rf"(?:{menu}|Extras) > {command}",))
+
+
 KINDS = (
+    Kind(menus, 95),
+    Kind(menus_in_german, 95, bundle="de-en"),
     Kind(names, 95),
     Kind(names_in_german, 95, bundle="de-en"),
     Kind(kitchen, 95),

@@ -205,6 +205,9 @@ def test_drawn_states_are_translated_as_values_of_fields_and_in_tables(translato
         ("Status: Open, Priority: High; Owner: Anna", "Status: Offen, Priorit\u00e4t: Hoch; Eigent\u00fcmer: Anna"),
         ("- **Status:** Open", "- **Status:** Offen"),
         ("Content: Original", "Inhalt: Original"),
+        ("Status \u2013 Open", "Status \u2013 Offen"),
+        ("Price - $20", "Preis - 20\u00a0$"),
+        ("Home \u2013 a good place", "Home \u2013 ein guter Ort"),
         ("Open: 9\u201317", "Ge\u00f6ffnet: 9\u201317"),
     ],
 )

@@ -2,7 +2,17 @@
 
 import pytest
 
-from specdec_cli.text.apart import Apart, brackets_apart, count_repetitions, has_brackets_of, repetition_apart, speech_apart
+from specdec_cli.text.apart import (
+    Apart,
+    brackets_apart,
+    count_repetitions,
+    has_brackets_of,
+    has_menus_of,
+    menus_apart,
+    repetition_apart,
+    speech_apart,
+    with_known_menus,
+)
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
 
@@ -90,3 +100,35 @@ def test_repeated_clauses_are_counted_and_decoded_once_or_twice() -> None:
 def test_brackets_are_compared_without_endings_of_words() -> None:
     assert has_brackets_of("Das Haus (alt)", "The houses(s) (old)")
     assert not has_brackets_of("Das Haus (alt", "The house (old)")
+
+
+def test_names_of_menus_are_decoded_apart() -> None:
+    (apart,) = menus_apart("Click File > Save As to go on.")
+    assert apart.texts == ("Click K7 to go on.", "File", "Save As")
+    assert apart.join(("Klicken Sie auf K7.", "Datei", "speichern unter.")) == "Klicken Sie auf Datei > Speichern unter."
+    assert apart.join(("Klicken Sie.", "Datei", "Speichern")) is None
+    (whole,) = menus_apart("Privacy & Security > Cookies")
+    assert whole.texts == ("Privacy & Security", "Cookies")
+    assert not list(menus_apart("5 > 3 and A > B, C > D"))
+
+
+def test_outputs_have_the_menus_of_their_source() -> None:
+    source = "Choose File > Open."
+    assert has_menus_of("Datei > \u00d6ffnen w\u00e4hlen.", source)
+    assert not has_menus_of("Datei >, um zu w\u00e4hlen.", source)
+    assert not has_menus_of("Hilfe von > Optionen", source)
+    assert has_menus_of("5 >", "5 > 3")
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("Im Men\u00fc Akte > Open w\u00e4hlen", "Im Men\u00fc Datei > \u00d6ffnen w\u00e4hlen"),
+        ("Akte > Open Neu", "Datei > Open Neu"),
+        ("Akte > Open > Neu", "Akte > Open > Neu"),
+        ("Akte", "Akte"),
+    ],
+)
+def test_names_of_menus_have_the_translations_of_labels(output: str, expected: str) -> None:
+    labels = {"File": "Datei", "Open": "\u00d6ffnen"}
+    assert with_known_menus(output, "Choose File > Open", labels.get) == expected
