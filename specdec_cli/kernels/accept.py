@@ -75,11 +75,6 @@ def with_margin(draft: Draft, best: Tensor, values: Tensor, drafted: Tensor, rul
 _NONE = Constraints()
 
 
-def supports(rule: Rule) -> bool:
-    """Whether `accept` knows the rule: the exact and the tolerant ones, and that of fixed points."""
-    return isinstance(rule, Exact | Tolerant | FixedPoint)
-
-
 def accept(
     draft: Draft,
     best: Tensor,
@@ -96,9 +91,9 @@ def accept(
     `best` (B, k + 1) are the verifier's tokens after each prefix of `draft` (B, k). Of the `constraints`, only the forced first and last
     tokens are applied here. A tolerant rule also needs `values` (B, k + 1, n), the logits of the n = min(top_beta, V) best tokens, and
     `drafted` (B, k + 1), those of the drafted tokens; the last one of a row is not used. A finished row adds nothing. Raises ValueError
-    for a rule that `supports` rejects, and for logits that are missing.
+    for another rule than Exact, Tolerant and FixedPoint, and for logits that are missing.
     """
-    if not supports(rule):
+    if not isinstance(rule, Exact | Tolerant | FixedPoint):
         raise ValueError(f"the kernel does not know the rule {rule}")
     tolerant = rule if isinstance(rule, Tolerant) else None
     if tolerant is not None and (values is None or drafted is None):
