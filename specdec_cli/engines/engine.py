@@ -42,7 +42,7 @@ class SentenceDecoder(Protocol):
 
     @property
     def captured(self) -> str:
-        """How rounds were replayed as CUDA graphs, in words; empty where none were."""
+        """How rounds were replayed as CUDA graphs, in words, and why operators compute them if kernels do not; empty on a CPU."""
 
     @property
     def drafted(self) -> tuple[int, float] | None:

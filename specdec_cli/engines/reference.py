@@ -166,7 +166,7 @@ class Engine:
         self.decoding = decoding
         self.meanwhile: Callable[[], None] = lambda: None
         self.verifier = verifier or bundle_verifier(bundle)
-        self._onlooker = onlooker
+        self._onlooker, self._operators = onlooker, bundle.operators
         self._reads: Reads = "states" if bundle.drafter is None else bundle.drafter.config.reads
         self.workers, self.is_shareable = 1, False
         self._drafting = build_drafting(bundle, decoding, self.verifier, lengths)
@@ -191,13 +191,15 @@ class Engine:
 
     @property
     def captured(self) -> str:
-        """How rounds were replayed as CUDA graphs, in words; empty where none were."""
-        if self.verifier.graphs is None:
+        """How rounds were replayed as CUDA graphs, in words, and why operators compute them if kernels do not; empty on a CPU."""
+        graphs, reason = self.verifier.graphs, f"; not by kernels: {self._operators}" if self._operators else ""
+        if graphs is None and not reason:
             return ""
-        counts = self.verifier.graphs.counts
-        if not counts.bursts:
-            return "none; operators were launched one by one"
-        return f"{counts.bursts:,} bursts of rounds, {counts.graphs:,} graphs of {counts.forms:,} forms, {counts.waits:,} waits"
+        if graphs is None or not graphs.counts.bursts:
+            return f"none; operators were launched one by one{reason}"
+        counts = graphs.counts
+        text = f"{counts.bursts:,} bursts of rounds, {counts.graphs:,} graphs of {counts.forms:,} forms, {counts.waits:,} waits"
+        return text + reason
 
     @property
     def drafter(self) -> Drafter:

@@ -39,7 +39,8 @@ class Bundle:
     without counts of n-grams, `lexicon` for one without a list of words, `labels` for one without translations of labels.
 
     `network` computes the verifier and `draft_network` the drafter in place of PyTorch, if they are given; on a GPU rounds are
-    `captured`, unless the card cannot do that. `path` is the bundle.json that it was read from, for error
+    `captured`, unless the card cannot do that, and `operators` says why operators compute it, or its drafter, instead of kernels ("": they
+    do not). `path` is the bundle.json that it was read from, for error
     messages; None for a bundle in memory.
     """
 
@@ -54,6 +55,7 @@ class Bundle:
     network: Network | None = None
     draft_network: BlockDrafter | None = None
     captured: bool = True
+    operators: str = ""
 
     @property
     def shape(self) -> TransformerConfig:

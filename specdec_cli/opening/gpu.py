@@ -61,7 +61,8 @@ def fastest_exact(bundle: "Bundle", device: str) -> Literal["float16", "float32"
 
 
 def prepare_for_gpu(bundle: "Bundle") -> "Bundle":
-    """Choose what computes `bundle`, which is on a GPU, and set its fields `network`, `draft_network` and `captured`; return it.
+    """Choose what computes `bundle`, which is on a GPU, and set its fields `network`, `draft_network`, `captured` and `operators`; return
+    it.
 
     Kernels compute it if they support the model and pass the check on this card (see `why_not_kernels`); otherwise PyTorch's operators,
     in captured rounds if these pass. A warning names what failed.
@@ -69,11 +70,16 @@ def prepare_for_gpu(bundle: "Bundle") -> "Bundle":
     means, problem = _means(bundle)
     if problem:
         warnings.warn(f"on this GPU {_WORDS[means]} decode, which is slower: {problem}", RuntimeWarning, stacklevel=2)
-    bundle.captured = means != "eager"
-    if means == "kernels":
-        from specdec_cli.kernels.network import TritonNetwork
+    bundle.captured, drafter, weight = means != "eager", bundle.drafter, bundle.verifier.embedding.tokens.weight
+    if means != "kernels":
+        bundle.operators = problem or supported(bundle.shape, weight.device, weight.dtype) or ""
+        return bundle
+    from specdec_cli.kernels.network import TritonNetwork
 
-        bundle.network, bundle.draft_network = TritonNetwork(bundle.verifier), kernel_drafter(bundle.drafter)
+    bundle.network, bundle.draft_network = TritonNetwork(bundle.verifier), kernel_drafter(drafter)
+    if drafter is not None and bundle.draft_network is None:
+        reason = why_not(drafter) if isinstance(drafter, BlockDrafter) else "kernels compute block drafters"
+        bundle.operators = f"the drafter: {reason}"
     return bundle
 
 

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from specdec_cli.decoding.graphs import Graphs
-from specdec_cli.decoding.options import DecodingOptions
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.opening import gpu, machine
 from specdec_cli.opening.engines import Computation, open_engine
@@ -26,6 +27,11 @@ def made(bundle: Bundle, inner: int = 32) -> Bundle:
     return Bundle(BundleInfo(decoding="specdec"), bundle.tokenizer, model, tiny_drafter(model))
 
 
+def statistics(bundle: Bundle) -> str:
+    """What `--stats` tells of CUDA graphs."""
+    return Engine(bundle, resolve(DecodingOptions(decoding="greedy"), bundle)).captured
+
+
 def fails(bundle: Bundle) -> str | None:  # noqa: ARG001
     raise RuntimeError("no compiler")
 
@@ -39,6 +45,8 @@ def test_operators_compute_where_kernels_do_not(bundle: Bundle, monkeypatch: pyt
         chosen = prepare_for_gpu(made(bundle))
     assert chosen.network is None
     assert chosen.captured
+    assert "launched one by one; not by kernels: " in statistics(chosen)
+    assert "no compiler" in statistics(chosen)
     monkeypatch.setattr(gpu, "why_not_kernels", lambda _: None)
     with pytest.warns(RuntimeWarning, match="no compiler"):  # the answer is kept
         assert prepare_for_gpu(made(bundle)).network is None
@@ -59,7 +67,9 @@ def test_eager_operators_compute_where_rounds_cannot_be_captured(bundle: Bundle,
     monkeypatch.setattr(gpu, "Verifier", verifier)
     monkeypatch.setattr(gpu, "_key", lambda *_: ("eager",))
     with pytest.warns(RuntimeWarning, match="launched one by one.*capture is not supported"):
-        assert not prepare_for_gpu(made(bundle)).captured
+        chosen = prepare_for_gpu(made(bundle))
+    assert not chosen.captured
+    assert "launched one by one; not by kernels: rounds cannot be captured: RuntimeError" in statistics(chosen)
 
 
 def test_a_model_that_kernels_do_not_support_has_no_warning(bundle: Bundle, monkeypatch: pytest.MonkeyPatch, recwarn: object) -> None:
@@ -69,6 +79,8 @@ def test_a_model_that_kernels_do_not_support_has_no_warning(bundle: Bundle, monk
     assert chosen.network is None
     assert chosen.captured
     assert not list(recwarn)  # type: ignore[call-overload]
+    assert statistics(chosen) == "none; operators were launched one by one; not by kernels: a model of another kind"
+    assert statistics(made(bundle)) == ""
 
 
 @pytest.fixture
