@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import Decoding, DecodingOptions
-from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format
+from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format, read_document
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.fields import checked_values
@@ -166,7 +166,6 @@ class Model(ABC, Generic[L, R]):
     def _parse(self, data: bytes, format: Format, purpose: Literal["translate", "correct"]) -> "Document":
         """Parse a document. Raises InputError if it cannot be read or names other languages than the model's."""
         from specdec_cli.documents.document import Source, check_languages
-        from specdec_cli.documents.formats import read_document
 
         if format not in DOCUMENTS:
             raise UsageError(f"format {format!r}: not one of {', '.join(FORMATS)}")

@@ -1,7 +1,7 @@
 """`specdec convert`: models from and to other toolkits."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -174,7 +174,6 @@ def _check_number_formats(target_format: str, quantization: str | None, storage:
 
 def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], listed: Sequence[Path], changes: Sequence[str]) -> None:
     """Carry out --average, --ngrams, --lexicon and --set on `bundle`, in this order. Raises UsageError and InputError."""
-    from dataclasses import asdict
 
     from specdec_cli.decoding.options import DecodingOptions, resolve
     from specdec_cli.model.bundle import BundleInfo

@@ -21,7 +21,7 @@ from specdec_cli.commands.options import (
 )
 from specdec_cli.commands.reports import say
 from specdec_cli.decoding.methods import DEFAULT_MODE
-from specdec_cli.decoding.options import DecodingOptions
+from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.errors import MissingLibraryError, UsageError
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice, bundle_direction, bundle_order, bundle_task, served_bundles
@@ -129,7 +129,6 @@ def _load(
 
     Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
-    from specdec_cli.decoding.options import resolve
     from specdec_cli.engines.native import WORTH_LOADING
     from specdec_cli.opening.engines import open_beside, open_engine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES

@@ -1,22 +1,28 @@
 """`specdec train-drafter`: training of a drafter for a verifier, and simulation of its speed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from specdec_cli.commands.options import DeviceOption, QuietOption, ThreadsOption
+from specdec_cli.commands.options import ClusterOptions, DeviceOption, QuietOption, ThreadsOption
 from specdec_cli.commands.reports import say, teller
 from specdec_cli.commands.training import (
     DevicesOption,
     OutputArgument,
     RecipeOption,
     SetOption,
+    beginning_of,
     check_output,
     check_text,
+    drafter_digest,
+    print_simulation,
     require_training,
     train,
+    verifier_digest,
     writing_alone,
 )
 from specdec_cli.errors import ModelError, UsageError
@@ -101,7 +107,6 @@ def train_drafter(
         raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
     if model is None:
         raise UsageError("give --model, the verifier to draft for")
-    from specdec_cli.commands.training import beginning_of
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle
@@ -142,7 +147,6 @@ def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[s
     Empty if both are the same folder and the run resumes: the run may have written the verifier in another number format. Raises UsageError
     if training would overwrite a bundle in `output`, or change the verifier in it.
     """
-    from specdec_cli.commands.training import verifier_digest
     from specdec_cli.training.checkpoint import FILE
 
     if model.resolve() != output.resolve():
@@ -157,7 +161,6 @@ def _verifier_digest(model: Path, output: Path, plan: "DrafterRecipe") -> dict[s
 def _decode(model: Path, source: Sequence[Path], output: Path, device: str, threads: int | None, quiet: bool) -> Path:
     """Make the greedy output of the verifier in the folder `model` for text, in the folder `output`; return the TSV file with it."""
     from specdec_cli.commands.distill import distill_files, plan_distillation
-    from specdec_cli.commands.options import ClusterOptions
     from specdec_cli.decoding.options import DecodingOptions
     from specdec_cli.distillation.run import DistillationPlan, Filters
     from specdec_cli.distillation.teachers import Resources
@@ -170,7 +173,6 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
 
 def _initial_drafter(init: str) -> "tuple[AnyDrafter, str]":
     """The drafter of the bundle that --init names, and its digest. Raises UsageError for a bundle without a drafter."""
-    from specdec_cli.commands.training import drafter_digest
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.models import find_bundle
 
@@ -191,7 +193,6 @@ def _simulate(output: Path, dev: Sequence[Path], device: "Device", threads: int 
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
-    from specdec_cli.commands.training import print_simulation
     from specdec_cli.model.bundle import load_bundle
     from specdec_cli.opening.machine import MachineOptions, move_to, resolve_machine
     from specdec_cli.opening.models import ModelChoice, find_bundle
@@ -210,7 +211,6 @@ def with_new_drafter(bundle: "Bundle", plan: "DrafterRecipe", first: "AnyDrafter
 
     Raises UsageError if `first` is of another kind (block drafter or heads) or width, and for a shape that does not fit the verifier.
     """
-    from dataclasses import replace
 
     from specdec_cli.decoding.methods import DRAFTS_OF, methods_of
     from specdec_cli.model.drafter import BlockDrafter, Heads, make_drafter
@@ -278,7 +278,6 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None]) -> li
 
     `tell` is called with a message if some are too long. Raises InputError if all are too long.
     """
-    from itertools import islice
 
     from specdec_cli.engines.reference import bundle_verifier
     from specdec_cli.text.corpus.parallel import read_sources

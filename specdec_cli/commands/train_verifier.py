@@ -13,10 +13,13 @@ from specdec_cli.commands.training import (
     OutputArgument,
     RecipeOption,
     SetOption,
+    beginning_of,
     check_output,
     check_text,
     require_training,
     train,
+    verifier_digest,
+    vocabulary_digest,
     writing_alone,
 )
 from specdec_cli.errors import UsageError
@@ -85,7 +88,6 @@ def train_verifier(
     OUTPUT contains the best bundle so far, which translate can use at any time. After an interruption, the same command resumes.
     """
     require_training()
-    from specdec_cli.commands.training import beginning_of, verifier_digest, vocabulary_digest
     from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle

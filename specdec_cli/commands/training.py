@@ -4,6 +4,7 @@ import csv
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 from pathlib import Path
 from statistics import median
 from types import TracebackType
@@ -13,8 +14,8 @@ import typer
 
 from specdec_cli.commands.reports import teller
 from specdec_cli.digests import files_digest, folder_digest
-from specdec_cli.errors import MissingLibraryError, UsageError, counted
-from specdec_cli.files import locked, naming, rank, write_atomically
+from specdec_cli.errors import InputError, MissingLibraryError, UsageError, counted
+from specdec_cli.files import check_regular, locked, naming, rank, write_atomically
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -115,10 +116,7 @@ def check_text(paths: Sequence[Path], parallel: bool) -> None:
 
     Raises InputError for a file that is missing, blank, malformed or not readable, and for a pipe, which cannot be read again.
     """
-    from itertools import islice
 
-    from specdec_cli.errors import InputError
-    from specdec_cli.files import check_regular
     from specdec_cli.text.corpus.parallel import read_sources, read_tsv
 
     for path in paths:

@@ -23,7 +23,7 @@ from specdec_cli.commands.options import (
 from specdec_cli.commands.reports import say
 from specdec_cli.decoding.methods import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
-from specdec_cli.files import check_target
+from specdec_cli.files import check_target, write_json, write_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,8 +145,6 @@ def _show(
 ) -> None:
     """Write in the format of the file name `output`; without one, print."""
     from rich.console import Console
-
-    from specdec_cli.files import write_json, write_text
 
     if output is None:
         print_it(shown, Console())

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from specdec_cli.devices import DEFAULTS, found_device, free_memory, has_gpu
 from specdec_cli.errors import UsageError, counted
 from specdec_cli.fields import Between
-from specdec_cli.processors import usable_processors
+from specdec_cli.processors import has_bfloat16_products, usable_processors
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
@@ -163,11 +163,8 @@ def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) ->
         from specdec_cli.model.int8 import quantize
 
         quantize(bundle.verifier, bundle.drafter)
-    elif bundle.drafter is not None and machine.device == "cpu" and not same_drafts:
-        from specdec_cli.processors import has_bfloat16_products
-
-        if has_bfloat16_products("cpu"):
-            bundle.drafter.lower_precision(torch.bfloat16)
+    elif bundle.drafter is not None and machine.device == "cpu" and not same_drafts and has_bfloat16_products("cpu"):
+        bundle.drafter.lower_precision(torch.bfloat16)
     if machine.device == "cuda":
         from specdec_cli.opening.gpu import prepare_for_gpu
 

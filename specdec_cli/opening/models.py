@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.files import cache_folder
+from specdec_cli.files import cache_folder, new_folder
 from specdec_cli.opening.machine import Machine, move_to
 from specdec_cli.text.locale.languages import short_code
 
@@ -166,7 +166,6 @@ def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
     The model is converted if the cache has no bundle of it. `chosen` may also name a bundle in the cache. None if there is no such
     model. Raises ModelError for a model that cannot be converted, and UsageError if a language is missing or unknown.
     """
-    from specdec_cli.files import new_folder
     from specdec_cli.model.hub import fetch, is_hub_name
 
     path = Path(chosen.name)
