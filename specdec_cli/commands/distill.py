@@ -201,7 +201,7 @@ KeepCopiesOption = Annotated[
     bool, output_option("--keep-copies", help="Keep output that equals its source; that of a corrector is always kept.")
 ]
 ShardLinesOption = Annotated[
-    int, output_option("--shard-lines", metavar="N", min=1, help="Sources in a shard; a stopped run loses at most one shard.")
+    int, output_option("--shard-lines", metavar="N", min=1, help="Sources in a shard; a run that is killed loses at most one shard.")
 ]
 BatchTokensOption = Annotated[
     int | None,
