@@ -66,6 +66,8 @@ BEAM, BEAM_ROWS = 5, (1, 512)
 """Hypotheses of beam search, and batch sizes in which it is checked and timed, beside CTranslate2."""
 TRAINED: Sequence[Trained] = ("verifier", "drafter")
 """What is trained."""
+LOSS_SHARE = 0.05
+"""The largest difference of the losses of captured and of eager updates, as a share: rounding differs from run to run."""
 DRAWN, DRAWN_ROWS, DRAWN_SECONDS = 100_000, 512, 60.0
 """The number of sentences in the check of memory, their batch size, and the seconds after which no more of them are decoded."""
 WINDOW = 4096
@@ -131,7 +133,7 @@ class Check:
             yield f"kernels, batch {rows}, beam of {BEAM}", self.beam, "kernels", rows
             yield f"CTranslate2, batch {rows}, beam of {BEAM}", self.ctranslate2, rows, BEAM
         for trained, captured in product(TRAINED, (True, False)):
-            yield f"training of the {trained}, {'captured' if captured else 'eager'}", self.training, trained, captured
+            yield training_name(trained, captured=captured), self.training, trained, captured
         yield f"memory over {DRAWN:,} sentences", self.memory
         yield from (self._timed("operators", rows, size) for rows, size in ((1, 0), (1, 4), (128, 4)))
         yield "float32, eager operators", self.reference
@@ -265,7 +267,7 @@ class Check:
         decodings that verify may be `sampled`. Nothing is compared without the block drafter that "drafter" needs.
         """
         if alone == "drafter" and not isinstance(self.bundle("kernels")[0].drafter, BlockDrafter):
-            return {"same": 0}
+            return {"left_out": "the bundle has no block drafter"}
         outputs = []
         for decoding, rows in ((alone, 1), (together, ALIKE_ROWS)):
             engine = self.engine("kernels", decoding, rows, None if decoding == "greedy" else ALIKE_SIZE)
@@ -273,11 +275,15 @@ class Check:
         return {"lines": named(outputs[0])} | agreement({each.number: each.ids for each in outputs[0]}, outputs[1])
 
     def training(self, trained: Trained, captured: bool) -> dict[str, Any]:
-        """The speed of updates with the lines and their greedy outputs."""
+        """The speed of updates with the lines and their greedy outputs. Eager ones have the loss of captured ones, but for rounding."""
         bundle, greedy = load_bundle(self.folder), self.greedy("kernels")
         pairs = [SentencePair([*each.source], greedy[each.number]) for each in self.sentences()]
         whole = [pair for pair in pairs if pair.target[-1] == bundle.shape.eos]
-        return training_speed(bundle, whole, trained, self.device, captured=captured)
+        found = training_speed(bundle, whole, trained, self.device, captured=captured)
+        other = self.results.get(training_name(trained, captured=not captured), {}).get("loss")
+        if other is not None and abs(found["loss"] - other) > LOSS_SHARE * other:
+            found["error"] = f"the loss of eager or captured updates is {other}"
+        return found
 
     def memory(self) -> dict[str, Any]:
         """Decode very many drawn sentences of many lengths: memory does not grow in the second half of them, few forms of batches are kept,
@@ -409,6 +415,11 @@ class Check:
         seconds = time.perf_counter() - begun
         tokens = sum(len(each.hypotheses[0]) + 1 for each in found)
         return rates(len(found), tokens, seconds) | {"compute_type": translator.compute_type, "lines": named(sentences)}
+
+
+def training_name(trained: Trained, *, captured: bool) -> str:
+    """The name of the part that trains by captured or by eager updates."""
+    return f"training of the {trained}, {'captured' if captured else 'eager'}"
 
 
 def rates(lines: int, tokens: int, seconds: float) -> dict[str, Any]:

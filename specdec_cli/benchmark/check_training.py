@@ -9,6 +9,8 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any, Literal
 
+import torch
+
 from specdec_cli.decoding.graphs import Capture
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import preset
@@ -38,12 +40,14 @@ def training_speed(
     bundle: Bundle, pairs: Sequence[SentencePair], trained: Trained, device: str, *, captured: bool, capture: Capture | None = None
 ) -> dict[str, Any]:
     """The speed of updates of a new verifier of the preset "base", or of the drafter of `bundle`, which is on the CPU in float32 and is
-    changed: by `pairs` of the most frequent shape, which are repeated. `capture` takes the place of CUDA graphs.
+    changed: by `pairs` of the most frequent shape, which are repeated; and the loss of the last one. `capture` takes the place of CUDA
+    graphs.
 
     Raises ValueError if a loss is not finite, or if updates were to be `captured` and are not.
     """
     run = RunSettings(batch_tokens=TOKENS, max_updates=10 * UPDATES, max_epochs=10 * UPDATES, evaluate_every=10 * UPDATES)
     pairs = alike(pairs, TOKENS, bundle.shape.max_positions)
+    torch.manual_seed(run.seed)
     task: VerifierTask | DrafterTask
     if trained == "verifier":
         config = preset("base", bundle.shape.vocabulary_size, **(_special(bundle) | SHAPE))
@@ -69,6 +73,9 @@ def training_speed(
         with suppress(_Enough):
             trainer.train(listen)
     (begun, before, _), (ended, tokens, loss) = reports[FIRST - 1], reports[-1]
+    if trainer.captured is not None:  # the losses of the last updates were not waited for
+        total, weight = trainer.captured.losses(every=True)[-1]
+        loss = total / max(int(weight), 1)
     if not math.isfinite(loss):
         raise ValueError(f"the loss is {loss}")
     graphs = {"graphs": trainer.captured.counts.graphs} if trainer.captured is not None else {}

@@ -1,14 +1,18 @@
 """The speed of updates is measured with and without graphs; graphs are imitated."""
 
+from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from specdec_cli.benchmark import check_training
+from specdec_cli.benchmark import check_gpu, check_training
+from specdec_cli.benchmark.check_gpu import Check
 from specdec_cli.benchmark.check_training import Trained, alike, training_speed
 from specdec_cli.decoding import graphs
+from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, BundleInfo
-from specdec_cli.text.tokenize.sentencepiece import Subwords
+from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords
 from specdec_cli.training.data import SentencePair
 from tests.decoding.imitation import ImitatedCapture
 from tests.fakes import tiny_drafter, tiny_transformer
@@ -30,13 +34,27 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("trained", ["verifier", "drafter"])
-@pytest.mark.parametrize("captured", [True, False])
-def test_updates_are_timed(drafting: Bundle, trained: Trained, captured: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_updates_are_timed_and_have_the_same_loss(drafting: Bundle, trained: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "can_branch", lambda _: False)
-    capture = ImitatedCapture()
-    found = training_speed(drafting, make_pairs(30, seed=0), trained, "cpu", captured=captured, capture=capture)
-    assert found["target_tokens_per_s"] > 0 and found["loss"] > 0
-    assert found.get("graphs", 0) == capture.count == captured
+    losses = []
+    for captured in (True, False):
+        capture = ImitatedCapture()
+        found = training_speed(deepcopy(drafting), make_pairs(30, seed=0), trained, "cpu", captured=captured, capture=capture)
+        assert found["target_tokens_per_s"] > 0
+        assert found.get("graphs", 0) == capture.count == captured
+        losses.append(found["loss"])
+    assert losses[0] == losses[1] > 0
+
+
+def test_another_loss_of_captured_updates_is_an_error(drafting: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check = Check(tmp_path, [], tmp_path / "out.json", 1.0)
+    check._sentences = [Sentence(0, [7, EOS])]
+    monkeypatch.setattr(check_gpu, "load_bundle", lambda _: drafting)
+    monkeypatch.setattr(check, "greedy", lambda _: {0: [7, EOS]})
+    for loss, wrong in ((8.0, False), (8.3, False), (8.5, True)):
+        check.results["training of the verifier, captured"] = {"loss": 8.0}
+        monkeypatch.setattr(check_gpu, "training_speed", lambda *_, loss=loss, **__: {"loss": loss})
+        assert ("error" in check.training("verifier", captured=False)) == wrong
 
 
 def test_updates_that_are_not_captured_are_an_error(drafting: Bundle) -> None:
