@@ -14,7 +14,7 @@ from specdec_cli.kernels.embedding import embed
 from specdec_cli.kernels.linear import linear
 from specdec_cli.kernels.norm import norm
 from specdec_cli.kernels.sample import sample
-from specdec_cli.kernels.support import DESCRIPTION, best_of, fits, judges, supported
+from specdec_cli.kernels.support import DESCRIPTION, MOST_CONTINUATIONS, best_of, fits, judges, supported
 from specdec_cli.kernels.vocabulary import Best, best_tokens
 from specdec_cli.model.attention import Attention, PrefixMask
 from specdec_cli.model.cache import Cache, LayerCache, steps
@@ -154,7 +154,8 @@ class TritonNetwork:
         operators count them, and for constraints other than `most_copies`, all logits are needed.
         """
         is_known = constraints == Constraints(most_copies=constraints.most_copies, forms=constraints.forms)
-        return is_known and self.value_bytes == 2 and self.config.step == 1 and fits(self.config.vocabulary_size, count)
+        fitting = count <= MOST_CONTINUATIONS and fits(self.config.vocabulary_size, count)
+        return is_known and fitting and self.value_bytes == 2 and self.config.step == 1
 
     @torch.no_grad()
     def continuations(self, states: Tensor, count: int, constraints: Constraints, written: Written) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import torch
 
 from specdec_cli.decoding.options import Constraints, Margin, Rule, Tolerant
-from specdec_cli.kernels.tiles import COLUMNS, WIDEST_ROW
+from specdec_cli.kernels.tiles import COLUMNS, MOST_MERGED, WIDEST_ROW
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import BlockDrafter
 
@@ -17,8 +17,10 @@ WIDEST_HEAD = 128
 LARGEST_VOCABULARY = 2**18
 WIDEST_LINK = 2**12
 """The most units of a link: the walk reads the weights of all candidates of a slot at once, and larger tiles take minutes to compile."""
-MOST_BEST = 16
-"""The largest number of best tokens that `judge` finds at each position. Each token more is one more search in every tile of logits."""
+MOST_BEST, MOST_CONTINUATIONS = 16, 32
+"""The largest number of best tokens that `judge` finds at each position, and `continuations` after each hypothesis. Each token more is one
+more search in every tile of logits.
+"""
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
@@ -48,7 +50,7 @@ def supported(config: TransformerConfig, device: torch.device, dtype: torch.dtyp
 
 def fits(vocabulary: int, best: int) -> bool:
     """Whether the `best` best tokens of all tiles of a vocabulary are few enough to be merged at once."""
-    return -(-vocabulary // COLUMNS) * best <= WIDEST_ROW
+    return -(-vocabulary // COLUMNS) * best <= MOST_MERGED
 
 
 def judges(config: TransformerConfig, rule: Rule, constraints: Constraints) -> bool:

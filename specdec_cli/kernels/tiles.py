@@ -22,6 +22,8 @@ SMALLEST = 16
 """The smallest side of a tile that Triton multiplies."""
 WIDEST_ROW = 2**14
 """The widest row that a kernel reads at once."""
+MERGED, MOST_MERGED = 2**14, 2**16
+"""Best tokens of the tiles of a vocabulary that 4 warps merge, and that 16 warps do."""
 MANY = 192
 """Products of more rows than this have larger tiles."""
 WIDE_MEMORY = 160 << 10

@@ -13,7 +13,7 @@ import triton.language as tl
 from torch import Tensor, nn
 
 from specdec_cli.kernels.linear import allows_large
-from specdec_cli.kernels.tiles import FEW_TOKENS, MANY_TOKENS, ROWS, input_tile, power_of_two
+from specdec_cli.kernels.tiles import FEW_TOKENS, MANY_TOKENS, MERGED, ROWS, input_tile, power_of_two
 
 
 @triton.jit(do_not_specialize=["count"])
@@ -160,6 +160,7 @@ def best_tokens(
     )
     best_values = torch.empty(count, best, device=states.device)
     best_ids = torch.empty(count, best, dtype=torch.int64, device=states.device)
-    sizes = numbers(count, wanted=bool(totals))
-    _merge[(count,)](values, ids, tops, sums, best_values, best_ids, sizes, TILES=tiles, BEST=best, BLOCK=power_of_two(tiles * best))
+    sizes, block = numbers(count, wanted=bool(totals)), power_of_two(tiles * best)
+    warps = 4 if block <= MERGED else 16
+    _merge[(count,)](values, ids, tops, sums, best_values, best_ids, sizes, TILES=tiles, BEST=best, BLOCK=block, num_warps=warps)
     return Best(best_ids, best_values, chosen_logits, sizes, written)

@@ -127,7 +127,7 @@ def launch_large() -> None:
             linear(x, wide, norm=normed, activation="gelu")
             linear(x, wide, activation="silu")
         vocabulary = nn.Linear(64, 2**18).to(kind)
-        best_tokens(torch.ones(tiles.MANY + 1, 64, dtype=kind), vocabulary, best=4, totals=True)
+        best_tokens(torch.ones(tiles.MANY + 1, 64, dtype=kind), vocabulary, best=16, totals=True)
         best_tokens(torch.ones(tiles.MANY + 1, 1024, dtype=kind), wide, best=2)
         for head in (80, 128):
             attend(torch.ones(2, 5, 2 * head, dtype=kind), torch.ones(2, 64, 2, 2, head, dtype=kind), torch.ones(2, 5, dtype=torch.long))

@@ -164,3 +164,6 @@ def test_the_rules_that_kernels_judge() -> None:
     assert network.can_judge(Margin(1.0), RULES) and network.can_judge(Sampled(), RULES)
     assert network.can_judge(Exact(), Constraints(forced=5, forced_end=True))
     assert not network.can_judge(Exact(), Constraints(min_length=3))
+    network.value_bytes = 2
+    assert network.can_search(32, RULES) and not network.can_search(33, RULES)
+    assert not network.can_search(6, Constraints(forced_end=True))

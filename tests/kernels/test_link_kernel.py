@@ -60,9 +60,9 @@ def test_a_slot_depends_on_the_tokens_before_it() -> None:
 
 
 def test_links_and_candidates_beyond_the_largest_tiles_are_left_to_operators() -> None:
-    model = tiny_transformer(vocabulary_size=2**15)
+    model = tiny_transformer(vocabulary_size=2**17)
     assert why_not(tiny_drafter(model, candidates=32)) is None
     assert why_not(tiny_drafter(model, candidates=33)) == "kernels cannot merge 33 candidates of each tile of the vocabulary"
-    assert why_not(tiny_drafter(model, candidates=33, shortlist=2**14)) is None
+    assert why_not(tiny_drafter(model, candidates=33, shortlist=2**16)) is None
     refused = why_not(tiny_drafter(tiny_transformer(), chain=WIDEST_LINK + 1))
     assert refused == "the slot link has 4097 units, and kernels have at most 4096"
