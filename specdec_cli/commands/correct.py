@@ -129,6 +129,7 @@ class Correcting:
                 ignored=self.ignored,
                 types=edits.check or text.as_json,
                 on_rejected=_show_rejected if text.trace else None,
+                on_spelt=_show_spelt if text.trace else None,
             )
 
         model = Corrector.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
@@ -154,8 +155,16 @@ def _goes_on(text: str) -> bool:
 
 def _show_rejected(number: int, edit: "Edit", rule: str) -> None:
     """Print an edit that the model made and a rule rejects."""
-    score = "" if edit.score is None else f" (score {edit.score:.2f})"
-    typer.echo(f"{number + 1:>4}   x {edit.source!r} -> {edit.text!r}: {rule}{score}", err=True)
+    typer.echo(f"{number + 1:>4}   x {edit.source!r} -> {edit.text!r}: {rule}{_shown_score(edit)}", err=True)
+
+
+def _show_spelt(number: int, edit: "Edit") -> None:
+    """Print an edit that was made before the model read the text."""
+    typer.echo(f"{number + 1:>4}   + {edit.source!r} -> {edit.text!r}{_shown_score(edit)}", err=True)
+
+
+def _shown_score(edit: "Edit") -> str:
+    return "" if edit.score is None else f" (score {edit.score:.2f})"
 
 
 @with_groups

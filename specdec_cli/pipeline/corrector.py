@@ -66,7 +66,8 @@ class LineCorrector:
     confused words are corrected before the model reads the text (see `Speller`), if these edits pass the filter.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
     punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
-    `on_rejected` is called for each edit of the model that a rule rejects (see pipeline/edit_rules.py).
+    `on_rejected` is called for each edit of the model that a rule rejects (see pipeline/edit_rules.py), and `on_spelt` with the number of
+    the first sentence of a line and each edit that was made before the model read the line.
     """
 
     def __init__(
@@ -83,9 +84,10 @@ class LineCorrector:
         ngrams: NgramModel | None = None,
         lexicon: Lexicon | None = None,
         on_rejected: Rejecting | None = None,
+        on_spelt: Callable[[int, Edit], None] | None = None,
     ) -> None:
         self.engine, self.tokenizer, self._filter, self._ngrams = engine, tokenizer, edit_filter, ngrams
-        self._on_rejected = on_rejected
+        self._on_rejected, self._on_spelt = on_rejected, on_spelt
         language = "en" if languages is None else languages[1]
         self._speller = Speller(lexicon, ngrams, language) if lexicon is not None and ngrams is not None else None
         self._eos = engine.eos
@@ -112,6 +114,7 @@ class LineCorrector:
         ignored: IgnoredEdits = NOTHING_IGNORED,
         types: bool = False,
         on_rejected: Rejecting | None = None,
+        on_spelt: Callable[[int, Edit], None] | None = None,
     ) -> Self:
         """The corrector of a bundle: with its languages, its filter of edits for `mode` or the least scores, and its words.
 
@@ -130,6 +133,7 @@ class LineCorrector:
             ngrams=bundle.ngrams,
             lexicon=bundle.lexicon,
             on_rejected=on_rejected,
+            on_spelt=on_spelt,
         )
 
     def ignore(self, ignored: IgnoredEdits) -> None:
@@ -187,6 +191,9 @@ class LineCorrector:
         closes: bool,
     ) -> Correction:
         edits: list[Edit] = []
+        if self._on_spelt is not None and line.parts:
+            for edit in spelling:
+                self._on_spelt(line.parts[0].number, edit)
         taken_back = inverse_edits(spelling)
         start = 0
         marked = self._checks and (plain.is_enclosed or line.segments.has_marks)

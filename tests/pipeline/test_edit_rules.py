@@ -66,7 +66,10 @@ def test_a_rule_gets_what_earlier_ones_left() -> None:
 
 
 def test_trace_names_the_rule() -> None:
-    result = CliRunner().invoke(app, ["correct", "--threads", "1", "--trace"], input=b"The Meaning of Life in Our Time\nhe go\n")
-    assert result.stdout == "The Meaning of Life in Our Time\nhe go\n"
+    result = CliRunner().invoke(
+        app, ["correct", "--threads", "1", "--trace"], input=b"The Meaning of Life in Our Time\nhe go\nI definately agree.\n"
+    )
+    assert result.stdout == "The Meaning of Life in Our Time\nhe go\nI definitely agree.\n"
     assert "x 'Meaning' -> 'meeting': title (score -" in result.stderr
     assert "x 'he go' -> 'He goes.': too many edits" in result.stderr
+    assert "+ 'definately' -> 'definitely' (score " in result.stderr

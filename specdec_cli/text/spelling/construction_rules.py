@@ -386,14 +386,6 @@ RULES: tuple[Rule, ...] = (
         lambda found: f"it {found['be']}",
     ),
     _rule(
-        "year|month|week|day|hour|minute|dollar|euro|mile",
-        r"(?<!\ba )(?<!\bthe )(?<!\bthis )(?<!\bour )(?<![\d.,/:-])"
-        r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twenty|thirty|fifty|[2-9]|\d{2,3}) "
-        r"(?P<old>year|month|week|day|hour|minute|dollar|euro|mile)(?= (?:ago|of|later|earlier|before|after|from|and|for"
-        r"|with|at)\b|[.;!?]|$)",
-        lambda found: f"{found['old']}s",
-    ),
-    _rule(
         "this are|that are", rf"{_START}(?P<old>This|That)(?= are (?:my|your|his|her|our|their|the|some|not|very|good)\b)", _plural_of_this
     ),
     _rule(

@@ -79,7 +79,6 @@ I will call you in Friday. | I will call you on Friday.
 Explain me this. | Explain this to me.
 He explained me why. | He explained to me why.
 Can you tell me what time is it? | Can you tell me what time it is?
-He has ten year of experience. | He has ten years of experience.
 This are my friends. | These are my friends.
 She no have money. | She doesn't have money.
 I not understand. | I do not understand.
@@ -141,7 +140,6 @@ They had saw blades with them.
 In May 5 people came.
 On the morning of the day I ran.
 In Friday's paper it was new.
-It has a ten year guarantee and a five day limit.
 There is no like there.
 We are here, since you are late.
 Is raining bad?
