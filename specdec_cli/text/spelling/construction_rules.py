@@ -71,6 +71,13 @@ _SUPERLATIVES = (
     "greatest|shortest|nicest|funniest|coldest|hottest|smartest|closest|cleanest|newest|poorest|safest"
 )
 _NEGATIVES = dict(pairs("nothing>anything nobody>anybody nowhere>anywhere no>any none>any"))
+_USED_TO = dict(
+    pairs(
+        "wake>waking get>getting live>living work>working eat>eating drink>drinking go>going speak>speaking see>seeing hear>hearing "
+        "have>having do>doing be>being sleep>sleeping drive>driving"
+    )
+)
+_OBJECTS_OF = dict(pairs("you>you he>him she>her they>them we>us"))
 _SUBJECTS_OF = dict(pairs("me>I him>he her>she us>we them>they you>you"))
 _PRONOUN = "[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey"
 _START = r"(?:^|(?<=[.!?] ))"
@@ -199,7 +206,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "he |she |it ",
-        rf"^(?:He|She|It) (?P<old>{_PRESENT})(?= (?!not\b)[a-z])(?!.* (?:yesterday|ago|last)\b)",
+        rf"{_START}(?:He|She|It) (?P<old>{_PRESENT})(?= (?!not\b)[a-z])(?![^.!?]* (?:yesterday|ago|last)\b)",
         lambda found: _third_person(found["old"]),
     ),
     _rule(
@@ -410,6 +417,29 @@ RULES: tuple[Rule, ...] = (
         rf"|an? |two|three|many|last|\d))",
         lambda found: _have_been(found["who"]),
     ),
+    _rule(
+        "since",
+        r"\b(?P<old>(?P<who>[Ii]|[Yy]ou|[Hh]e|[Ss]he|[Ii]t|[Ww]e|[Tt]hey)'(?:m|re|s))(?= [a-z]{2,}ing (?:[a-z]+ ){0,4}since "
+        r"(?:yesterday|this morning|(?:19|20)\d\d|an? |two|three|many|last|\d))",
+        lambda found: f"{found['who']} {_have_been(found['who'])}",
+    ),
+    _rule(
+        "used to",
+        rf"\b(?:I am|I'm|[Ww]e are|[Ww]e're|[Hh]e is|[Ss]he is) (?:not )?used to (?P<old>{'|'.join(_USED_TO)})\b",
+        lambda found: _USED_TO[found["old"]],
+    ),
+    _rule(
+        "like that",
+        r"\b(?:would|I'd) like (?P<old>that (?P<who>you|he|she|they|we))(?= (?!are\b|is\b|were\b|was\b|have\b|has\b|can\b|will\b)[a-z]+)",
+        lambda found: f"{_OBJECTS_OF[found['who']]} to",
+    ),
+    _rule(
+        "the most people",
+        rf"{_START}(?P<old>The most)"
+        r"(?= people (?:like|think|are|have|know|want|believe|do|don't|live|use|in) )",
+        lambda _: "Most",
+    ),
+    _rule("how do you call", rf"{_START}(?P<old>How)(?= do you call (?:this|it|that)(?: (?:in|thing|word)\b|\?))", lambda _: "What"),
     _rule(
         "is ",
         rf"{_START}(?P<old>Is)(?= (?:raining|snowing|(?:very |too |so )?(?:hot|cold|late|early|windy|sunny|expensive"

@@ -85,6 +85,11 @@ I not understand. | I do not understand.
 I am not agree with it. | I do not agree with it.
 He is married since 2010. | He has been married since 2010.
 I am waiting since an hour. | I have been waiting since an hour.
+It's raining since this morning. | It has been raining since this morning.
+I am used to wake up early. | I am used to waking up early.
+I would like that he helps me. | I would like him to helps me.
+The most people like music. | Most people like music.
+How do you call this in English? | What do you call this in English?
 Is raining. | It is raining.
 Are many cars in the street. | There are many cars in the street.
 In my country is very hot. | In my country it is very hot.
@@ -142,6 +147,11 @@ On the morning of the day I ran.
 In Friday's paper it was new.
 There is no like there.
 We are here, since you are late.
+It's interesting since it is new.
+It is used to get water, and I used to wake up early.
+I would like that you are here.
+The most people ever were there.
+How do you call a function?
 Is raining bad?
 Are many cars in the street?
 In my country he is known.
