@@ -19,6 +19,10 @@ _TITLES = {
     "en": re.compile(rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\.? (?P<name>{_NAME}(?: {_NAME}){{0,2}})"),
 }
 """A title and the name behind it. In German, another word with a capital may be a noun."""
+_STREET = re.compile(
+    rf"\b(?P<name>{_CAPITAL}[\w-]*(?:stra(?:\u00df|ss)e|str\.|platz|weg|allee|gasse|damm|ufer|ring)) \d{{1,4}}[a-z]?(?!\w)"
+)
+"""The name of a street of German before the number of a house."""
 _FOREIGN = {"en": re.compile(rf"\b(?P<name>(?=[^\W\d_]*[^\W\d_\x00-\x7f]){_NAME}(?: {_NAME}){{1,2}})")}
 """A name of several words, of which the first has a letter that the language has not."""
 _OFFICE = re.compile(
@@ -37,7 +41,8 @@ def lost_names(source: str, output: str, language: str) -> list[str]:
 
 def names_in(text: str, language: str) -> Iterator[str]:
     """The names behind titles in a text, such as "Herr Müller", without words for an office; in English also those of several words whose
-    first one has a foreign letter (São Paulo); and those of a list.
+    first one has a foreign letter (São Paulo); those of a list, and German
+    ones of streets.
     """
     code = short_code(language)
     for pattern in filter(None, (_TITLES.get(code), _FOREIGN.get(code))):
@@ -49,6 +54,8 @@ def names_in(text: str, language: str) -> Iterator[str]:
                 yield " ".join(words)
     if code in _TITLES:
         yield from _listed(text)
+    if code == "de":
+        yield from (found["name"] for found in _STREET.finditer(text))
 
 
 _WORD = re.compile(r"(?P<first>(?<![\w@#/.-])[^\W\d_a-z][^\W\d_]+)(?: (?P<last>[^\W\d_a-z][^\W\d_]+))?")

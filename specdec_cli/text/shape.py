@@ -125,7 +125,7 @@ _RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
 """The marks of an exclamation or question."""
 _QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
-_ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc))\.$")
+_ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc|Chr))\.$")
 """An abbreviation whose stop ends no sentence: `p.m.`, `etc.`"""
 _PAUSES_AT_END = re.compile(r"[,;:]+(?=[,;:]$)")
 _MARKS = STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"

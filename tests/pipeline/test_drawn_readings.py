@@ -193,7 +193,26 @@ def menus_in_german(draw: random.Random) -> Drawn:
     return Drawn(draw.choice(IN_MENUS_IN_GERMAN).format(path), (rf"(?:{menu}|Extras) > {command}",))
 
 
+IN_YEARS = ("He died in {}.", "In {}, the war began.", "The city was founded in {}.", "The temple was built in {}.", "It is from {}.")
+IN_YEARS_IN_GERMAN = ("Er starb {}.", "Die Stadt wurde {} gegründet.", "Im Jahr {} begann der Krieg.", "Der Tempel ist von {}.")
+
+
+def eras(draw: random.Random) -> Drawn:
+    """Years of an era."""
+    year = draw.choice((draw.randrange(20, 1000), draw.randrange(1000, 4000)))
+    shown, own = draw.choice(((f"{year} BC", "v. Chr."), (f"{year} BCE", "v. Chr."), (f"{year} AD", "n. Chr."), (f"AD {year}", "n. Chr.")))
+    return Drawn(draw.choice(IN_YEARS).format(shown), (rf"(?<!\d){year} {re.escape(own)}",))
+
+
+def eras_in_german(draw: random.Random) -> Drawn:
+    """Years of an era, in German."""
+    year, (era, own) = draw.choice((draw.randrange(20, 1000), draw.randrange(1000, 4000))), draw.choice((("v.", "BC"), ("n.", "AD")))
+    return Drawn(draw.choice(IN_YEARS_IN_GERMAN).format(f"{year} {era} Chr.").replace("..", "."), (rf"(?<!\d){year} {own}\b",))
+
+
 KINDS = (
+    Kind(eras, 95),
+    Kind(eras_in_german, 95, bundle="de-en"),
     Kind(menus, 95),
     Kind(menus_in_german, 95, bundle="de-en"),
     Kind(names, 95),

@@ -27,6 +27,7 @@ _PATTERNS = {
     "de": (
         rf"{_BEGIN}(?P<date>{_FIRST}{_DAY}\.\s?{_MONTH}\.\s?{_YEAR}){_END}",
         rf"{_BEGIN}(?P<date>{_FIRST}{_IN_TWO}(?P<year>\d\d)){_END}",
+        rf"{_BEGIN}(?P<date>(?P<month>0[1-9]|1[0-2])\.{_YEAR}){_END}",
         rf"{_BEFORE_IN_GERMAN}(?P<date>{_FIRST}{_DAY}\.\s?{_MONTH}\.(?:(?P<year>\d\d){_END}|(?![\w.]|\s?\d{{4}})))",
         rf"{_BEFORE_IN_GERMAN}{_ISO}{_END}",
     ),
@@ -40,6 +41,8 @@ _PATTERNS = {
 _MAY_BE_DATE = re.compile(r"\d\s?[./-]\s?\d")
 _WEEKDAY = re.compile(r"(?:[^\W\d_]+\.?,? (?:(?:on )?the |de[mnrs] |am )?)?")
 """A weekday, with what is between it and the day."""
+_LONG_WORD = re.compile(r"[^\W\d_]{4}")
+"""What a text in capitals has that is no abbreviation."""
 _LATEST = 49
 """The last year of this century that is written with two digits."""
 _SPAN = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}|\d{1,2}/\d{1,2}/\d{4}|\d{4}-\d\d-\d\d")
@@ -61,9 +64,12 @@ def with_named_months(text: str, language: str) -> str:
         else:
             first_month = groups.get("first_month") and month_name(int(groups["first_month"]), code)
             first = f"{int(groups['first'])}.{f' {first_month}' if first_month else ''}{groups['dash']}" if groups.get("first") else ""
-            shown = f"{first}{int(found['day'])}. {month}{f' {year}' if year else ''}"
+            day = f"{int(found['day'])}. " if groups.get("day") else ""
+            shown = f"{first}{day}{month}{f' {year}' if year else ''}"
         stop = "." * (found["date"].endswith(".") and found.end() == len(text))
-        edits.append(Edit(*found.span("date"), found["date"], (shown.upper() if text.isupper() else shown) + stop))
+        edits.append(
+            Edit(*found.span("date"), found["date"], (shown.upper() if text.isupper() and _LONG_WORD.search(text) else shown) + stop)
+        )
     return apply_edits(text, sorted(edits))
 
 
@@ -75,7 +81,7 @@ def with_months_in_digits(source: str, output: str, languages: Languages) -> str
         return output
     for found in _found(source, short_code(languages[0])):
         is_iso = "-" in found["date"] and "." not in found["date"]
-        if not _year(found) or not (is_iso or short_code(languages[1]) == "de"):
+        if not _year(found) or not found.groupdict().get("day") or not (is_iso or short_code(languages[1]) == "de"):
             continue
         wanted = Date(0, 0, "", "day", day=int(found["day"]), month=int(found["month"]), year=_year(found)).value
         digits = found["date"] if is_iso else f"{found['day']:0>2}.{found['month']:0>2}.{found['year']}"

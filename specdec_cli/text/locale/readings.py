@@ -43,6 +43,14 @@ _KEYS = {
     "en": re.compile(rf"(?<=\bin )(?P<note>[A-G])(?:{_SIGNS})?[ -](?P<mode>major|minor)\b"),
     "de": re.compile(r"(?<=\bin )(?P<note>[A-Ha-h])(?:(?P<sharp>is)|(?P<flat>e?s))?-(?P<mode>Dur|[Mm]oll)\b"),
 }
+_YEAR = r"(?<![\w.,/-])(?P<year>[1-9]\d{0,3})"
+_ERAS = {
+    "en": re.compile(
+        rf"{_YEAR} ?(?:(?P<before>BCE?|B\.C\.(?:E\.)?)|AD|CE|A\.D\.)(?!\w)|(?<!\w)AD {_YEAR.replace('year', 'year2')}(?![\w.,]\d)"
+    ),
+    "de": re.compile(rf"{_YEAR} (?:(?P<before>v)|n)\. ?Chr\."),
+}
+"""Years of an era."""
 _LENGTH = re.compile(r"(?<![\w:.,])(?P<first>\d{1,3}):(?P<last>\d\d)(?=[ -]?(?:[Mm]in\b|minutes?\b|Minuten?\b|Std\b|Stunden?\b|hours?\b))")
 """Minutes and seconds, or hours and minutes, that are no time of the day: 3:45 min."""
 _NAME = r"[A-Z\u00c4\u00d6\u00dc][\w'\u2019-]*"
@@ -57,7 +65,7 @@ _BEFORE_SUBJECT = re.compile(
 """What is before a subject in German; elsewhere a couple is an object."""
 _HINT = re.compile(
     rf"[\d{_FRACTION[1:-1]}]\s?(?:[a-zA-Z]{{0,2}}sp|oz|ounce|fl|lb|table|tea|EL|TL|Ess|Tee|Pr|Msp|Mess|P|Bd|Bund|Zeh)|:\d\d[ -]?[hmMS]"
-    r"|\bMr\b|\bHerrn? (?:u|&)|\b(?:major|minor)|-(?:Dur|[Mm]oll)"
+    r"|\d ?(?:B\.?C|A\.?D|CE\b|[vn]\. ?Chr)|\bAD \d|\bMr\b|\bHerrn? (?:u|&)|\b(?:major|minor)|-(?:Dur|[Mm]oll)"
 )
 """A part of each text that has one of these."""
 
@@ -104,8 +112,9 @@ def read_text(text: str, languages: Languages) -> ReadText | None:
     if {code, short_code(languages[1])} != {"en", "de"} or not _HINT.search(text):
         return None
     shown = hidden(text, protected_spans(text))
-    found = sorted([*_units(shown, code), *_lengths(shown), *_keys(shown, code), *_couples(shown, code)])
-    if not found or any(re.search(each.pattern, text) for each in found):
+    found = sorted([*_units(shown, code), *_eras(shown, code), *_lengths(shown), *_keys(shown, code), *_couples(shown, code)])
+    rest = hidden(text, [(each.start, each.end) for each in found])
+    if not found or any(re.search(each.pattern, rest) for each in found):
         return None
     edits = [Edit(each.start, each.end, text[each.start : each.end], each.text) for each in found]
     return ReadText(apply_edits(text, edits), tuple(found))
@@ -119,6 +128,17 @@ def _units(text: str, code: str) -> Iterator[_Reading]:
             plural = ("es" if name.endswith("h") else "s") * (of != "" and found["amount"] not in _AT_MOST_ONE)
             written = rf"\g<amount> {name}{plural}{of}"
             yield _Reading(*found.span(), f"{found['amount']} g", rf"(?<![\w.,/])(?<!\d )(?P<amount>{amount})\s?{_GRAMS}", written)
+
+
+def _eras(text: str, code: str) -> Iterator[_Reading]:
+    """Years of an era, read as years from 1000 on."""
+    for found in _ERAS[code].finditer(text):
+        year = found["year"] or found["year2"]
+        shown = f"{int(year) + 1000 * (int(year) < 1000)}"
+        era = ("v. Chr." if found["before"] else "n. Chr.") if code == "en" else ("BC" if found["before"] else "AD")
+        stop = "." * (found.group().endswith(".") and found.end() == len(text))
+        end = r"(?:\.$)?" * era.endswith(".")  # the stop of the abbreviation is that of the sentence, too
+        yield _Reading(*found.span(), shown + stop, rf"(?<![\d.,]){shown}(?!\d|[.,]\d){end}", f"{year} {era}")
 
 
 def _lengths(text: str) -> Iterator[_Reading]:

@@ -33,6 +33,9 @@ _ZONED = re.compile(rf"(?<![\w:.,])\d{{1,2}}(?::\d\d)?(?: ?[ap]\.?m\.?| Uhr)? ?\
 """A time with the abbreviation of its time zone."""
 _EAST = {code: re.compile(rf"([\d\u00b0'\"\u2032\u2033] ?){letter}(?!\w)") for code, letter in (("en", "E"), ("de", "O"))}
 _STOP_BEFORE_ZONE = re.compile(rf"(?<=Uhr)\.(?= \(?(?:{'|'.join(_ZONES.split())})\b)")
+_GENDERS = re.compile(r"\((?:[mfwdx]/){1,2}[mfwdx]\)")
+"""The genders of a job: (m/f/d), in German (m/w/d)."""
+_FEMALE = {"en": str.maketrans("f", "w"), "de": str.maketrans("w", "f")}
 _NUMBERED, _ZAHL = re.compile(r"\b[Nn]umbers? [A-Z]{0,4}\d"), re.compile(r"\bZahl(?= \d)")
 _NAME_START = r"(?:(?<!\w)|(?<=\d)|(?<=en)|(?<=-))"
 """What is before the name of a currency, which may be joined to a word for a power of ten: Milliardenpfund."""
@@ -65,6 +68,7 @@ def spelled_out(text: str, language: str) -> str:
         text = _abbreviations(code).sub(partial(_in_words, code), text)
     if code not in SCALES or own is None or not has_digits(text):
         return text
+    text = _THOUSANDS.sub(partial(_in_full, own), text) if "k" in text else text
     for pattern, phrase in BESIDE_NUMBERS[code]:
         text = pattern.sub(phrase, text)
     edits = list[Edit]()
@@ -73,6 +77,23 @@ def spelled_out(text: str, language: str) -> str:
         if amount.scale is not None and is_short and text[amount.end :].strip():
             edits.append(_changed(text, amount, amount.scale))
     return apply_edits(text, edits)
+
+
+_K = r"(?P<number>\d{1,3})(?:(?P<decimal>[.,])(?P<tenth>\d))?k(?![\w/])"
+_THOUSANDS = re.compile(
+    rf"(?<![\w.,])(?P<before>[{CURRENCIES}] ?)?(?:(?P<first>\d{{1,3}})k?(?P<dash>\s?[-\u2013]\s?[{CURRENCIES}]?))?{_K}"
+    rf"(?P<after> ?[{CURRENCIES}])?"
+)
+"""Amounts of thousands with the sign of a currency: $80k, 70-90k \u20ac."""
+
+
+def _in_full(own: Convention, found: re.Match[str]) -> str:
+    """An amount of thousands in digits, if it has the sign of a currency."""
+    if not (found["before"] or found["after"]):
+        return found.group()
+    last = f"{found['number']}{own.group}{found['tenth'] or 0}00"
+    first = f"{found['first']}{own.group}000{found['dash']}" if found["first"] else ""
+    return f"{found['before'] or ''}{first}{last}{found['after'] or ''}"
 
 
 @cache
@@ -124,6 +145,8 @@ def with_references(source: str, output: str, languages: Languages) -> str:
     if codes not in (("en", "de"), ("de", "en")):
         return output
     output = _STOP_BEFORE_ZONE.sub("", output)
+    if _GENDERS.search(source):
+        output = _GENDERS.sub(lambda found: found.group().translate(_FEMALE[codes[0]]), output)
     if "\u00b0" in source and _EAST[codes[0]].search(source):
         output = _EAST[codes[0]].sub(r"\1O" if codes[0] == "en" else r"\1E", output)
     if codes[0] == "en" and _NUMBERED.search(source):

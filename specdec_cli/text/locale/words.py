@@ -42,6 +42,7 @@ BESIDE_NUMBERS = {
         (re.compile(r"(?<=\d )Abs\.\s?(?=\d)"), "Absatz "),
         *((re.compile(rf"(?<=\d)\s?{short}(?!\w)(?:\.(?!$))?"), f" {word}") for short, word in _UNITS_IN_GERMAN.items()),
         (re.compile(rf"(?<![\w.,:/])({_CLOCK})(?=(?: ?[-\u2013] ?| bis (?:zu )?){_CLOCK} ?Uhr\b)"), r"\1 Uhr"),
+        (re.compile(r"(?<=\d) J\.(?= (?:alt\b|frei\b|und\b))"), " Jahre"),
         (re.compile(r"(?<=\d\. )OG\b|(?<=\d\.)OG\b"), "Stock"),
     ),
 }

@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import ceil
 
 from specdec_cli.text.locale.conventions import is_abbreviation
-from specdec_cli.text.marks import CLOSING, ONLY_OPENING, OPENING
+from specdec_cli.text.marks import CLOSING, ONLY_OPENING, OPENING, STOPS
 from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans
 
 _WORD = re.compile(r"\S+")
@@ -175,7 +175,7 @@ def _items(text: str) -> list[Gap]:
     """The numbers or letters of the items of an enumeration, with the white space around them.
 
     They begin with 1 or a, or with 2 or b, as the first may be a mark before the text. Each is one more than that before it, with words
-    between them. Two are enough before brackets, but three before stops, as "1." may also be an ordinal number.
+    between them. Two are enough before brackets, but mostly three before stops, as "1." may also be an ordinal number.
     """
     found: list[re.Match[str]] = []
     for item in _ITEM.finditer(text) if _ITEM_SIGN.search(text) else ():
@@ -187,7 +187,7 @@ def _items(text: str) -> list[Gap]:
         if _CONJUNCTION.search(between):  # the items are parts of one sentence
             return []
         found.append(item)
-    if len(found) < 2 or len(found) < _least_items(found[0]) or not _ITEM_TEXT.search(text, found[-1].end()):
+    if len(found) < 2 or len(found) < _least_items(found, text) or not _ITEM_TEXT.search(text, found[-1].end()):
         return []
     return [item.span() for item in found if item.start() > 0]
 
@@ -200,8 +200,12 @@ def _close(item: re.Match[str]) -> str:
     return str(item["close"] or item["close2"])
 
 
-def _least_items(item: re.Match[str]) -> int:
-    return 2 if _close(item) == ")" else 3
+def _least_items(items: Sequence[re.Match[str]], text: str) -> int:
+    """The fewest items that are an enumeration: also two that begin with 2, if sentences end before them."""
+    if _close(items[0]) == ")":
+        return 2
+    follow = _order(items[0]) == 2 and all(text[: item.start()].rstrip()[-1:] in STOPS for item in items)
+    return 2 if follow else 3
 
 
 def _ends_sentence(word: str, following: str) -> bool:

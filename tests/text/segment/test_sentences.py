@@ -181,6 +181,8 @@ def test_abbreviations_before_numbers_and_letters_end_no_sentence(line: str) -> 
         ("It is 1) an old one and 2) a new one.", ("It is 1) an old one and 2) a new one.",), []),
         ("In 1) there is 3) more", ("In 1) there is 3) more",), []),
         ("On 1. May and 2. June", ("On 1. May and 2. June",), []),
+        ("Ofen heizen. 2. Mehl nehmen. 3. 20 Min. backen.", ("Ofen heizen.", "Mehl nehmen.", "20 Min. backen."), [" 2. ", " 3. "]),
+        ("Am 2. Mai und am 3. Juni", ("Am 2. Mai und am 3. Juni",), []),
     ],
 )
 def test_items_of_an_enumeration_are_texts(line: str, texts: tuple[str, ...], gaps: list[str]) -> None:
