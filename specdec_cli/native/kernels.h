@@ -15,6 +15,7 @@ struct linear {
     int32_t *sums;
     const float *gamma, *beta; // NULL: no norm
     int32_t activation;
+    int32_t sparse; // whether products look for inputs that are 0 and leave them out: behind a ReLU, most are
 };
 
 // One row as bytes: number = low + step * byte.
@@ -33,14 +34,19 @@ struct product {
     float *to, *tops;
 };
 
-// Of one head: `keys` and `values` (end, width); `scores` has room for `end`, rounded up to LANES. `width` is a multiple of
-// LANES, of which the first `used` count. Key i and its value stand at place order[i], or at place i if `order` is NULL.
+// Queries of one head. `keys` and `values` (end, width); query i sees those before ends[i], or before `end` if `ends` is NULL. `scores` has
+// room for MOST_QUERIES times `room` numbers, of which `room` is the largest end, rounded up to LANES. `width` is a multiple of LANES, of
+// which the first `used` count. Key i and its value stand at place order[i], or at place i if `order` is NULL. The queries, and what they
+// attend to, stand `stride` and `to_stride` floats apart.
 struct attention {
-    const float *query, *keys, *values;
+    const float *queries, *keys, *values;
     const int32_t *order;
-    int64_t end, width, used;
+    const int64_t *ends;
+    int64_t count, end, width, used, stride, to_stride, room;
     float *scores, *to;
 };
+
+#define MOST_QUERIES 4 // that are computed together
 
 struct kernels {
     const char *name;

@@ -4,11 +4,11 @@
 
 #include "sizes.h"
 
-// What a thread needs for itself: a normed row and FEW quantized ones, or scores, a query, what it attends to, and keys and values of a
-// head.
+// What a thread needs for itself: a normed row and FEW quantized ones, or scores of some queries, a query, what it attends to, and keys
+// and values of a head.
 int64_t scratch_size_of(const struct stack *stack, int64_t longest) {
     const int64_t keys = sum_of(longest, LANES), for_head = product_of(2 * stack->head_stride, keys);
-    const int64_t attention = sum_of(sum_of(keys, 2 * stack->head_stride), for_head), widest = larger(stack->width, stack->inner);
+    const int64_t attention = sum_of(sum_of(product_of(MOST_QUERIES, keys), 2 * stack->head_stride), for_head), widest = larger(stack->width, stack->inner);
     return larger(sum_of(2 * widest, QUANTIZED_ALONE), attention);
 }
 
@@ -65,8 +65,9 @@ static struct head head_of(const struct stack *stack, float *base, int64_t layer
 
 // Copies a head's part of a key or a value; zeros behind it.
 static void copy_head(const struct stack *stack, float *to, const float *from) {
+    const int64_t missing = stack->head_stride - stack->head_width;
     memcpy(to, from, (size_t)stack->head_width * sizeof(float));
-    memset(to + stack->head_width, 0, (size_t)(stack->head_stride - stack->head_width) * sizeof(float));
+    if (missing) memset(to + stack->head_width, 0, (size_t)missing * sizeof(float));
 }
 
 void store_keys(const struct stack *stack, const float *from, float *to, int64_t layer, int64_t index, int64_t capacity) {
@@ -77,18 +78,45 @@ void store_keys(const struct stack *stack, const float *from, float *to, int64_t
     }
 }
 
-// A query of a head over what it sees, in the `order` given, if any; `scratch` is the thread's.
-static void attend(const struct pass *pass, const float *query, struct head seen, const int32_t *order, int64_t end, float *scratch,
-                   float *to) {
+// Queries of a head over what they see: query i before ends[i], or all before `end` if `ends` is NULL. The queries stand `stride` floats
+// apart, what they attend to a width of the stack; `scratch` is the thread's.
+static void attend(const struct pass *pass, const float *queries, int64_t stride, int64_t count, struct head seen, const int32_t *order,
+                   const int64_t *ends, int64_t end, float *scratch, float *to) {
     const struct stack *stack = pass->stack;
-    const int64_t stride = stack->head_stride, width = stack->head_width;
-    const int whole = stride == width;
-    float *padded_query = scratch, *padded_to = scratch + stride, *scores = scratch + 2 * stride;
-    if (!whole) copy_head(stack, padded_query, query);
-    const struct attention attention = {whole ? query : padded_query, seen.keys, seen.values, order, end, stride,
-                                        width, scores, whole ? to : padded_to};
-    pass->kernels->attend(&attention);
-    if (!whole) memcpy(to, padded_to, (size_t)width * sizeof(float));
+    const int64_t padded = stack->head_stride, width = stack->head_width;
+    float *padded_query = scratch, *padded_to = scratch + padded, *scores = scratch + 2 * padded;
+    for (int64_t i = 0; ends && i < count; i++) end = i ? larger(end, ends[i]) : ends[i];
+    const int64_t room = (end + LANES - 1) / LANES * LANES;
+    struct attention attention = {
+        .queries = queries,
+        .keys = seen.keys,
+        .values = seen.values,
+        .order = order,
+        .ends = ends,
+        .count = count,
+        .end = end,
+        .width = padded,
+        .used = width,
+        .stride = stride,
+        .to_stride = stack->width,
+        .room = room,
+        .scores = scores,
+        .to = to,
+    };
+    if (padded == width) {
+        pass->kernels->attend(&attention);
+        return;
+    }
+    attention.queries = padded_query;
+    attention.to = padded_to;
+    attention.ends = 0;
+    attention.count = 1;
+    for (int64_t i = 0; i < count; i++) {
+        copy_head(stack, padded_query, queries + i * stride);
+        if (ends) attention.end = ends[i];
+        pass->kernels->attend(&attention);
+        memcpy(to + i * stack->width, padded_to, (size_t)width * sizeof(float));
+    }
 }
 
 // One head of a row: `projected` (positions, 3 W) has queries, keys and values. New keys and values are stored, then seen.
@@ -106,20 +134,19 @@ static void attend_to_self(const struct pass *pass, int64_t layer, int64_t row, 
         copy_head(stack, seen.values + offset_of_keys, from + 2 * stack->width);
     }
     const int32_t *order = pass->orders ? pass->orders[row] : 0;
-    const float *queries = pass->workspace->projected + offset;
-    float *attended = pass->workspace->attended + offset;
-    for (int64_t i = first; i < after; i++)
-        attend(pass, queries + i * stride, seen, order, pass->caches ? pass->ends[i] : capacity, scratch, attended + i * stack->width);
+    const float *queries = pass->workspace->projected + offset + first * stride;
+    float *attended = pass->workspace->attended + offset + first * stack->width;
+    attend(pass, queries, stride, after - first, seen, order, pass->caches ? pass->ends + first : 0, capacity, scratch, attended);
 }
 
 static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *scratch) {
     const struct stack *stack = pass->stack;
     const int64_t offset = head * stack->head_width, capacity = pass->memory_capacities[row];
     const struct head seen = head_of(stack, pass->memories[row], layer, head, capacity);
-    const float *queries = pass->workspace->projected + offset;
-    float *attended = pass->workspace->attended + offset;
-    for (int64_t i = pass->starts[row]; i < pass->starts[row + 1]; i++)
-        attend(pass, queries + i * stack->width, seen, 0, capacity, scratch, attended + i * stack->width);
+    const int64_t first = pass->starts[row], count = pass->starts[row + 1] - first;
+    const float *queries = pass->workspace->projected + offset + first * stack->width;
+    float *attended = pass->workspace->attended + offset + first * stack->width;
+    attend(pass, queries, stack->width, count, seen, 0, 0, capacity, scratch, attended);
 }
 
 static void run_layer(struct member *member, const struct pass *pass, int64_t number) {

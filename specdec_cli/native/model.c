@@ -91,6 +91,7 @@ static void read_layer(struct reader *reader, const struct specdec_shape *shape,
     if (!shape->pre_norm) layer->after_feed_forward = norm;
     read_linear(reader, &layer->inner, width, inner, 1, shape->pre_norm ? norm : none, shape->activation);
     read_linear(reader, &layer->outer, inner, width, 1, none, 0);
+    layer->outer.sparse = shape->activation == SPECDEC_ACTIVATION_RELU;
 }
 
 static void read_stack(struct reader *reader, const struct specdec_shape *shape, struct stack *stack, int64_t count, int64_t inner,

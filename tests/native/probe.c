@@ -9,6 +9,7 @@
 #include "memory.h"
 #include "model.h"
 #include "sampling.h"
+#include "sizes.h"
 #include "team.h"
 
 #define API __attribute__((visibility("default")))
@@ -39,10 +40,12 @@ API int probe_quantize_weights(const char *isa, const float *row, int64_t size, 
     return find_kernels(isa)->quantize_weights(row, size, scale, to);
 }
 
-API void probe_attend(const char *isa, const float *query, const float *keys, const float *values, const int32_t *order, int64_t end,
-                      int64_t width, int64_t used, float *to) {
-    float *scores = malloc((size_t)(end + 16) * sizeof(float));
-    const struct attention attention = {query, keys, values, order, end, width, used, scores, to};
+// Query i of `count` sees the keys before ends[i]; `end`: the largest of these.
+API void probe_attend(const char *isa, const float *queries, const float *keys, const float *values, const int32_t *order,
+                      const int64_t *ends, int64_t count, int64_t end, int64_t width, int64_t used, float *to) {
+    const int64_t room = (end + LANES - 1) / LANES * LANES;
+    float *scores = malloc((size_t)(MOST_QUERIES * room) * sizeof(float));
+    const struct attention attention = {queries, keys, values, order, ends, count, end, width, used, width, width, room, scores, to};
     find_kernels(isa)->attend(&attention);
     free(scores);
 }
@@ -79,9 +82,10 @@ API int probe_taken_again(int64_t first, int64_t second) {
     return before && before == after;
 }
 
-// A linear layer from float32 weights (outputs, inputs), a bias, and a norm before it if `gamma` is given. Returns a status.
+// A linear layer from float32 weights (outputs, inputs), a bias, and a norm before it if `gamma` is given; `sparse`: inputs that are 0 are
+// left out. Returns a status.
 API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs, int64_t inputs, const float *bias, const float *gamma,
-                         const float *beta, int32_t activation, const float *x, int64_t rows, const float *residual, float *to, float *tops) {
+                         const float *beta, int32_t activation, int32_t sparse, const float *x, int64_t rows, const float *residual, float *to, float *tops) {
     struct arena arena = {0};
     const struct specdec_tensor tensor = {weights, 0, outputs, inputs, SPECDEC_TYPE_F32, 0};
     struct reader reader = {&tensor, 1, 1, &arena, find_kernels(isa), SPECDEC_OK, -1};
@@ -92,6 +96,7 @@ API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs,
     float *normed = arena_allocate(&arena, inputs, sizeof *normed);
     if (!reader.status) {
         linear.activation = activation;
+        linear.sparse = sparse;
         for (int64_t row = 0; row < rows; row++) reader.kernels->quantize(&linear, x + row * inputs, normed, bytes + row * inputs, ranges + row);
         for (int64_t tile = 0; tile < linear.tiles; tile++) {
             const struct product product = {&linear, bytes, ranges, rows, residual, to, tops + tile * rows};

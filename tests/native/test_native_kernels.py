@@ -58,16 +58,19 @@ def test_log_probabilities(probe: Any, isa: bytes, length: int) -> None:
         assert found == arithmetic.log_probabilities(logits, np.array([token]))[0]
 
 
-@pytest.mark.parametrize("end", [1, 2, 5, 16, 17, 33])
+@pytest.mark.parametrize("ends", [[1], [2], [5], [16], [17], [33], [1, 2], [16, 17, 18], [33, 1, 15, 16], [*range(14, 21)]])
 @pytest.mark.parametrize("used", [8, 16, 48, 64, 80])
-def test_attention(probe: Any, isa: bytes, end: int, used: int) -> None:
-    query, keys_values = floats(1, 1, 1, used, seed=1, scale=3.0), floats(1, end, 2, 1, used, seed=2)
+def test_attention(probe: Any, isa: bytes, ends: list[int], used: int) -> None:
+    count, end = len(ends), max(ends)
+    queries, keys_values = floats(1, count, 1, used, seed=1, scale=3.0), floats(1, end, 2, 1, used, seed=2)
     width = -(-used // 16) * 16
     missing = ((0, 0), (0, width - used))
     keys, values = (np.ascontiguousarray(np.pad(keys_values[0, :, part, 0], missing)) for part in (0, 1))
-    padded, found = np.pad(query[0, 0], missing), np.empty(width, np.float32)
-    probe.probe_attend(isa, at(padded), at(keys), at(values), None, size(end), size(width), size(used), at(found))
-    assert found[:used].tobytes() == arithmetic.attend(query, keys_values, np.array([[end]])).tobytes()
+    padded, found = np.pad(queries[0, :, 0], missing), np.empty((count, width), np.float32)
+    shape = (at(np.array(ends, np.int64)), *map(size, (count, end, width, used)))
+    probe.probe_attend(isa, at(padded), at(keys), at(values), None, *shape, at(found))
+    expected = np.concatenate([arithmetic.attend(queries[:, i : i + 1], keys_values, np.array([[ends[i]]])) for i in range(count)], 1)
+    assert found[:, :used].tobytes() == expected.tobytes()
 
 
 @pytest.mark.parametrize("end", [1, 5, 17, 33])
@@ -76,9 +79,10 @@ def test_attention_to_keys_in_any_order(probe: Any, isa: bytes, end: int, used: 
     query, keys, values = floats(used, seed=1, scale=3.0), floats(end, used, seed=2), floats(end, used, seed=3)
     order = np.random.default_rng(4).permutation(end).astype(np.int32)
     found, expected = np.empty(used, np.float32), np.empty(used, np.float32)
-    probe.probe_attend(isa, at(query), at(keys), at(values), at(order), size(end), size(used), size(used), at(found))
+    shape = (at(np.array([end], np.int64)), size(1), size(end), size(used), size(used))
+    probe.probe_attend(isa, at(query), at(keys), at(values), at(order), *shape, at(found))
     keys, values = keys[order], values[order]
-    probe.probe_attend(isa, at(query), at(keys), at(values), None, size(end), size(used), size(used), at(expected))
+    probe.probe_attend(isa, at(query), at(keys), at(values), None, *shape, at(expected))
     assert found.tobytes() == expected.tobytes()
 
 
@@ -115,7 +119,7 @@ def test_linear_layers(probe: Any, isa: bytes, rows: int, inputs: int, outputs: 
     gamma, beta = (at(each) if normed else None for each in arrays[2:4])
     kind = ["none", "relu", "gelu", "silu"].index(activation)
     status = probe.probe_linear(
-        *(isa, at(arrays[0]), size(outputs), size(inputs), at(arrays[1]), gamma, beta, kind),
+        *(isa, at(arrays[0]), size(outputs), size(inputs), at(arrays[1]), gamma, beta, kind, 0),
         *(at(arrays[4]), size(rows), at(arrays[5]), at(found), at(tops)),
     )
     assert status == 0
@@ -124,14 +128,31 @@ def test_linear_layers(probe: Any, isa: bytes, rows: int, inputs: int, outputs: 
         assert top.tolist() == found[:, 64 * tile : 64 * tile + 64].max(1).tolist()
 
 
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.6, 1.0])
+@pytest.mark.parametrize("inputs", [16, 80, 2064])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4, 7])
+def test_linear_layers_that_leave_out_zeros(probe: Any, isa: bytes, rows: int, inputs: int, share: float) -> None:
+    torch.manual_seed(rows)
+    linear = nn.Linear(inputs, 70)
+    with torch.inference_mode():
+        x = torch.rand(rows, inputs) * (torch.rand(rows, inputs) < share)
+        expected = Int8Linear(linear, None, "none")(x)
+    weights, bias, given = (each.detach().numpy() for each in (linear.weight, linear.bias, x))
+    found, tops = np.empty((rows, 70), np.float32), np.empty((2, rows), np.float32)
+    layer = (isa, at(weights), size(70), size(inputs), at(bias), None, None, 0, 1)
+    assert probe.probe_linear(*layer, at(given), size(rows), None, at(found), at(tops)) == 0
+    assert found.tobytes() == expected.numpy().tobytes()
+
+
+@pytest.mark.parametrize("sparse", [0, 1])
 @pytest.mark.parametrize("largest", [1, 4095])
-def test_sums_of_the_smallest_and_largest_bytes_are_exact(probe: Any, isa: bytes, largest: int) -> None:
+def test_sums_of_the_smallest_and_largest_bytes_are_exact(probe: Any, isa: bytes, largest: int, sparse: int) -> None:
     weights = np.ones((2, 4096), np.float32)
     weights[1] = -1.0
     x, found, tops = np.zeros((1, 4096), np.float32), np.empty((1, 2), np.float32), np.empty((1, 1), np.float32)
     x[0, :largest] = 1.0  # bytes are 0 and 255
     zeros = np.zeros(2, np.float32)
-    args = (at(zeros), None, None, 0, at(x), size(1), at(np.zeros((1, 2), np.float32)), at(found), at(tops))
+    args = (at(zeros), None, None, 0, sparse, at(x), size(1), at(np.zeros((1, 2), np.float32)), at(found), at(tops))
     assert probe.probe_linear(isa, at(weights), size(2), size(4096), *args) == 0
     step, scale = np.float32(1) / np.float32(255), np.float32(1) / np.float32(127)
     sums = np.array([127 * 255 * largest, -127 * 255 * largest], np.float32)
