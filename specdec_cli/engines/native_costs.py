@@ -117,8 +117,9 @@ def _least(milliseconds: list[float]) -> float:
 
 
 class DraftTrial:
-    """A trial of drafts on this processor: sentences are decoded one by one, alternately without drafts and with them, until it is clear
-    whether drafts are faster. What it measures is kept from run to run in the file of `measurement`.
+    """A trial of drafts on this processor: sentences are decoded one by one, some without drafts and some with them, until it is clear
+    whether drafts are faster. At first both are equally many; then three of four are of the kind that was faster so far. What it measures
+    is kept from run to run in the file of `measurement`.
     """
 
     def __init__(self, measurement: CachedMeasurement) -> None:

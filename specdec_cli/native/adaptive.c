@@ -24,6 +24,7 @@
 #define CLEAR_GAIN 1.15
 #define CLEAR_LOSS 0.95
 #define LARGE_LOSS 0.85 // after FEW sentences
+#define MOSTLY 3        // sentences of the kind that seems faster, for one of the other kind
 
 static double at_least_0(double value) { return value > 0.0 ? value : 0.0; }
 
@@ -45,11 +46,15 @@ static struct line line_of(const struct specdec_costs *costs, const double (*tim
     return (struct line){first, at_least_0(last - first) / (double)(between > 1 ? between : 1)};
 }
 
+static double gain_of(const struct specdec_trial *trial) {
+    return (double)trial->tokens[1] * trial->milliseconds[0] / ((double)trial->tokens[0] * trial->milliseconds[1]);
+}
+
 int32_t specdec_trial_verdict(const struct specdec_trial *trial) {
     const int64_t *sentences = trial->sentences, count = sentences[0] < sentences[1] ? sentences[0] : sentences[1];
     const double *milliseconds = trial->milliseconds;
     if (count < FEW || !(milliseconds[0] > 0.0 && milliseconds[1] > 0.0)) return 0;
-    const double gain = (double)trial->tokens[1] * milliseconds[0] / ((double)trial->tokens[0] * milliseconds[1]);
+    const double gain = gain_of(trial);
     if (count >= MANY) return gain > LEAST_GAIN ? 1 : -1;
     if (gain < (count < SOME ? LARGE_LOSS : CLEAR_LOSS)) return -1;
     return count >= SOME && gain > CLEAR_GAIN;
@@ -100,12 +105,19 @@ static struct size_choice choice_for(struct adaptive *adaptive, int64_t rows) {
     return adaptive->chosen[rows];
 }
 
+// Whether the next sentence of a trial is drafted: alternately one is and one is not, then most are of the kind that was faster so far.
+static int is_tried_with_draft(const struct specdec_trial *trial) {
+    const int64_t *sentences = trial->sentences;
+    if (sentences[0] < FEW || sentences[1] < FEW) return sentences[1] < sentences[0];
+    return gain_of(trial) > 1.0 ? sentences[1] < MOSTLY * sentences[0] : MOSTLY * sentences[1] < sentences[0];
+}
+
 static int is_drafted(struct adaptive *adaptive, int64_t rows) {
     if (!adaptive->all->may_skip) return 1;
     if (has_trial(adaptive, rows)) {
         const int32_t verdict = specdec_trial_verdict(&adaptive->trial);
         if (verdict < 0) return 0;
-        if (!verdict) return adaptive->trial.sentences[1] < adaptive->trial.sentences[0];
+        if (!verdict) return is_tried_with_draft(&adaptive->trial);
     }
     if (choice_for(adaptive, rows).pays) {
         adaptive->pause = SHORT_PAUSE;

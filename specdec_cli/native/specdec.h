@@ -173,7 +173,7 @@ struct specdec_costs {
     double plain[2], verifying[2][2], drafting[2][2];
 };
 
-// What a trial of drafts measured of sentences that were decoded one by one, alternately without drafts and with them: how many, their tokens
+// What a trial of drafts measured of sentences that were decoded one by one, some without drafts and some with them: how many, their tokens
 // and milliseconds; and the rounds with drafts.
 struct specdec_trial {
     int64_t sentences[2], tokens[2], rounds;
