@@ -123,6 +123,8 @@ _ELLIPSIS_AT_END, _STOPS_AT_END = re.compile(r"(?<!\.)(\.\.\.|\u2026)$"), re.com
 _TWO_STOPS, _MANY_STOPS = re.compile(r"(?<!\.)\.\.(?!\.)"), re.compile(r"\.{4,}")
 _RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
 """The marks of an exclamation or question."""
+_JOINT = re.compile(r"(?<=[^\W\d_]) ?\+ ?(?=[^\W\d_])")
+"""A plus sign between words."""
 _QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc|Chr))\.$")
@@ -169,6 +171,12 @@ def with_single_stops(output: str, source: str) -> str:
 def with_single_pause(output: str, source: str) -> str:
     """Return `output` with one comma, semicolon or colon at its end, the last one, where it has several and `source` has not."""
     return output if _PAUSES_AT_END.search(source) else _PAUSES_AT_END.sub("", output)
+
+
+def with_own_joints(output: str, source: str) -> str:
+    """Return `output` with the spaces around plus signs between words that all those of `source` have, as in Ctrl + C and Ctrl+C."""
+    own = set(_JOINT.findall(source)) if "+" in source else set[str]()
+    return _JOINT.sub(own.pop(), output) if len(own) == 1 else output
 
 
 def with_repeated_marks(output: str, source: str) -> str:

@@ -43,6 +43,7 @@ _KEYS = {
     "en": re.compile(rf"(?<=\bin )(?P<note>[A-G])(?:{_SIGNS})?[ -](?P<mode>major|minor)\b"),
     "de": re.compile(r"(?<=\bin )(?P<note>[A-Ha-h])(?:(?P<sharp>is)|(?P<flat>e?s))?-(?P<mode>Dur|[Mm]oll)\b"),
 }
+_QUOTE = re.compile(r"(?<!\d)\"")
 _YEAR = r"(?<![\w.,/-])(?P<year>[1-9]\d{0,3})"
 _ERAS = {
     "en": re.compile(
@@ -51,6 +52,7 @@ _ERAS = {
     "de": re.compile(rf"{_YEAR} (?:(?P<before>v)|n)\. ?Chr\."),
 }
 """Years of an era."""
+_FEET = re.compile(r"(?<![\w.,'\"])(?P<feet>\d{1,2})['\u2019](?P<inches>\d{1,2})\"")
 _LENGTH = re.compile(r"(?<![\w:.,])(?P<first>\d{1,3}):(?P<last>\d\d)(?=[ -]?(?:[Mm]in\b|minutes?\b|Minuten?\b|Std\b|Stunden?\b|hours?\b))")
 """Minutes and seconds, or hours and minutes, that are no time of the day: 3:45 min."""
 _NAME = r"[A-Z\u00c4\u00d6\u00dc][\w'\u2019-]*"
@@ -65,7 +67,7 @@ _BEFORE_SUBJECT = re.compile(
 """What is before a subject in German; elsewhere a couple is an object."""
 _HINT = re.compile(
     rf"[\d{_FRACTION[1:-1]}]\s?(?:[a-zA-Z]{{0,2}}sp|oz|ounce|fl|lb|table|tea|EL|TL|Ess|Tee|Pr|Msp|Mess|P|Bd|Bund|Zeh)|:\d\d[ -]?[hmMS]"
-    r"|\d ?(?:B\.?C|A\.?D|CE\b|[vn]\. ?Chr)|\bAD \d|\bMr\b|\bHerrn? (?:u|&)|\b(?:major|minor)|-(?:Dur|[Mm]oll)"
+    r"|\d ?(?:B\.?C|A\.?D|CE\b|[vn]\. ?Chr)|\bAD \d|\d['\u2019]\d|\bMr\b|\bHerrn? (?:u|&)|\b(?:major|minor)|-(?:Dur|[Mm]oll)"
 )
 """A part of each text that has one of these."""
 
@@ -112,7 +114,9 @@ def read_text(text: str, languages: Languages) -> ReadText | None:
     if {code, short_code(languages[1])} != {"en", "de"} or not _HINT.search(text):
         return None
     shown = hidden(text, protected_spans(text))
-    found = sorted([*_units(shown, code), *_eras(shown, code), *_lengths(shown), *_keys(shown, code), *_couples(shown, code)])
+    found = sorted(
+        [*_units(shown, code), *_measures(text), *_eras(shown, code), *_lengths(shown), *_keys(shown, code), *_couples(shown, code)]
+    )
     rest = hidden(text, [(each.start, each.end) for each in found])
     if not found or any(re.search(each.pattern, rest) for each in found):
         return None
@@ -128,6 +132,16 @@ def _units(text: str, code: str) -> Iterator[_Reading]:
             plural = ("es" if name.endswith("h") else "s") * (of != "" and found["amount"] not in _AT_MOST_ONE)
             written = rf"\g<amount> {name}{plural}{of}"
             yield _Reading(*found.span(), f"{found['amount']} g", rf"(?<![\w.,/])(?<!\d )(?P<amount>{amount})\s?{_GRAMS}", written)
+
+
+def _measures(text: str) -> Iterator[_Reading]:
+    """Feet and inches in a text that has quotation marks, read as centimetres."""
+    found = list(_FEET.finditer(text))
+    if not found or not _QUOTE.search(_FEET.sub("", text)):
+        return
+    for each in found:
+        number = 100 * int(each["feet"]) + int(each["inches"])
+        yield _Reading(*each.span(), f"{number} cm", rf"(?<![\d.,]){number} ?(?:cm|Zentimetern?|centimet\w+)\b", each.group())
 
 
 def _eras(text: str, code: str) -> Iterator[_Reading]:

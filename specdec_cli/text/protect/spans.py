@@ -49,6 +49,12 @@ _FILE = (
     r"(?-i:c|cc|cfg|conf|cpp|css|csv|deb|docx?|exe|gif|gz|h|html?|ini|iso|java|jpe?g|js|json|log|md|mo|mp[34]|odt|"
     r"pdf|png|pot?|py|rpm|rs|sh|so|sql|svg|tar|tgz|toml|ts|tsv|txt|xlsx?|xml|xz|ya?ml|zip)(?:\.(?:gz|xz|bz2))?(?![\w-])"
 )
+_SUBCOMMANDS = (
+    r"(?:git (?:add|clone|commit|push|pull|fetch|merge|rebase|checkout|branch|status|log|diff|init|reset|stash|config|switch)"
+    r"|npm (?:install|run|start|test|ci|init|update|publish)|docker (?:run|build|pull|push|compose|ps|exec|stop)|pip3? (?:un)?install"
+    r"|kubectl (?:get|apply|delete|describe|logs)|apt-get (?:install|update|upgrade|remove))(?![\w-])"
+)
+"""A pattern for commands of programs that sentences name: git pull."""
 _NAME = r"[^\s<>\"|?*:\\/()]"
 _IN_FOLDER = rf"{_NAME}+(?: (?-i:[A-Z0-9&]){_NAME}*| \(\w+\))*"
 """A part of a Windows path; a space in it is before a capital letter or a digit."""
@@ -240,6 +246,15 @@ RECOGNISERS = (
         ("/etc/hosts", "~/notes", "./configure", "/tmp"),
         ("and/or", "he/she", "/word"),
         signs=("/",),
+    ),
+    Recogniser(
+        "command",  # with its options, and arguments that are no plain words
+        rf"(?<![\w./-])(?-i:(?:sudo )?(?:{_SUBCOMMANDS}"
+        r"(?: --?[a-z][\w-]*(?:[= ](?:\"[^\"]*\"|'[^']*'))?| [\w./@:=-]*[\d/@:=_][\w./@:=-]*(?<=\w))*"
+        r"|cd \.\.?(?:/[\w./-]*\w)?))(?![\w.-]*\w)",
+        ('git commit -m "fix bug"', "npm install", "sudo apt-get install python3", "cd ..", "docker run -it ubuntu:22.04"),
+        ("git is fun", "the cd", "a git", "Git commit"),
+        words=("git ", "npm ", "docker ", "kubectl ", "pip", "apt-get ", "cd ."),
     ),
     Recogniser(
         "source_path",

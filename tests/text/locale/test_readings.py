@@ -25,6 +25,13 @@ from specdec_cli.text.locale.readings import read_text
         ("He died in 44 BC.", ("en", "de"), "He died in 1044.", "Er starb 1044.", "Er starb 44 v. Chr."),
         ("AD 79, 2500 B.C.", ("en", "de"), "1079, 2500.", "1079, 2500.", "79 n. Chr., 2500 v. Chr."),
         ("im Jahr 500 n. Chr. und 44 v. Chr. so", ("de", "en"), "im Jahr 1500 und 1044 so", "in 1500 and 1044", "in 500 AD and 44 BC"),
+        (
+            '"He is 5\'7" tall," she said',
+            ("en", "de"),
+            '"He is 507 cm tall," she said',
+            '"Er ist 507 cm", sagt sie',
+            '"Er ist 5\'7"", sagt sie',
+        ),
         ("Mr. & Mrs. Hall came", ("en", "de"), "Anna and Tom came", "Anna und Tom kamen", "Herr und Frau Hall kamen"),
         ("with Mr and Mrs Hall", ("en", "de"), "with Anna and Tom", "mit Anna und Tom", "mit Herrn und Frau Hall"),
         ("bei Herrn und Frau Kuhn", ("de", "en"), "bei Anna und Tom", "with Anna and Tom", "with Mr. and Mrs. Kuhn"),
