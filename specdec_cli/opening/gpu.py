@@ -17,6 +17,7 @@ from specdec_cli.decoding.costs import made_up_sources
 from specdec_cli.decoding.drafters import NoDrafter
 from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.loop import decode_by_search, decode_with
+from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, FixedPoint, Margin, Rule, Sampled, Tolerant
 from specdec_cli.decoding.rounds import judge_by_operators
 from specdec_cli.decoding.sentence import Sentence
@@ -38,6 +39,8 @@ Means = Literal["kernels", "operators", "eager"]
 """Triton kernels and PyTorch's operators in captured rounds, and operators that the host launches one by one."""
 ROWS, TOKENS, BEAM = 5, 12, 4
 """Rows of the check, tokens that it decodes of each, and hypotheses of its beam searches."""
+PASSES, LENGTHS = 3, 2
+"""Passes of its decodings by Mask-Predict, and the lengths that these try."""
 RULES: Sequence[Rule] = (Exact(), FixedPoint(), Tolerant(3, 1.0), Margin(0.4), Sampled())
 """Rules of acceptance that the check compares."""
 CLOSE = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
@@ -137,9 +140,10 @@ def _check_operators(bundle: "Bundle", problem: str) -> tuple[Means, str]:
         sentences = _sentences(verifier)
         eager = Verifier(bundle.verifier)
         eager.graphs = None
-        if _outputs(verifier, sentences, ROWS) != _outputs(eager, sentences, ROWS):
+        beams = _beams(verifier)
+        if 0 in beams and _outputs(verifier, sentences, ROWS) != _outputs(eager, sentences, ROWS):
             return "eager", f"{problem}; captured rounds give other tokens".removeprefix("; ")
-        if [] in _outputs(verifier, sentences, ROWS, beam=BEAM).values():
+        if BEAM in beams and [] in _outputs(verifier, sentences, ROWS, beam=BEAM).values():
             return "eager", f"{problem}; captured searches give other tokens".removeprefix("; ")
     except Exception as error:
         return "eager", f"{problem}; {_in_words('rounds cannot be captured', error)}".removeprefix("; ")
@@ -172,19 +176,23 @@ def why_not_kernels(bundle: "Bundle") -> str | None:
         return f"states of kernels differ from those of operators by {share:.0e}"
     if not _same_bits(kernels, state.source, target):
         return "the bits of a row depend on the other rows of its batch, or on its draft"
-    if (rule := _judged_otherwise(kernels, entries.to(verifier.device))) is not None:
+    if model.config.order == "left-to-right" and (rule := _judged_otherwise(kernels, entries.to(verifier.device))) is not None:
         return f"kernels accept other tokens than operators by the rule {rule}"
-    alone = [_outputs(verifier, sentences[row : row + 1], 1)[row] for row in range(ROWS)]
-    if _outputs(verifier, sentences, ROWS) != dict(enumerate(alone)):
-        return "sentences in a batch have other tokens than alone"
-    searched = [_outputs(verifier, sentences[row : row + 1], 1, beam=BEAM)[row] for row in range(ROWS)]
-    if _outputs(verifier, sentences, ROWS, beam=BEAM) != dict(enumerate(searched)):
-        return "beam search finds other hypotheses in a batch than alone"
+    alone = {beam: {row: _outputs(verifier, [sentences[row]], 1, beam=beam)[row] for row in range(ROWS)} for beam in _beams(verifier)}
+    for beam, outputs in alone.items():
+        if _outputs(verifier, sentences, ROWS, beam=beam) != outputs:
+            what = "beam search finds other hypotheses" if beam else "sentences have other tokens"
+            return f"{what} in a batch than alone"
     if (drafter := kernel_drafter(bundle.drafter)) is not None:
         block = Block(drafter, min(4, drafter.config.max_block))
-        if any(_outputs(verifier, sentences, rows, block) != dict(enumerate(alone)) for rows in (1, ROWS)):
+        if any(_outputs(verifier, sentences, rows, block) != alone[0] for rows in (1, ROWS)):
             return "sentences have other tokens with drafts"
     return None
+
+
+def _beams(verifier: Verifier) -> tuple[int, ...]:
+    """The hypotheses of the searches that are compared, 0 for a decoding without a search: what the model's order allows."""
+    return {"left-to-right": (0, BEAM), "bidirectional": (BEAM,), "masked": (0,)}[verifier.config.order]
 
 
 def _judged_otherwise(kernels: "Network", entries: Tensor) -> Rule | None:
@@ -210,20 +218,25 @@ def _judged_otherwise(kernels: "Network", entries: Tensor) -> Rule | None:
 
 
 def _same_bits(network: "Network", source: Tensor, target: Tensor) -> bool:
-    """Whether the states and logits of each row of `target` ids (B, T) are the same alone, token by token and without padding of its
-    `source` ids (B, S), and in one pass over so many rows that products have their larger tiles.
+    """Whether the states and logits of each row of `target` ids (B, T) are the same alone, step by step and without padding of its `source`
+    ids (B, S), and in one pass over so many rows that products have their larger tiles.
     """
+    config, length = network.config, target.shape[1]
     copies = MANY // target.numel() + 1
     many = network.teach(network.encode(source.repeat(copies, 1)), target.repeat(copies, 1))
     together, logits = many[: len(source)], network.project(many)[: len(source)]
     for row in range(len(source)):
-        memory = network.encode(source[row : row + 1, : int((source[row] != network.config.padding).sum())])
-        cache = network.new_cache(memory, target.shape[1] + 3)
-        for place in range(target.shape[1]):
-            positions = target.new_full((1, 1), place)
-            state = network.decode(target[row : row + 1, place : place + 1], positions, positions + 1, memory, cache)
-            if not (torch.equal(state[0, 0], together[row, place]) and torch.equal(network.project(state)[0, 0], logits[row, place])):
-                return False
+        memory, own = network.encode(source[row : row + 1, : int((source[row] != config.padding).sum())]), target[row : row + 1]
+        if config.order == "masked":
+            states = network.teach(memory, own)
+        else:
+            cache, positions = network.new_cache(memory, length + 3), steps(length, target.device)[None]
+            parts = zip(*(torch.split(each, config.step, dim=1) for each in (own, positions)), strict=True)
+            passes = [network.decode(ids, at, at[:, -1:].expand_as(at) + 1, memory, cache) for ids, at in parts]
+            states = torch.cat(passes, dim=1)
+        found = network.project(states)
+        if not (torch.equal(states[0], together[row]) and torch.equal(found[0], logits[row])):
+            return False
     return True
 
 
@@ -238,12 +251,16 @@ def _outputs(
     """The tokens of each sentence, decoded twice, by the operators themselves and by their graphs: those of drafts by `block`, or with
     `beam` those of beam search. They are empty if both differ.
     """
-    options = Decoding(batch_size=rows, max_length=TOKENS, search=BeamSearch(beam_size=beam or 1))
+    search = BeamSearch(beam_size=beam or 1)
+    options = Decoding(batch_size=rows, max_length=TOKENS, search=search, iterations=PASSES, length_beam=LENGTHS)
     outputs: dict[int, list[int]] = {}
     for _ in range(2):
-        decoded = (
-            decode_by_search(verifier, sentences, options) if beam else decode_with(verifier, block or NoDrafter(), sentences, options)
-        )
+        if verifier.config.order == "masked":
+            decoded = mask_predict(verifier, sentences, options)
+        elif beam:
+            decoded = decode_by_search(verifier, sentences, options)
+        else:
+            decoded = decode_with(verifier, block or NoDrafter(), sentences, options)
         for found in decoded:
             if outputs.setdefault(found.number, found.ids) != found.ids:
                 outputs[found.number] = []  # no output is empty, so it equals none

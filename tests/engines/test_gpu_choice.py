@@ -95,7 +95,7 @@ def card(monkeypatch: pytest.MonkeyPatch) -> Callable[[Means, str], None]:
 
         monkeypatch.setattr(gpu, "_means", found)
         monkeypatch.setattr(machine, "resolve_machine", lambda *_: Machine("cpu", "auto", 1))
-        monkeypatch.setattr("specdec_cli.processors.has_bfloat16_products", lambda _: False)
+        monkeypatch.setattr(machine, "has_bfloat16_products", lambda _: False)
 
     return seem
 

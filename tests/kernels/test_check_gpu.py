@@ -18,6 +18,7 @@ from specdec_cli.kernels import network as network_module
 from specdec_cli.kernels.network import TritonNetwork
 from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.opening import gpu
+from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.decoding.imitation import ImitatedCapture
 from tests.fakes import tiny_drafter, tiny_transformer
 
@@ -97,3 +98,16 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     assert "all as they should be" in printed
     assert Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu").run()
     assert "kernels:" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("order", ["bidirectional", "masked"])
+def test_models_of_other_orders_pass_the_first_check(order: str, tokenizer: Subwords, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu, "ROWS", 2)
+    monkeypatch.setattr(gpu, "TOKENS", 4)
+    monkeypatch.setattr(gpu, "BEAM", 2)
+    monkeypatch.setattr(gpu, "PASSES", 2)
+    monkeypatch.setattr(gpu, "MANY", 8)
+    model = tiny_transformer(vocabulary_size=len(tokenizer), order=order, decoder_layers=1, heads=1)
+    bundle = Bundle(BundleInfo(decoding="greedy"), tokenizer, model)
+    assert gpu.why_not_kernels(bundle) is None
+    assert gpu._check_operators(bundle, "") == ("operators", "")
