@@ -276,7 +276,8 @@ def alone_in_german(draw: random.Random) -> Drawn:
     """Quantities in German that are a whole line, and what stays."""
     if draw.random() < 0.35:
         text = _label_alone(draw)
-        return Drawn(text, (f"^{re.escape(text)}$",))
+        is_date = re.fullmatch(r"\d{1,2}\.\d{1,2}\.\d{4}", text) is not None  # its month has its name in English
+        return Drawn(text, (rf"^[A-Z][a-z]+ \d{{1,2}}, {text[-4:]}$" if is_date else f"^{re.escape(text)}$",))
     english, german = _quantity_alone(draw)
     if draw.random() < 0.3:
         german = german.replace("\u00a0", " ")

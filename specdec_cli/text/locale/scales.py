@@ -21,6 +21,7 @@ from specdec_cli.text.locale.words import (
     Scale,
     currency_names,
 )
+from specdec_cli.text.protect.spans import protected_spans, split_at
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
 _LETTERED = re.compile(
@@ -68,7 +69,10 @@ def spelled_out(text: str, language: str) -> str:
         text = _abbreviations(code).sub(partial(_in_words, code), text)
     if code not in SCALES or own is None or not has_digits(text):
         return text
-    text = _THOUSANDS.sub(partial(_in_full, own), text) if "k" in text else text
+    if "k" in text and _THOUSANDS.search(text):
+        parts = split_at(text, protected_spans(text))
+        parts[::2] = [_THOUSANDS.sub(partial(_in_full, own), part) for part in parts[::2]]
+        text = "".join(parts)
     for pattern, phrase in BESIDE_NUMBERS[code]:
         text = pattern.sub(phrase, text)
     edits = list[Edit]()

@@ -31,6 +31,7 @@ from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_refer
         ),
         ("INKL. MWST.", "de", "INKL. MWST."),
         ("$80k\u2013$100k, \u20ac2.5k, 80k, $5km", "en", "$80,000\u2013$100,000, \u20ac2,500, 80k, $5km"),
+        ("The value is $84k$.", "en", "The value is $84k$."),
         ("70\u201390k \u20ac", "de", "70.000\u201390.000 \u20ac"),
         ("Idk, it takes 2 hrs. or 1 h 15 min.", "en", "I don't know, it takes 2 hours or 1 hour 15 min."),
         ("Wg. Urlaub 2 Std. 5 Min. m.E. 9-18 Uhr", "de", "Wegen Urlaub 2 Stunden 5 Minuten meiner Meinung nach 9 Uhr-18 Uhr"),
