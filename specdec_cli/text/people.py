@@ -41,8 +41,7 @@ def lost_names(source: str, output: str, language: str) -> list[str]:
 
 def names_in(text: str, language: str) -> Iterator[str]:
     """The names behind titles in a text, such as "Herr Müller", without words for an office; in English also those of several words whose
-    first one has a foreign letter (São Paulo); those of a list, and German
-    ones of streets.
+    first one has a foreign letter (São Paulo); those of a list, and those of German streets.
     """
     code = short_code(language)
     for pattern in filter(None, (_TITLES.get(code), _FOREIGN.get(code))):
