@@ -15,6 +15,7 @@ _LONGEST_NAME = 6
 _BETWEEN_PEOPLE = re.compile(r",? (and|und|&) |, ")
 """What is between the people of a greeting: "Dear Anna, Tom and Mary"."""
 _MOST_PEOPLE = 4
+_CONJUNCTION = re.compile(" (?:and|und) ")
 
 
 class Greetings:
@@ -94,9 +95,12 @@ class Greetings:
         return word if word == "&" else found.lower()
 
     def _named(self, text: str, *, least: int = 1) -> str | None:
-        """The translation of `text`, if it is a label with a name. Only labels with at least `least` words before the name are tried."""
+        """The translation of `text`, if it is a label with a name, in which "&" may be in the place of "and". Only labels with at least
+        `least` words before the name are tried.
+        """
         for label in self._with_names.get(_first_word(text), ()) if text[:1].isupper() else ():
-            before, _, behind = label.partition(NAME)
+            own = _CONJUNCTION.sub(" & ", label) if " & " in text else label
+            before, _, behind = own.partition(NAME)
             name = text[len(before) : len(text) - len(behind)]
             if before.count(" ") >= least and text.casefold() == f"{before}{name}{behind}".casefold() and self._is_name(name):
                 return self._targets[label.casefold()].replace(NAME, name)

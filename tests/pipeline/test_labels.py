@@ -141,7 +141,8 @@ GIVEN = ["Anna", "Tom", "Priya", "Jean-Luc", "Zoë", "J. R. R.", "Mary Ann"]
 FAMILY = ["Smith", "Müller", "O'Neill", "van der Berg", "Šimek", "Lee", "Fischer-Braun"]
 TITLES = {
     "en-de": "Dear Mr.=Sehr geehrter Herr/Dear Mrs=Sehr geehrte Frau/Dear Ms.=Sehr geehrte Frau/Dear Dr.=Guten Tag Dr.",
-    "de-en": "Sehr geehrter Herr=Dear Mr./Sehr geehrte Frau=Dear Ms./Hallo Frau=Hello Ms./Liebe Frau Dr.=Dear Dr.",
+    "de-en": "Sehr geehrter Herr=Dear Mr./Sehr geehrte Frau=Dear Ms./Hallo Frau=Hello Ms./Liebe Frau Dr.=Dear Dr."
+    "/Sehr geehrter Herr & Frau=Dear Mr. and Mrs.",
 }
 
 
@@ -231,6 +232,8 @@ def test_drawn_fields_of_a_form_have_the_label_of_the_list(translator: LineTrans
         ("Dear Ms van der Berg,", "Sehr geehrte Frau van der Berg,"),
         ("Dear Mr J. O'Neill-Smith:", "Sehr geehrter Herr J. O'Neill-Smith:"),
         ("Dear Mr. and Mrs. Şahin,", "Sehr geehrte Frau Şahin, sehr geehrter Herr Şahin,"),
+        ("Dear Mr. & Mrs. van Dyke!", "Sehr geehrte Frau van Dyke, sehr geehrter Herr van Dyke!"),
+        ("Hello Mr & Mrs Hill,", "Hallo Herr und Frau Hill,"),
         ("Hi Anna!", "Hallo Anna!"),
         ("Dear customers,", "Liebe Kundinnen und Kunden,"),
         ("Kind regards, Tom Baker", "Mit freundlichen Grüßen, Tom Baker"),
