@@ -54,6 +54,8 @@ _HALF_AFTER = re.compile(rf"\s?{half_of_day()}\b(?:\.(?!\s*$))?|\s?Uhr\b|\s?o['\
 HalfForm = tuple[str, str, bool]
 """How a.m. and p.m. are written: the space before them, the full stop after the first letter, and whether they are capitals."""
 _USUAL_FORM: HalfForm = (" ", "", True)
+_MINUTES_OF_HOUR = re.compile(rf"(?<=\d):00(?=\s?{half_of_day()}(?!\w))", re.IGNORECASE)
+_BARE_HOUR = re.compile(rf"(?<![\w.:,])\d{{1,2}}\s?{half_of_day()}(?!\w)", re.IGNORECASE)
 _STOP_IN_SENTENCE = re.compile(r"\.\s+[A-Z]")
 _BREAK = re.compile(r"[.!?\u2026]\W*\s\W*\w")
 _MARK_OF_TIME = re.compile(r" Uhr\b")
@@ -98,7 +100,12 @@ def realise(source: str, output: str, languages: Languages) -> str:
     if not is_later:
         matching.take_hours(source)
     matching.take_words(_word_values(output))
-    return with_scales(source, matching.text(wanted, source), languages)
+    return with_scales(source, _with_even_hours(matching.text(wanted, source)), languages)
+
+
+def _with_even_hours(output: str) -> str:
+    """Return `output` without the minutes of full hours with a.m. or p.m., if it has one without minutes, as in "9 AM to 6:00 PM"."""
+    return _MINUTES_OF_HOUR.sub("", output) if _MINUTES_OF_HOUR.search(output) and _BARE_HOUR.search(output) else output
 
 
 def repaired(source: str, target: str, languages: Languages) -> str:

@@ -138,6 +138,8 @@ def test_an_output_gets_the_values_of_its_source(source: str, output: str, expec
         ("Er kam um 9 Uhr. Er ging.", "He came at 9 A.M. He left.", "He came at 9 AM. He left."),
         ("um 14 Uhr, 15 Uhr und 16 Uhr.", "at 2 PM, 3pm and 4pm.", "at 2pm, 3pm and 4pm."),
         ("um 14 Uhr und 15 Uhr.", "at 2 PM and 3 p.m.", "at 2 p.m. and 3 p.m."),
+        ("von 9 bis 18 Uhr.", "from 9 AM to 18.", "from 9 AM to 6 PM."),
+        ("um 9 Uhr und um 18.30 Uhr.", "at 9:00 AM and 6:30 PM.", "at 9:00 AM and 6:30 PM."),
         ("Er kam um 14 Uhr und um 15.30 Uhr.", "He came at 2 p.m. and at 3:30.", "He came at 2 p.m. and at 3:30 p.m."),
         ("Es zeigt um 12:25 Uhr. Das ist es.", "It shows at 12:25pm. that is it.", "It shows at 12:25pm. that is it."),
         ("von 17 bis 18 Uhr", "from 5 to 6 p.m.", "from 5 to 6 p.m."),
