@@ -404,7 +404,9 @@ def _several(name: str, words: Sequence[str]) -> Sequence[str]:
 
 
 def _terms(glossary: Mapping[str, str] | str | Path | Sequence[str | Path]) -> list[Term]:
-    """The terms of a glossary. Raises InputError for a file that cannot be read, and for a term or translation without a word."""
+    """The terms of a glossary, given as a dictionary or as files. Raises InputError for a file that cannot be read, and for a term or a
+    translation that contains no word.
+    """
     if isinstance(glossary, Mapping):
         return given_terms(glossary)
     return read_glossaries(map(Path, [glossary] if isinstance(glossary, str | Path) else glossary))

@@ -33,13 +33,13 @@ class UsageError(SpecdecError):
 
 
 _LIGHT = ("documents", "server")
-"""The extras that need nothing else which a light install lacks."""
+"""The extras whose libraries can be added to a light install without installing PyTorch."""
 
 
 class MissingLibraryError(UsageError):
     """An error: a library is not installed; the message ends with the command that adds those of `extra` beside this program.
 
-    For a light install, that is not the extra itself, with which pip would add PyTorch too.
+    In a light install, this command names the libraries one by one: pip would install PyTorch together with an extra.
     """
 
     def __init__(self, problem: str, extra: str) -> None:

@@ -219,7 +219,9 @@ def row_name(row: _Row) -> str:
 
 
 def _cells(stored: Sequence[Stored]) -> dict[str, _Cell]:
-    """The columns of a table by header: the beam size if it was swept, metrics, and the columns of bench."""
+    """Return, by header, the function that formats a cell for each column: the beam size if the rows have several, the metrics, and the
+    columns of the table that bench prints.
+    """
     searched = any(len({row["settings"].get("beam_size") for row in one.rows} - {None}) > 1 for one in stored)
     return {
         **({"beam size": lambda row: str(row["settings"].get("beam_size", "")) or None} if searched else {}),

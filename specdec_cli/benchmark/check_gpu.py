@@ -434,7 +434,7 @@ def speed(outputs: Sequence[Hypothesis], seconds: float) -> dict[str, Any]:
 
 
 def named(sentences: Sequence[Sentence] | Sequence[Hypothesis]) -> str:
-    """Name the lines of `sentences`, which are in order, for the report: "2 of lines 0 to 9"."""
+    """Return which lines were decoded, for the report, as "2 of lines 0 to 9": how many, and the first and last number of a line."""
     return f"{len(sentences)} of lines {sentences[0].number} to {sentences[-1].number}"
 
 

@@ -238,7 +238,7 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
 
 
 def check_settings(given: Iterable[str], rows: Sequence[Row]) -> None:
-    """Raise UsageError if one of the settings `given` (names of fields, such as "beam_size") has no effect on any of `rows`."""
+    """Raise UsageError if an option that was given changes nothing in any of `rows`. `given` are names of fields, such as "beam_size"."""
     applies: dict[str, tuple[Callable[[Row], bool], str]] = {
         "block_size": (lambda row: row.has_block_size, "that draft"),
         "beam_size": (lambda row: row.searches, "of beam search"),

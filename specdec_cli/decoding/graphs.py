@@ -18,8 +18,10 @@ R = TypeVar("R")
 
 MOST_FORMS = 24
 """Largest number of Buffers that are kept while no decoding uses them."""
-MOST_BYTES, KEPT_SHARE = 4 << 30, 16
-"""Largest size in bytes of the Buffers that are kept while no decoding uses them, and of what part of the GPU's memory: a sixteenth."""
+MOST_BYTES = 4 << 30
+"""Largest size in bytes of the Buffers that are kept while no decoding uses them."""
+KEPT_SHARE = 16
+"""These Buffers may also take at most the GPU's memory divided by this number."""
 
 
 def can_branch(device: torch.device) -> bool:
@@ -214,7 +216,7 @@ class Graphs:
 
     def give_back(self, form: Hashable, buffers: Buffers[Any]) -> None:
         """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or if they are larger
-        than MOST_BYTES or their share of the device's memory.
+        than MOST_BYTES or than the device's memory divided by KEPT_SHARE.
 
         Nothing is freed before the device has done its work: the last burst of a player may still write to its boards.
         """

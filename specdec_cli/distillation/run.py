@@ -145,12 +145,12 @@ class Shards:
         self.path(index).with_suffix(".begun").unlink(missing_ok=True)
 
     def keep(self, index: int, hypotheses: Hypotheses) -> None:
-        """Write the hypotheses that there are for lines of shard `index`, whose other lines are not translated yet."""
+        """Write the hypotheses of those lines of shard `index` that are translated already, by the number of the line in the shard."""
         found = {line: list(map(astuple, translations)) for line, translations in hypotheses.items()}
         write_text(self.path(index).with_suffix(".begun"), json_text(found) + "\n")
 
     def kept(self, index: int) -> Hypotheses:
-        """The hypotheses that an earlier run has kept for lines of shard `index`. Raises InputError for a malformed file."""
+        """Read the hypotheses that `keep` wrote in an earlier run; none without its file. Raises InputError for a malformed file."""
         path = self.path(index).with_suffix(".begun")
         if not path.exists():
             return {}

@@ -73,7 +73,7 @@ def decode(data: bytes, name: str, encoding: str = "utf-8") -> str:
 
 
 def line_at(name: str, text: str, offset: int) -> str:
-    """The place of an `offset` into the text of the file `name` for a message: "NAME, line N"."""
+    """Return "NAME, line N" for error messages, where N is the line of the character at `offset` in `text`, the text of the file `name`."""
     return f"{name}, line {text.count(chr(10), 0, offset) + 1}"
 
 

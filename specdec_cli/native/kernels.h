@@ -34,10 +34,12 @@ struct product {
     float *to, *tops;
 };
 
-// Queries of one head. `keys` and `values` (end, width); query i sees those before ends[i], or before `end` if `ends` is NULL. `scores` has
-// room for MOST_QUERIES times `room` numbers, of which `room` is the largest end, rounded up to LANES. `width` is a multiple of LANES, of
-// which the first `used` count. Key i and its value stand at place order[i], or at place i if `order` is NULL. The queries, and what they
-// attend to, stand `stride` and `to_stride` floats apart.
+// Attention of `count` queries of one head.
+// - `keys`, `values` (end, width): query i attends to the keys before ends[i], or before `end` if `ends` is NULL. Key i and its value are in
+//   row order[i], or in row i if `order` is NULL.
+// - `width`: a multiple of LANES; of each row, the first `used` numbers are data, and the others are 0.
+// - `queries`, `to`: query i begins at queries + i * stride, and its output at to + i * to_stride.
+// - `scores`: memory for MOST_QUERIES * room floats; `room` is the largest end, rounded up to a multiple of LANES.
 struct attention {
     const float *queries, *keys, *values;
     const int32_t *order;

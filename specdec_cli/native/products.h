@@ -105,7 +105,7 @@ INLINE __m512i load_weights(const int8_t *weights) {
     return loaded;
 }
 
-// Adds the products of four inputs of each row.
+// For each row: adds to its sums (64 outputs) the products of four inputs with their weights.
 INLINE void multiply_four(const int rows, const uint8_t *x, int64_t inputs, const int8_t *weights, __m512i (*sums)[4]) {
     const __m512i first = load_weights(weights), second = load_weights(weights + 64);
     const __m512i third = load_weights(weights + 128), fourth = load_weights(weights + 192);

@@ -218,8 +218,9 @@ def _judged_otherwise(kernels: "Network", entries: Tensor) -> Rule | None:
 
 
 def _same_bits(network: "Network", source: Tensor, target: Tensor) -> bool:
-    """Whether the states and logits of each row of `target` ids (B, T) are the same alone, step by step and without padding of its `source`
-    ids (B, S), and in one pass over so many rows that products have their larger tiles.
+    """Whether each row of `target` ids (B, T) with its `source` ids (B, S) has bit for bit the same states and logits in two computations:
+    alone, one position after the other and without padding of the source; and in one pass over a batch that is large enough for the
+    kernels to use their larger tiles.
     """
     config, length = network.config, target.shape[1]
     copies = MANY // target.numel() + 1

@@ -220,10 +220,9 @@ def with_known_menus(output: str, source: str, known: Callable[[str], str | None
     if len(names) != len(shown):
         return output
     for place, (name, other) in enumerate(zip(names, shown, strict=True)):
-        is_first, is_last = place == 0, place == len(names) - 1
-        name, (before, space, last) = name.rpartition(" ")[2] if is_first else name, other.rpartition(" ") if is_first else ("", "", other)
-        translation = known(name)
-        if translation is not None and " " not in translation and not (is_last and " " in last):
+        before, space, last = other.rpartition(" ") if place == 0 else ("", "", other)
+        translation = known(name.rpartition(" ")[2] if place == 0 else name)
+        if translation is not None and " " not in translation and not (place == len(names) - 1 and " " in last):
             shown[place] = f"{before}{space}{translation}"
     return f"{output[: there.start()]}{' > '.join(shown)}{output[there.end() :]}"
 

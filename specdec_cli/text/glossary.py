@@ -144,7 +144,10 @@ def given_terms(glossary: Mapping[str, str]) -> list[Term]:
 
 
 def _term(sides: Iterable[str], place: str) -> Term:
-    """The term with these sides, whose white space is single spaces; `place` begins the messages."""
+    """Return a term with the source and target in `sides`, in which each run of white space becomes one space.
+
+    Raises InputError, whose message begins with `place`, for an empty side and for one that is too long.
+    """
     source, target = (" ".join(side.split()) for side in sides)
     if not (_TOKEN.search(source) and _TOKEN.search(target)):
         raise InputError(f"{place}: the {'target' if source else 'source'} is empty")

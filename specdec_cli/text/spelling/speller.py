@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
-from specdec_cli.english.formed import is_formed
+from specdec_cli.english.words import is_formed
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_text
 from specdec_cli.text.edits import Edit, apply_edits

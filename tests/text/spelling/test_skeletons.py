@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.english.formed import is_formed
+from specdec_cli.english.words import is_formed
 from specdec_cli.text.spelling.skeletons import Skeletons, distance, skeleton
 
 LEXICON = [
