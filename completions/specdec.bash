@@ -158,6 +158,7 @@ _specdec() {
                 --plot) compopt -o default; return ;;
                 --analysis) return ;;
                 --baseline) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam transformers-greedy transformers-beam transformers-lookup" ;;
+                --geometry) return ;;
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
@@ -175,7 +176,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --check-device -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)

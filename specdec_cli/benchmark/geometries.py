@@ -1,8 +1,9 @@
 """The model shapes of the synthetic benchmark, and what is decoded with them: random text, and rounds that accept what is recorded."""
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from specdec_cli.benchmark.rows import CTRANSLATE2
 from specdec_cli.errors import UsageError
@@ -14,11 +15,14 @@ MARIAN_VOCABULARY = 58_000
 SHORTEST, LONGEST = 24, 40
 """The smallest and the largest number of tokens in a source of the synthetic benchmark."""
 _SOURCES = 8
+_BATCHES = (1, 32)
 
 
 @dataclass(frozen=True)
 class Geometry:
     """A model shape of the synthetic benchmark, its decoding with drafts, and the CTranslate2 decodings it is compared with.
+
+    With `batches`, greedy decoding in batches of these sizes is measured in place of drafts, with memory and start.
 
     Every output has `length` tokens and takes `rounds` rounds. The drafter has `drafter_layers` layers, which attend to
     the verifier's states or to their own states of the prefix (`drafter_prefix`). It drafts `block_size` tokens, which
@@ -36,6 +40,7 @@ class Geometry:
     drafter_layers: int = 0
     shortlist: int = 0
     drafter_prefix: Literal["states", "own"] = "states"
+    batches: tuple[int, ...] = ()
 
     @property
     def tokens_per_round(self) -> float:
@@ -67,6 +72,34 @@ GEOMETRIES = (
     # With a drafter of the recipe quick-drafter, and as many rounds as such a drafter needed for service dialogue.
     replace(_MARIAN, name="marian-quick", rounds=11, drafter_layers=2, drafter_prefix="own"),
 )
+"""What is measured if no geometry is chosen."""
+
+
+def _of_size(name: str, like: TransformerConfig, vocabulary_size: int, **shape: Any) -> Geometry:
+    """The geometry of a model that people use: greedy decoding alone, against CTranslate2 in int8."""
+    shape |= {"vocabulary_size": vocabulary_size, "tied_output": True, "positions": "learned"}
+    return Geometry(name, replace(like, **shape), "greedy", 24, 24, ("ctranslate2-greedy:int8",), batches=_BATCHES)
+
+
+_LARGE: dict[str, Any] = {"encoder_layers": 12, "decoder_layers": 12, "max_positions": 1024, "position_offset": 2}
+REAL_SIZES = (
+    _of_size("opus-mt", _BASE, 58_101, norm="post", activation="silu", max_positions=512, output_bias=True),
+    _of_size("opus-mt-tc-big", _BIG, 57_835, norm="post", max_positions=1024, output_bias=True),
+    _of_size("nllb-600m", _BIG, 256_206, **_LARGE),
+    _of_size("bart-large", _BIG, 50_265, norm="post", activation="gelu", embedding_norm=True, embedding_scale=False, **_LARGE),
+    _of_size("m2m-418m", _BIG, 128_112, **_LARGE),
+    _of_size("mbart-50", _BIG, 250_054, embedding_norm=True, **_LARGE),
+)
+"""The sizes of models that people use, with their vocabularies: of OPUS-MT, NLLB-200-distilled-600M, BART, M2M-100 and mBART-50."""
+
+
+def choose_geometries(names: Sequence[str]) -> tuple[Geometry, ...]:
+    """The geometries with these names, or GEOMETRIES if there are none. Raises UsageError for an unknown name."""
+    known = {each.name: each for each in (*GEOMETRIES, *REAL_SIZES)}
+    for name in names:
+        if name not in known:
+            raise UsageError(f"geometry {name}: not known; known are {', '.join(known)}")
+    return tuple(known[name] for name in dict.fromkeys(names)) or GEOMETRIES
 
 
 def piece(token: int) -> str:
@@ -75,10 +108,16 @@ def piece(token: int) -> str:
 
 
 def make_sources(geometry: Geometry) -> list[str]:
-    """Eight source lines for a model of this geometry: each has SHORTEST to LONGEST words, drawn from its vocabulary with a fixed seed."""
+    """Source lines for a model of this geometry: eight, or those of the largest batch.
+
+    Each has SHORTEST to LONGEST words, drawn from its vocabulary with a fixed seed.
+    """
     generator = random.Random(0)
     tokens = range(MASK + 1, geometry.shape.vocabulary_size)
-    return [" ".join(piece(generator.choice(tokens)) for _ in range(generator.randint(SHORTEST, LONGEST))) for _ in range(_SOURCES)]
+    return [
+        " ".join(piece(generator.choice(tokens)) for _ in range(generator.randint(SHORTEST, LONGEST)))
+        for _ in range(max(_SOURCES, *geometry.batches, 0))
+    ]
 
 
 def accepted_tokens(geometry: Geometry, count: int) -> list[list[int]]:

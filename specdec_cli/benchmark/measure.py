@@ -64,6 +64,11 @@ class Plan:
         return not self.options.no_split and self.task != "summarise" and self.geometry is None
 
     @property
+    def shared(self) -> bool:
+        """Whether the rows of a bundle share a process: those of a sweep, and those of a synthetic bundle whose memory is not measured."""
+        return bool(self.sweep) if self.geometry is None else not self.geometry.batches
+
+    @property
     def plot(self) -> Literal["edits", "quality"] | None:
         """What is plotted against the speedup: the edit ratio of each line, or the quality of each row."""
         return None if self.options.plot is None else "edits" if self.task in REWRITING else "quality"
@@ -91,11 +96,9 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         tried = lines if plan.geometry is None else lines[:2]
         rows = [_fastest(row, conditions[row.model], tried) if row.variant == BEST else row for row in sweep_rows(possible, plan.sweep)]
         check_baseline(plan.options.baseline, rows)
-        # The rows of a sweep share processes; so do those of a synthetic bundle, to save memory.
-        shared = bool(plan.sweep) or plan.geometry is not None
-        with open_processes(rows, conditions, shared) as call, progress(len(rows) * plan.options.runs) as report:
+        with open_processes(rows, conditions, plan.shared) as call, progress(len(rows) * plan.options.runs) as report:
             before = cpu_share_of_others()
-            measured = measure(call, rows, lines, plan.options.runs, report, with_memory=not shared)
+            measured = measure(call, rows, lines, plan.options.runs, report, with_memory=not plan.shared)
             busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
             for place, one in enumerate(measured):
                 if plan.options.profile and one.row.profiled:

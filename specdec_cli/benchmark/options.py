@@ -33,6 +33,7 @@ class BenchOptions:
     baseline: str | None = None
     tune: bool = False
     synthetic: bool = False
+    geometries: list[str] | None = None
     check_device: bool = False
     models: list[str] | None = None
     source_language: str = ""

@@ -11,14 +11,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry, accepted_tokens, make_sources, piece
+from specdec_cli.benchmark.geometries import Geometry, accepted_tokens, choose_geometries, make_sources, piece
 from specdec_cli.benchmark.inputs import Examples
 from specdec_cli.benchmark.measure import WORKER, Plan, Progress, run
 from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.results import Outcome
-from specdec_cli.benchmark.rows import BEST, Row
+from specdec_cli.benchmark.rows import BEST, Row, parse_row
 from specdec_cli.benchmark.runs import BundleRunner
-from specdec_cli.benchmark.tables import View, environment_lines, profile_table, synthetic_table
+from specdec_cli.benchmark.tables import View, batches_table, beside, environment_lines, profile_table, synthetic_table
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
@@ -196,26 +196,31 @@ Outcomes = Mapping[Geometry, Outcome]
 
 
 def measure_geometries(options: BenchOptions, progress: Progress) -> Outcomes:
-    """Measure one of GEOMETRIES after the other, with the block size of `options` if that is a number.
+    """Measure one chosen geometry after the other (see `choose_geometries`), with the block size of `options` if that is a number.
 
     The rows of a geometry take turns; CTranslate2 has a beam of `beam_size` hypotheses. With `profile`, the time of the modules is measured
     too. Raises UsageError for a block size that is too small for the rounds of a geometry, and SpecdecError if a process fails.
     """
     size = options.block_size
-    geometries = [each.with_block_size(size) if isinstance(size, int) else each for each in GEOMETRIES]
+    chosen = choose_geometries(options.geometries or ())
+    geometries = [each.with_block_size(size) if isinstance(size, int) else each for each in chosen]
     return {each: _measure(each, options, progress) for each in geometries}
 
 
 def _measure(geometry: Geometry, options: BenchOptions, progress: Progress) -> Outcome:
     greedy = Row("greedy").changed(beam_size=options.beam_size or BEAM_SIZE, max_length=geometry.length)
     drafting = greedy.changed(decoding=geometry.decoding, block_size=geometry.block_size or None)
-    rows = (greedy, drafting, *(replace(greedy, decoding=name, variant=BEST) for name in geometry.opponents))
+    if geometry.batches:
+        rows: tuple[Row, ...] = (greedy, *(parse_row(name, greedy) for name in geometry.opponents))
+    else:
+        rows = (greedy, drafting, *(replace(greedy, decoding=name, variant=BEST) for name in geometry.opponents))
+    sweep = {"batch-size": geometry.batches} if geometry.batches else {}
     examples = Examples("random tokens", tuple(make_sources(geometry)), None)
     with TemporaryDirectory(prefix="specdec-bench-") as temporary:
         with Process(WORKER, f"--synthetic, {geometry.name}") as process:
             process.call("make_synthetic", geometry, Path(temporary))
         models = {"": ModelChoice(temporary)}
-        outcome = run(Plan(options, models, rows, "translate", examples, geometry=geometry), progress)
+        outcome = run(Plan(options, models, rows, "translate", examples, sweep, geometry), progress)
     own, precision = {"geometry": geometry.name}, outcome.environment["precision"]
     results = [
         replace(one, settings=own | {"precision": one.settings.get("compute_type", precision), "recorded": one.row.drafts} | one.settings)
@@ -241,7 +246,14 @@ def to_record(outcomes: Outcomes) -> dict[str, Any]:
 
 
 def _speedups(outcome: Outcome) -> dict[str, float]:
-    """The speedup of the row with drafts, the second one, over each of the other rows, by the name of the other's decoding."""
+    """The speedup of the row with drafts, the second one, over each of the other rows, by the name of the other's decoding; or that of
+    greedy decoding over CTranslate2, by the size of batches.
+    """
+    if not any(result.row.drafts for result in outcome.results):
+        return {
+            str(one.row.options.batch_size): round(one.number("tokens_per_second") / other.number("tokens_per_second"), 3)
+            for one, other in beside(outcome.results)
+        }
     greedy, drafting, *others = ((result.row.decoding, result.number("tokens_per_second")) for result in outcome.results)
     return {name: round(drafting[1] / speed, 3) for name, speed in (greedy, *others)}
 
@@ -253,7 +265,7 @@ def print_synthetic(outcomes: Outcomes, markdown: bool) -> None:
     view.paragraph(_EXPLANATION, *environment_lines(last.environment, last.examples))
     for geometry, outcome in outcomes.items():
         view.paragraph(description(geometry))
-        view.table(synthetic_table(outcome.results))
+        view.table((batches_table if geometry.batches else synthetic_table)(outcome.results))
         if outcome.profiles:
             view.table(profile_table(outcome.profiles, last.examples["sentences"], outcome.iterations))
 
@@ -264,8 +276,11 @@ def description(geometry: Geometry) -> str:
     reads = {"states": "the verifier's states", "own": "the prefix"}[geometry.drafter_prefix]
     layers = f"{geometry.drafter_layers} layer{'' if geometry.drafter_layers == 1 else 's'} over {reads}"
     drafter = f"a drafter of {layers}, blocks of {geometry.block_size}" if geometry.block_size else "no drafter"
-    return (
+    sizes = (
         f"{geometry.name}: {shape.encoder_layers}+{shape.decoder_layers} layers, width {shape.width:,}, {shape.heads} heads, feed-forward "
-        f"{shape.feed_forward:,}, vocabulary {shape.vocabulary_size:,}; {drafter}; {geometry.tokens_per_round:g} tokens a round accepted "
-        f"as recorded; outputs of {geometry.length} tokens, one at a time"
+        f"{shape.feed_forward:,}, vocabulary {shape.vocabulary_size:,}"
     )
+    if geometry.batches:
+        return f"{sizes}; outputs of {geometry.length} tokens; start: processor time until the model is loaded"
+    accepted = f"{geometry.tokens_per_round:g} tokens a round accepted as recorded"
+    return f"{sizes}; {drafter}; {accepted}; outputs of {geometry.length} tokens, one at a time"

@@ -78,6 +78,23 @@ def synthetic_table(results: Sequence[Measured]) -> Table:
     return _table("synthetic", results, names, _settings("precision", "threads"), others)
 
 
+def beside(results: Sequence[Measured]) -> list[tuple[Measured, Measured]]:
+    """Each result of specdec with the one of CTranslate2 in batches of the same size."""
+    theirs = {result.row.options.batch_size: result for result in results if result.row.decoding in CTRANSLATE2}
+    return [(one, theirs[size]) for one in results if one.row.toolkit == "specdec" and (size := one.row.options.batch_size) in theirs]
+
+
+def batches_table(results: Sequence[Measured]) -> Table:
+    """The table of a geometry that is decoded greedily in batches: a line for each result, with speed, memory and start."""
+    over = {one.row: _speedup(other) for one, other in beside(results)}
+    last: Cells = {
+        "speedup vs ctranslate2-greedy": lambda one: over[one.row](one) if one.row in over else NOTHING,
+        "peak memory, MB": lambda one: show(one.numbers["peak_memory_mb"], ",.0f"),
+        "start, s": lambda one: show(one.settings["start_seconds"], ",.2f"),
+    }
+    return _table("synthetic", results, _names(results), _settings("precision", "threads", "batch-size"), last=last)
+
+
 def tolerance_table(results: Sequence[Measured], sweep: Sweep) -> Table:
     """Tokens per round and BLEU by tolerance (rows) and top-beta (columns), as in Table 7 of Ge et al. 2022."""
     tokens = next(column for column in COLUMNS if column.key == "tokens_per_round")

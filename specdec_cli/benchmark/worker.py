@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from time import process_time
 from typing import TYPE_CHECKING, Any
 
 from specdec_cli.benchmark.rows import Row
@@ -32,6 +33,13 @@ class Worker:
         """Load what decodes `row` under `conditions`, which are those of all rows of this process."""
         self._conditions = conditions
         self._runner(row)
+        self._start = process_time()
+
+    def prepare(self, row: Row) -> dict[str, Any]:
+        """The settings of `row`, and the processor seconds after which this process had loaded its model, if memory is measured too."""
+        geometry = self._conditions.geometry
+        start = {"start_seconds": self._start} if geometry is not None and geometry.batches else {}
+        return self._runner(row).prepare() | start
 
     def _opened(self, row: Row) -> Runner:
         if row.toolkit != "specdec":
@@ -50,8 +58,8 @@ class Worker:
         def asked(name: str) -> Callable[..., Any]:
             return lambda row, *arguments: getattr(self._runner(row), name)(*arguments)
 
-        own = {handler.__name__: handler for handler in (self.open, inspect, make_synthetic)}
-        return own | {name: asked(name) for name in ("prepare", "run", "profile", "count")}
+        own = {handler.__name__: handler for handler in (self.open, self.prepare, inspect, make_synthetic)}
+        return own | {name: asked(name) for name in ("run", "profile", "count")}
 
 
 def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Path]) -> Conditions:
@@ -94,11 +102,11 @@ def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Pat
 
 
 def make_synthetic(geometry: "Geometry", folder: Path) -> None:
-    """Write a bundle of a geometry with random weights to `folder`."""
+    """Write a bundle of a geometry with random weights to `folder`; in int8, as it is decoded, if it has the size of a large model."""
     from specdec_cli.benchmark.synthetic import random_bundle
     from specdec_cli.model.bundle import save_bundle
 
-    save_bundle(random_bundle(geometry), folder)
+    save_bundle(random_bundle(geometry), folder, "int8" if geometry.batches else "float32")
 
 
 def _limits(bundle: "Bundle", max_length: int | None) -> dict[int, int]:

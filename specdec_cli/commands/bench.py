@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from specdec_cli.benchmark.geometries import GEOMETRIES, REAL_SIZES
 from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.rows import SWEEP_KEYS, Row, Sweep, check_settings, choose_rows, parse_sweeps
 from specdec_cli.commands.options import (
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from specdec_cli.benchmark.tables import Table
 
 _SYNTHETIC = (
-    *("synthetic", "repetitions", "profile", "block_size", "beam_size"),
+    *("synthetic", "geometries", "repetitions", "profile", "block_size", "beam_size"),
     *("device", "precision", "threads", "json_file", "markdown", "quiet"),
 )
 """The names of the parameters of `bench` that may be given with --synthetic."""
@@ -128,6 +129,13 @@ _FLAGS: dict[str, Any] = {
         help="Measure this machine without a model: rounds of common shapes with random weights and recorded acceptance, "
         "compared with CTranslate2 at its fastest settings.",
     ),
+    "geometries": _compared_option(
+        "--geometry",
+        metavar="NAME",
+        help=f"With --synthetic: this shape: {', '.join(each.name for each in GEOMETRIES)}; or the size of a model in wide use, decoded "
+        f"greedily beside CTranslate2 in int8, with memory and start: {', '.join(each.name for each in REAL_SIZES)}. Repeatable.",
+        show_default=", ".join(each.name for each in GEOMETRIES),
+    ),
     "check_device": _compared_option(
         "--check-device",
         help="Check the GPU: greedy decoding's tokens by every decoding, block size and batch size, and the speeds. It takes at most 6 "
@@ -168,6 +176,8 @@ def bench(context: typer.Context, file: FileArgument = None, *, asked: BenchFlag
     Each row runs in a process of its own; repetitions are interleaved. The exit code is 1 if the output of an exact decoding
     differs from greedy decoding.
     """
+    if asked.geometries and not asked.synthetic:
+        raise UsageError("--geometry is for --synthetic")
     if asked.check_device:
         _check_device(context, file or asked.source, asked)
     elif asked.synthetic:

@@ -8,8 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
-from specdec_cli.benchmark import synthetic
-from specdec_cli.benchmark.geometries import GEOMETRIES, Geometry
+from specdec_cli.benchmark import geometries
+from specdec_cli.benchmark.geometries import GEOMETRIES, REAL_SIZES, Geometry
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.config import TransformerConfig
@@ -19,13 +19,15 @@ app.command()(bench)
 
 SHAPE = TransformerConfig(64, width=64, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
 BASE = Geometry("base", SHAPE, "specdec", 11, 2, ("ctranslate2-greedy",), block_size=8, drafter_layers=1)
+SMALL = Geometry("small", replace(SHAPE, tied_output=True), "greedy", 6, 6, ("ctranslate2-greedy:int8",), batches=(1, 12))
 BIG = Geometry("big", SHAPE, "input-guided", 12, 1, ("ctranslate2-greedy", "ctranslate2-beam"))
 
 
 @pytest.fixture(autouse=True)
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replaces the measured geometries by tiny ones."""
-    monkeypatch.setattr(synthetic, "GEOMETRIES", (BASE, BIG))
+    monkeypatch.setattr(geometries, "GEOMETRIES", (BASE, BIG))
+    monkeypatch.setattr(geometries, "REAL_SIZES", (SMALL,))
 
 
 def run(*arguments: object) -> Result:
@@ -57,6 +59,21 @@ def test_two_geometries_are_reported_as_tables_and_json(precision: str, tmp_path
     assert record["synthetic"]["big"]["tokens_per_round"] == 12.0
 
 
+def test_the_size_of_a_model_is_decoded_greedily_in_batches_with_memory_and_start(tmp_path: Path) -> None:
+    result = run("--markdown", "--geometry", "small", "--json", tmp_path / "s.json")
+    assert result.exit_code == 0, result.output
+    header = next(line for line in result.stdout.splitlines() if line.startswith("| decoding"))
+    for name in ("batch size", "tokens/s", "speedup vs ctranslate2-greedy", "peak memory, MB", "start, s"):
+        assert f"| {name} |" in header
+    record = json.loads((tmp_path / "s.json").read_text())
+    assert record["input"]["lines"] == 12
+    found = [(row["decoding"], row["settings"]["batch_size"]) for row in record["rows"]]
+    assert found == [(name, size) for name in ("greedy", "ctranslate2-greedy") for size in (1, 12)]
+    assert all(row["peak_memory_mb"] > 10 and row["settings"]["start_seconds"] > 0 for row in record["rows"])
+    assert record["synthetic"]["small"]["speedup_vs"].keys() == {"1", "12"}
+    assert (record["synthetic"]["small"]["length"], record["rows"][1]["identical"]) == (6, [12, 12])
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -64,6 +81,7 @@ def test_two_geometries_are_reported_as_tables_and_json(precision: str, tmp_path
         (["--row", "greedy", "-m", "en-de"], "--row, --model cannot be given with it"),
         (["--max-length", 9], "--max-length cannot be given with it"),
         (["--block-size", 4], "block size 4: 5.5 tokens a round need larger blocks"),
+        (["--geometry", "huge"], "geometry huge: not known; known are base, big, small"),
         (["--json", "no/a"], "no/a: its folder does not exist"),
     ],
 )
@@ -76,7 +94,7 @@ def test_options_that_synthetic_benchmarks_do_not_have_are_refused(arguments: li
 def test_synthetic_output_that_differs_from_greedys_fails_after_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     differing = property(lambda one: [2] if one.row.drafts else [])
     monkeypatch.setattr("specdec_cli.benchmark.results.Measured.differing_lines", differing)
-    monkeypatch.setattr(synthetic, "GEOMETRIES", (replace(BIG, opponents=()),))
+    monkeypatch.setattr(geometries, "GEOMETRIES", (replace(BIG, opponents=()),))
     result = run("--precision", "float32")
     assert isinstance(result.exception, SpecdecError) and "row input-guided: 7 of 8 lines equal those of greedy" in str(result.exception)
     assert "7 of 8" in result.stdout
@@ -89,3 +107,17 @@ def test_the_measured_geometries_have_the_published_shapes() -> None:
         (512, 2048, 8, 58_000),
         (512, 2048, 8, 58_000),
     ]
+    # The published numbers of weights are 75, 237, 615, 406, 484 and 611 million: those of biases and norms are not counted here.
+    assert {g.name: (g.shape.width, g.shape.decoder_layers, g.shape.fewest_weights // 10**6) for g in REAL_SIZES} == {
+        "opus-mt": (512, 6, 73),
+        "opus-mt-tc-big": (1024, 6, 235),
+        "nllb-600m": (1024, 12, 614),
+        "bart-large": (1024, 12, 403),
+        "m2m-418m": (1024, 12, 483),
+        "mbart-50": (1024, 12, 608),
+    }
+
+
+def test_a_geometry_without_a_synthetic_benchmark_is_refused() -> None:
+    result = CliRunner().invoke(app, ["--geometry", "opus-mt"])
+    assert isinstance(result.exception, UsageError) and "--geometry is for --synthetic" in str(result.exception)
