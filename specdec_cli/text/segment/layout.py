@@ -21,8 +21,12 @@ _STAMP = (
 """The times of logs of libraries, of Apache, of glog, and of Linux."""
 _LEVEL = r"(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL|SEVERE)"
 _IN_BRACKETS = r"\[[^][]{1,60}\]:?"
-_LOGGER = r"[A-Za-z_$][\w$-]*(?:[./$][\w$-]+)*"
-"""The name of what has written a line of a log, such as app.server."""
+_LOGGER = r"[A-Za-z_$][\w$-]*+(?:[./][\w$-]++)*+"
+"""The name of what has written a line of a log, such as app.server. Parts and what is between them have no common character, so that a
+name can be read in one manner alone; so in `_DOTTED` and `_KEY`.
+"""
+_DOTTED = r"[a-z](?=[\w$]*[./$][\w$-])\w*+(?:\$[\w$-]*+)?+(?:[./][\w$-]++)*+"
+"""A name of two or more parts."""
 _LOG_FIELD = "|".join(
     (
         rf"{_IN_BRACKETS}\s+",
@@ -37,13 +41,13 @@ _LOG = "|".join(
     (
         rf"{_STAMP}\s+(?:{_LOG_FIELD})*+",
         rf"{_LEVEL}:{_LOGGER}:\s*",
-        rf"{_LEVEL}\s+(?:{_IN_BRACKETS}\s+(?:{_LOG_FIELD})*+|[a-z][\w$]*(?:[./$][\w$-]+)+\s+(?=[A-Z])|root\s+)",
+        rf"{_LEVEL}\s+(?:{_IN_BRACKETS}\s+(?:{_LOG_FIELD})*+|{_DOTTED}\s+(?=[A-Z])|root\s+)",
         rf"{_IN_BRACKETS}\s+{_LEVEL}:?\s+(?:{_LOG_FIELD})*+",
         rf"\[{_LEVEL}\]:?\s+(?:{_IN_BRACKETS}\s+)*",
     )
 )
 """The beginning of a line of a log: time, level, thread, and the name of what has written it, before the message."""
-_KEY = r"(?:[A-Za-z]\w*(?:[._]\w+)+|[a-z]+[A-Z]\w*)(?::\s+|\s*=\s*)(?=\S)"
+_KEY = r"(?:[A-Za-z](?=\w*(?:_\w|\.))\w*+(?:\.\w++)*+|[a-z]+[A-Z]\w*+)(?::\s+|\s*=\s*)(?=\S)"
 """A key that is no word, before its value."""
 _DATA = re.compile(
     r"\s*(?:\"[^\"]*\"\s*:\s*(?:-?\d[\d.]*|true|false|null|[\[{])|\[(?:[\w-]*[^\W_][._][\w.-]+|[a-z]+[A-Z]\w*)\]"

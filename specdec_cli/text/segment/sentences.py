@@ -18,8 +18,10 @@ _ITEM = re.compile(r"(?:^|\s+)(?:(?P<digits>\d{1,2})(?P<close>[.)])|(?P<letter>[
 _ITEM_TEXT = re.compile(r"(?!(?:and|or|und|oder|to|bis)\b)\b[^\W\d_]{2,}")
 """A word of an item, other than a conjunction: "1) and 2)" are references."""
 _CONJUNCTION = re.compile(r"\b(?:and|or|und|oder|to|bis)$")
-_PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)+|{EMOTICON}")
-"""Emoji, their short codes and emoticons, which are no part of the sentences beside them."""
+_PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)++|{EMOTICON}")
+"""Emoji, their short codes and emoticons, which are no part of the sentences beside them. The repetition is possessive, because that in
+EMOJI reads the same characters.
+"""
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(CLOSING)}]*")
 _POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*\s|[。！？]")
 # A byte order mark counts as white space before the text.
