@@ -113,7 +113,7 @@ class LimitReached(RequestError):
 class OpenDocument:
     """A document in a process. `split` divides a text of it into pieces. The methods are called once each, in this order.
 
-    They raise RequestError for a document that is malformed or too large, and LimitReached.
+    They raise RequestError for a document that is malformed or too large, and where the process is killed, and LimitReached.
     """
 
     def __init__(self, process: subprocess.Popen[bytes], reader: asyncio.StreamReader, writer: asyncio.StreamWriter, order: Order) -> None:
@@ -167,9 +167,13 @@ class OpenDocument:
         code, order = await _ended(self._process), self._order
         if code == OUT_OF_MEMORY:
             raise LimitReached("memory", f"{order.name} needs more than {order.memory // 2**20} MiB of memory; send a part of it")
-        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+        if code == -signal.SIGXCPU:
             raise LimitReached(
                 "processor", f"{order.name} needs more than {counted(order.seconds, 'second')} of processor time; send a part of it"
+            )
+        if code == -signal.SIGKILL:  # the kernel does this to a process where the machine has no more memory
+            raise RequestError(
+                503, f"the process that read {order.name} was killed, perhaps because this machine is out of memory", {"Retry-After": "1"}
             )
         raise RuntimeError(f"the process of a document ended with exit code {code}")
 

@@ -94,9 +94,9 @@ class _Batch(Generic[R]):
         self.parts: list[tuple[Job[R], range]] = []
 
     @property
-    def jobs(self) -> set[Job[R]]:
-        """The jobs whose lines are in the batch."""
-        return {job for job, _ in self.parts}
+    def jobs(self) -> list[Job[R]]:
+        """The jobs whose lines are in the batch, without repetitions."""
+        return list(dict.fromkeys(job for job, _ in self.parts))
 
     def take(self, job: Job[R], most: float) -> None:
         """Take lines of `job` until the work of the batch is `most` or more."""
@@ -185,8 +185,8 @@ class Pool:
 
     def check(self) -> None:
         """Raise Abandoned if the calling thread decodes a batch for which no request waits any more."""
-        batch: _Batch[Any] | None = getattr(self._running, "batch", None)
-        if batch is not None and all(job.is_cancelled for job, _ in batch.parts):
+        parts: Sequence[tuple[Job[Any], range]] = getattr(self._running, "parts", ())
+        if parts and all(job.is_cancelled for job, _ in parts):
             raise Abandoned
 
     def _has_room(self, job: Job[Any], waiting: float) -> bool:
@@ -272,26 +272,48 @@ class Pool:
         return batch
 
     def _run(self, batch: _Batch[Any]) -> float | None:
-        """Decode a batch and return the seconds that it took; None if it has not been decoded to its end."""
+        """Decode a batch and return the seconds that it took; None if it has not been decoded to its end.
+
+        After an exception each of its requests is decoded alone, so that the fault of a line fails the request of that line and no other.
+        """
         started = self._clock()
-        # The results come in order, so short lines first: their requests are answered while the others are decoded.
-        places = sorted(((job, index) for job, own in batch.parts for index in own), key=lambda place: len(place[0].lines[place[1]]))
-        self._running.batch = batch
         try:
-            for (job, index), result in zip(places, batch.decoder.run([job.lines[index] for job, index in places]), strict=True):
-                job.results[index] = result
-                if len(job.results) == len(job.lines):
-                    _settle(job, None)
+            self._decode(batch.decoder, batch.parts)
         except Abandoned:
             return None
         except Exception as error:
-            for job in batch.jobs:
-                self.remove(job)
-                _settle(job, error)
+            jobs = [job for job in batch.jobs if len(job.results) < len(job.lines)]
+            for job in jobs:
+                self._decode_alone(job, [part for part in batch.parts if part[0] is job], error if len(batch.jobs) == 1 else None)
             return None
-        finally:
-            self._running.batch = None
         return self._clock() - started
+
+    def _decode(self, decoder: "BatchDecoder[Any]", parts: Sequence[tuple[Job[Any], range]]) -> None:
+        """Decode those lines of `parts` that have no results, and settle each job as soon as it has all its results."""
+        # The results come in order, so short lines first: their requests are answered while the others are decoded.
+        waiting = [(job, index) for job, indices in parts for index in indices if index not in job.results]
+        waiting.sort(key=lambda line: len(line[0].lines[line[1]]))
+        self._running.parts = parts
+        try:
+            for (job, index), result in zip(waiting, decoder.run([job.lines[index] for job, index in waiting]), strict=True):
+                job.results[index] = result
+                if len(job.results) == len(job.lines):
+                    _settle(job, None)
+        finally:
+            self._running.parts = ()
+
+    def _decode_alone(self, job: Job[Any], parts: Sequence[tuple[Job[Any], range]], error: Exception | None) -> None:
+        """Decode the lines of one job, or, with an error, do not; if it has an error or decoding fails, settle the job with that."""
+        if error is None:
+            try:
+                self._decode(job.decoder, parts)
+            except Abandoned:
+                pass
+            except Exception as failure:
+                error = failure
+        if error is not None:
+            self.remove(job)
+            _settle(job, error)
 
 
 class BatchDecoder(Generic[R]):

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -166,7 +166,7 @@ def test_a_batch_that_no_request_waits_for_ends(texts: str, left: str, finished:
     assert "".join(decoded) == finished
 
 
-def test_an_error_goes_to_the_requests_of_its_batch_alone() -> None:
+def test_a_request_whose_decoding_fails_or_ends_early_gets_the_error() -> None:
     def decode(lines: Sequence[str]) -> list[str]:
         if "bad" in lines:
             raise ValueError("no")
@@ -184,6 +184,38 @@ def test_an_error_goes_to_the_requests_of_its_batch_alone() -> None:
 
     work_in(pool, run)
     assert pool.backlog.seconds == 0
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["no result before the error", "results before the error"])
+def test_the_fault_of_a_line_fails_the_request_of_that_line_alone(late: bool) -> None:
+    batches: list[list[str]] = []
+
+    def decode(lines: Sequence[str]) -> Iterator[str]:
+        batches.append(list(lines))
+        if "bad" in lines and not late:
+            raise ValueError("no")
+        for line in lines:
+            if line == "bad":
+                raise ValueError("no")
+            yield line.upper()
+
+    pool = Pool()
+    decoder = BatchDecoder(decode, pool)
+
+    async def run() -> None:
+        requests = ["good"], ["bad", "not this one"], ["x", "long enough to come later"], ["bad"], ["y"]
+        found = await asyncio.gather(*map(decoder.decode, requests), return_exceptions=True)
+        expected = [["GOOD"], "no", ["X", "LONG ENOUGH TO COME LATER"], "no", ["Y"]]
+        assert [each if isinstance(each, list) else str(each) for each in found] == expected
+
+    work_in(pool, run)
+    first, *others = batches
+    assert sorted(first) == sorted(["good", "bad", "not this one", "x", "long enough to come later", "bad", "y"])
+    if late:  # lines that have a result, "x" and "y", are not decoded again
+        assert others == [["good"], ["bad", "not this one"], ["long enough to come later"], ["bad"]]
+    else:
+        assert others == [["good"], ["bad", "not this one"], ["x", "long enough to come later"], ["bad"], ["y"]]
+    assert pool.backlog.requests == 0
 
 
 def waiting(decoder: BatchDecoder[str], *requests: Sequence[str]) -> list[asyncio.Future[list[str]]]:

@@ -232,7 +232,11 @@ def ignores(process: int, number: int) -> bool:
 
 @pytest.mark.parametrize(
     ("number", "status", "said"),
-    [(signal.SIGXCPU, 413, "a.md needs more than 15 seconds of processor time"), (signal.SIGSEGV, 500, "internal error")],
+    [
+        (signal.SIGXCPU, 413, "a.md needs more than 15 seconds of processor time"),
+        (signal.SIGKILL, 503, "the process that read a.md was killed, perhaps because this machine is out of memory"),
+        (signal.SIGSEGV, 500, "internal error"),
+    ],
 )
 def test_documents_whose_process_ends_early(number: int, status: int, said: str, capfd: pytest.CaptureFixture[str]) -> None:
     with held_document() as (server, own, process, may_end):
