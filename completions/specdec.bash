@@ -313,7 +313,7 @@ _specdec() {
         models)
             case $previous in
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--forget -h --help" ;;
+                    words="--forget --json -h --help" ;;
             esac
             ;;
         help)

@@ -72,7 +72,7 @@ complete -c specdec -n '__fish_seen_subcommand_from translate' -s h -l help -d '
 complete -c specdec -n '__fish_seen_subcommand_from correct' -F
 complete -c specdec -n '__fish_seen_subcommand_from correct' -s m -l model -x -a 'de-en en-de en-gec (__fish_complete_directories)' -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l diff -d 'Mark the edits in the line, word by word'
-complete -c specdec -n '__fish_seen_subcommand_from correct' -l m2 -d 'Write edits in M2 format'
+complete -c specdec -n '__fish_seen_subcommand_from correct' -l m2 -d 'Write tokens, and their edits with types of ERRANT, in M2 format'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l check -d 'Report each edit, with its place and reason, as --format says'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l mode -x -a 'careful balanced thorough' -d 'How many edits to make: only sure ones, those that are probably right, or doubtful ones too'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l min-score -x -d 'Reject edits whose score is below X, such as -0.5'
@@ -327,5 +327,6 @@ complete -c specdec -n '__fish_seen_subcommand_from visualize' -l offline -d 'Ne
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from models' -F
 complete -c specdec -n '__fish_seen_subcommand_from models' -l forget -d 'Delete cached timings of this machine and indexes of translation memories'
+complete -c specdec -n '__fish_seen_subcommand_from models' -l json -d 'Write a JSON object for each bundle, with its folder and its size in bytes'
 complete -c specdec -n '__fish_seen_subcommand_from models' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from help' -a 'translate correct serve bench prepare train-verifier train-drafter distill corrupt convert visualize models'

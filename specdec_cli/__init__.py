@@ -1,6 +1,7 @@
 """Speculative decoding for sequence-to-sequence models: the same output as greedy decoding, in fewer steps.
 
-`Translator` and `Corrector` are the Python API. An import of the package loads nothing else: names are resolved when they are used.
+`Translator` and `Corrector` are the Python API, and `models` lists what they can open. An import of the package loads nothing else: names
+are resolved when they are used.
 """
 
 from importlib import import_module
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
     from specdec_cli.api import Corrector, Translator
     from specdec_cli.decoding.options import DecodingOptions
     from specdec_cli.errors import InputError, ModelError, SpecdecError, UsageError
+    from specdec_cli.opening.listing import ListedModel, models
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.translator import Translation
     from specdec_cli.text.edits import Edit
@@ -21,12 +23,14 @@ __all__ = [
     "DecodingOptions",
     "Edit",
     "InputError",
+    "ListedModel",
     "ModelError",
     "SpecdecError",
     "Translation",
     "Translator",
     "UsageError",
     "__version__",
+    "models",
 ]
 _MODULES = {
     "Correction": "pipeline.corrector",
@@ -34,12 +38,14 @@ _MODULES = {
     "DecodingOptions": "decoding.options",
     "Edit": "text.edits",
     "InputError": "errors",
+    "ListedModel": "opening.listing",
     "ModelError": "errors",
     "SpecdecError": "errors",
     "Translation": "pipeline.translator",
     "Translator": "api",
     "UsageError": "errors",
     "__version__": "version",
+    "models": "opening.listing",
 }
 
 

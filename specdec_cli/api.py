@@ -1,7 +1,7 @@
 """The Python API: `Translator` and `Corrector` hold a model, and decode as the commands `translate` and `correct` do.
 
 Both are context managers. Threads may share one: their calls decode one after the other. A process that is forked from this one opens the
-model anew when it first decodes.
+model anew when it first decodes, and so does one that gets a pickle of one of them.
 """
 
 import os
@@ -14,10 +14,12 @@ from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from threading import Lock
+from types import NoneType
 from typing import TYPE_CHECKING, Any, Generic, Literal, Self, TypeVar
 from weakref import WeakSet
 
-from specdec_cli.decoding.methods import DEFAULT_MODE
+from specdec_cli.arguments import checked, checked_terms, checked_text, checked_words, wrong_type
+from specdec_cli.decoding.methods import DEFAULT_MODE, MODES
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format, read_document
 from specdec_cli.engines.engine import SentenceDecoder
@@ -55,6 +57,8 @@ class Model(ABC, Generic[L, R]):
     decoding: Decoding
     window: int
     """The number of lines that are read and decoded together."""
+    _given: dict[str, Any] | None = None
+    """The arguments of the constructor by name; None for a model of a command."""
 
     @classmethod
     def of(
@@ -132,11 +136,14 @@ class Model(ABC, Generic[L, R]):
         """Yield the result of each line, in order. The ends of lines are dropped.
 
         Lines are read as results are taken: at most as many as are decoded together, one with a batch size of 1. Lines that are `separate`
-        are parts of a document, such as headings. Raises SpecdecError after `close`.
+        are parts of a document, such as headings. Raises SpecdecError after `close`, TypeError for what is no text, and InputError for half
+        of a surrogate pair.
         """
         if isinstance(lines, str):
             raise TypeError("lines: an iterable of lines is expected, not one text")
-        source, first = iter(lines), 1
+        if not isinstance(lines, Iterable):
+            raise wrong_type("lines", "an iterable of lines", lines)
+        source, first = (checked_text(f"lines, item {number}", line) for number, line in enumerate(lines, start=1)), 1
         while window := [line.rstrip("\r\n") for line in islice(source, self.window)]:
             with self._lock:
                 decoded = list(self.decode(window, separate=separate, numbers=range(first, first + len(window))))
@@ -167,6 +174,7 @@ class Model(ABC, Generic[L, R]):
         """Parse a document. Raises InputError if it cannot be read or names other languages than the model's."""
         from specdec_cli.documents.document import Source, check_languages
 
+        checked("data", data, bytes, "bytes")
         if format not in DOCUMENTS:
             raise UsageError(f"format {format!r}: not one of {', '.join(FORMATS)}")
         document = read_document(Source(data, "document", purpose), format)
@@ -174,7 +182,11 @@ class Model(ABC, Generic[L, R]):
         return document
 
     def close(self) -> None:
-        """Free the model. Decoding afterwards raises SpecdecError; closing again does nothing."""
+        """Free the model. Decoding afterwards raises SpecdecError; closing again does nothing.
+
+        It waits while another thread decodes: until its `translate`, `correct` or `document` returns, or until `lines` has decoded the
+        lines that it reads together.
+        """
         with self._lock:
             self._is_closed, self._opened, self._lines = True, None, None
 
@@ -184,9 +196,28 @@ class Model(ABC, Generic[L, R]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        name, info = self._arguments[0].name, self.info
+        languages = " to ".join(dict.fromkeys((info.source_language, info.target_language)))
+        state = ", closed" if self._is_closed else f", {self._opened.machine.in_words}" if self._opened else ""
+        return f"<{type(self).__name__} {name}: {languages}, {self.decoding.method}{state}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the arguments: the model is opened anew where the pickle is read. Raises SpecdecError after `close`."""
+        if self._is_closed:
+            raise SpecdecError(f"{self._arguments[0].name}: the model has been closed")
+        if self._given is None:
+            raise TypeError(f"{type(self).__name__}: a model that a command has opened cannot be pickled")
+        name = self._arguments[0].absolute().name
+        return _opened_again, (type(self), self._given | {"model": name})
+
     def _after_fork(self) -> None:
         """Forget the model and the lock of the parent process, one of whose threads may have been using them."""
         self._lock, self._opened, self._lines = Lock(), None, None
+
+
+def _opened_again(kind: Callable[..., Model[Any, Any]], given: Mapping[str, Any]) -> Model[Any, Any]:
+    return kind(**given)
 
 
 _opened_models: WeakSet[Model[Any, Any]] = WeakSet()
@@ -237,7 +268,8 @@ class Translator(Model[LineTranslator, Translation]):
         offline: bool = False,
         tell: Tell = silent,
     ) -> None:
-        kept = with_kept(_terms(glossary), _several("keep", keep))
+        self._given = _checked_arguments({name: value for name, value in locals().items() if name != "self"})
+        kept = with_kept(_terms(glossary), checked_words("keep", keep))
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineTranslator:
             if bundle.info.task == "correct":
@@ -332,10 +364,13 @@ class Corrector(Model[LineCorrector, Correction]):
         offline: bool = False,
         tell: Tell = silent,
     ) -> None:
+        self._given = _checked_arguments({name: value for name, value in locals().items() if name != "self"})
         if mode is not None and min_score is not None:
             raise UsageError("mode and min_score are alternatives; give one")
+        if mode is not None and mode not in MODES:
+            raise UsageError(f"mode {mode!r}: not one of {', '.join(MODES)}")
         listed = () if words is None else WordList.of_file(Path(words)).words
-        ignored = IgnoredEdits.of((*_several("ignore", ignore), *listed), (), _several("ignore_categories", ignore_categories))
+        ignored = IgnoredEdits.of((*checked_words("ignore", ignore), *listed), (), checked_words("ignore_categories", ignore_categories))
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineCorrector:
             check_corrects(str(model), bundle.info, "; open it with Translator")
@@ -386,6 +421,22 @@ def check_corrects(model: str, info: BundleInfo, advice: str = "") -> None:
         raise UsageError(f"{model} translates, {info.source_language} to {info.target_language}, and cannot correct text{advice}")
 
 
+_NAME, _FLAG = ((str, Path, NoneType), "a name or path"), (bool, "True or False")
+_KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
+    **{"model": _NAME, "words": _NAME, "source_language": (str, "a text"), "target_language": (str, "a text")},
+    **{"split": _FLAG, "labels": _FLAG, "types": _FLAG, "offline": _FLAG, "tell": (Callable, "a function")},  # type: ignore[dict-item]
+    **{"options": ((DecodingOptions, NoneType), "DecodingOptions"), "min_score": ((int, float, NoneType), "a number")},
+}
+"""The types of arguments, and what errors call them. The others are checked where they are used."""
+
+
+def _checked_arguments(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a constructor, by name. Raises TypeError for one of another type."""
+    for name in given.keys() & _KINDS.keys():
+        checked(name, given[name], *_KINDS[name])
+    return given
+
+
 def _machine(
     device: Device, precision: Precision, engine: EngineName, threads: int | None, batch_size: int | None, offline: bool
 ) -> MachineOptions:
@@ -396,24 +447,25 @@ def _machine(
         raise UsageError(str(error)) from error
 
 
-def _several(name: str, words: Sequence[str]) -> Sequence[str]:
-    """Return `words`, the argument `name`. Raises TypeError for a single text, whose letters would be taken for words."""
-    if isinstance(words, str):
-        raise TypeError(f"{name}: a sequence of words is expected, not one text")
-    return words
-
-
 def _terms(glossary: Mapping[str, str] | str | Path | Sequence[str | Path]) -> list[Term]:
     """The terms of a glossary, given as a dictionary or as files. Raises InputError for a file that cannot be read, and for a term or a
     translation that contains no word.
     """
     if isinstance(glossary, Mapping):
-        return given_terms(glossary)
-    return read_glossaries(map(Path, [glossary] if isinstance(glossary, str | Path) else glossary))
+        return given_terms(checked_terms("glossary", glossary))
+    if not isinstance(glossary, Iterable | Path):
+        raise wrong_type("glossary", "a mapping, or the path of a file or several", glossary)
+    paths = [glossary] if isinstance(glossary, str | Path) else glossary
+    return read_glossaries(Path(checked("glossary", path, (str, Path), "the path of a file")) for path in paths)
 
 
 def _with_batches(options: DecodingOptions | None, machine: MachineOptions) -> DecodingOptions:
-    """Options of a decoding, for batches of the size and memory of `machine`."""
+    """Options of a decoding, for batches of the size and memory of `machine`. Raises UsageError for a field of another type or range."""
+    if options is not None:
+        try:
+            checked_values(DecodingOptions, vars(options))
+        except ModelError as error:
+            raise UsageError(f"options: {error}") from error
     return replace(options or DecodingOptions(), batch_size=machine.rows, memory=machine.batch_memory)
 
 
@@ -440,16 +492,14 @@ def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int
 def _split(text: str) -> tuple[list[str], list[str]]:
     """The lines of a text, and the end of each; after the last end of line, there is a last line, which may be empty.
 
-    Raises TypeError for what is no text.
+    Raises TypeError for what is no text, and InputError for half of a surrogate pair.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"a text is expected, not {type(text).__name__}")
-    parts = _LINE_END.split(text)
+    parts = _LINE_END.split(checked_text("text", text))
     return parts[::2], [*parts[1::2], ""]
 
 
 def _decoded(data: bytes) -> str:
-    """The text of a file of text. Raises InputError if it is not UTF-8."""
+    """The text of a file of text. Raises InputError if it is not UTF-8, and TypeError for what is no bytes."""
     from specdec_cli.documents.reading import decode
 
-    return decode(data, "document")
+    return decode(checked("data", data, bytes, "bytes"), "document")

@@ -127,7 +127,7 @@ class Correcting:
                 split=not text.no_split,
                 warn=warner.warn,
                 ignored=self.ignored,
-                types=edits.check or text.as_json,
+                types=edits.check or edits.m2 or text.as_json,
                 on_rejected=_show_rejected if text.trace else None,
                 on_spelt=_show_spelt if text.trace else None,
             )
@@ -188,6 +188,7 @@ def correct(
     started = time.perf_counter()
 
     from specdec_cli.commands.lines import read_inputs, shown_progress
+    from specdec_cli.commands.reports import shows_colours, tell_of_keyboard
 
     input_format, report_format = _split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
@@ -196,7 +197,7 @@ def correct(
     check_stdin(files or (), "--ignore-file", edits.ignoring.ignore_file)
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
     chosen = ModelChoice(model, offline=machine.offline)
-    coloured = text.output is None and text.output_dir is None and sys.stdout.isatty()
+    coloured = edits.diff and text.output is None and text.output_dir is None and shows_colours(sys.stdout)
     correcting = Correcting(chosen, decoding, machine, text, edits, edits.ignoring.ignored(), report_format, coloured)
     if cluster.ray is not None:
         if in_place:
@@ -208,6 +209,7 @@ def correct(
         _end_of_check(edits.check, counts["changed"], counts["lines"])
         return
     inputs = inputs_of(files or (), text.format)
+    tell_of_keyboard(files or (), quiet=text.quiet)
     stream = correcting.open(machine)
     # A ZIP file cannot have the marks of --diff.
     one_stream = edits.m2 or edits.check or text.as_json or (edits.diff and any(each.format in PACKAGES for each in inputs))

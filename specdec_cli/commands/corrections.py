@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from urllib.parse import quote
@@ -317,7 +316,6 @@ def _write(writer: _Writer, lines: Iterable[tuple[str, str]]) -> None:
         writer.write(text, ending)
 
 
-_M2_TYPES = {"insert": "M", "delete": "U", "replace": "R"}
 _RED, _GREEN, _PLAIN = "\033[31m", "\033[32;1m", "\033[0m"
 
 
@@ -331,7 +329,9 @@ def view(
     if diff:
         return lambda line, correction: _lines(line, marked_edits(correction.edits, coloured))
     if m2:
-        return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.text))
+        from specdec_cli.error_types.m2 import m2_block
+
+        return lambda line, correction: ((text, "\n") for text in m2_block(line.text, correction.edits))
     if report is not None:
         return lambda line, correction: (each for edit in correction.edits for each in report.finding(Finding.of(line, edit)))
     if as_json:
@@ -361,21 +361,6 @@ def marked_edits(edits: Sequence[Edit], coloured: bool) -> list[Edit]:
     if coloured:
         go, come = f"{_RED}{go}{_PLAIN}", f"{_GREEN}{come}{_PLAIN}"
     return [edit._replace(text=go.format(edit.source) * bool(edit.source) + come.format(edit.text) * bool(edit.text)) for edit in edits]
-
-
-def m2_block(source: str, text: str) -> list[str]:
-    """The lines of an M2 block with the edits that turn `source` into `text`, and an empty last line.
-
-    Tokens are separated by white space.
-    """
-    before, after = source.split(), text.split()
-    lines = [f"S {' '.join(before)}"]
-    for kind, first, last, begin, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        if kind != "equal":
-            lines.append(f"A {first} {last}|||{_M2_TYPES[kind]}|||{' '.join(after[begin:end])}|||REQUIRED|||-NONE-|||0")
-    if len(lines) == 1:
-        lines.append("A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0")
-    return [*lines, ""]
 
 
 def _record(line: Line, correction: "Correction", decoding: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from specdec_cli.commands.options import OutputOption, QuietOption, SeedOption, ShardOptions, machine_option, output_option, with_groups
-from specdec_cli.commands.reports import progress_bar
+from specdec_cli.commands.reports import progress_bar, tell_of_keyboard
 from specdec_cli.errors import UsageError
 from specdec_cli.processors import usable_processors
 
@@ -85,6 +85,7 @@ def corrupt(
     check_not_input(target, inputs)
     if target is not None:
         check_target(target)
+    tell_of_keyboard(inputs, quiet=quiet)
     texts = (text_column(line, column) for line in read_lines(inputs))
     counts = Counter[str]()
     with _progress(quiet or target is None) as report:

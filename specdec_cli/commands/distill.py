@@ -20,7 +20,7 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
-from specdec_cli.commands.reports import duration, print_table, progress_bar, say, teller
+from specdec_cli.commands.reports import duration, print_table, progress_bar, say, tell_of_keyboard, teller
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
 from specdec_cli.decoding.options import DecodingOptions, Sampled, resolve
@@ -91,7 +91,7 @@ def distill_files(plan: DistillationPlan, output: Path, files: Sequence[Path], c
     if plan.nearest is not None:
         plan = replace(plan, targets=_targets(files, plan.nearest, cluster))
     skipped: Counter[str] = Counter()
-    sources = distinct_lines(_read_lines(files, output, cluster), skipped)
+    sources = distinct_lines(_read_lines(files, output, cluster, quiet=quiet), skipped)
     if not sources:
         raise InputError("the input has no source line")
     # Processes that train together distil one after the other; all but the first find complete shards.
@@ -109,8 +109,9 @@ def distill_files(plan: DistillationPlan, output: Path, files: Sequence[Path], c
     return summary
 
 
-def _read_lines(files: Sequence[Path], output: Path, cluster: ClusterOptions) -> Iterator[str]:
+def _read_lines(files: Sequence[Path], output: Path, cluster: ClusterOptions, *, quiet: bool) -> Iterator[str]:
     if cluster.ray is None:
+        tell_of_keyboard(files, quiet=quiet)
         return read_sources(files)
     from specdec_cli.cluster.inputs import find_inputs
     from specdec_cli.cluster.session import require_ray

@@ -1,16 +1,20 @@
 """`specdec models`: the list of bundles."""
 
 import sys
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from specdec_cli.commands.reports import say
 from specdec_cli.errors import UsageError, counted
-from specdec_cli.files import cache_folder
+from specdec_cli.files import cache_folder, json_text
 from specdec_cli.measurement_cache import forget_measurements
-from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, cached_bundles, find_bundle, models_folder, shipped_bundles
+from specdec_cli.opening.models import SHIPPED, models_folder, shipped_bundles
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from specdec_cli.opening.listing import ListedModel
 
 _WIDEST = 1000
 """The width of the table in a pipe or file, in characters."""
@@ -24,38 +28,43 @@ def models(
             "--forget", help="Delete cached timings of this machine and indexes of translation memories; they are made again when needed."
         ),
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Write a JSON object for each bundle, with its folder and its size in bytes.")
+    ] = False,
 ) -> None:
     """List bundles with task, languages, decoding and size: the shipped ones, and converted ones in the cache."""
     if forget:
-        if names:
-            raise UsageError("--forget deletes measurements of all bundles; give no BUNDLE with it")
+        if names or as_json:
+            raise UsageError("--forget deletes measurements of all bundles; give nothing else with it")
         typer.echo(f"{counted(forget_measurements(), 'file')} deleted in {cache_folder()}", err=True)
         return
 
+    from specdec_cli.opening import listing
+
+    found = listing.describe(names, say) if names else listing.models()
+    if as_json:
+        for each in found:
+            typer.echo(json_text(each.to_json()))
+        return
+    _print_table(found)
+    if not names and not shipped_bundles():
+        typer.echo(f"no bundles in {SHIPPED}", err=True)
+    converted = 0 if names else sum(not each.shipped for each in found)
+    if converted:
+        typer.echo(f"{converted} converted from other toolkits' models, in {models_folder()}", err=True)
+
+
+def _print_table(found: "Sequence[ListedModel]") -> None:
+    """Print the models as a table; sizes are in units of 1,000,000 bytes."""
     from rich.console import Console
     from rich.table import Column, Table
-
-    from specdec_cli.model.bundle_info import read_info
 
     # In a narrow terminal, long words continue on the next line instead of being cut off.
     columns = [Column(name, overflow="fold") for name in ("task", "languages", "decoding", "block size", "MB", "licence")]
     table = Table(Column("bundle", no_wrap=True), *columns, box=None, header_style="bold")
-    cached = [] if names else list(cached_bundles())
-    for name in names or [*shipped_bundles(), *map(str, cached)]:
-        folder = find_bundle(ModelChoice(name, offline=True), say)
-        info = read_info(folder)
-        languages = f"{info.source_language} to {info.target_language}"
-        shown = name if names else Path(name).name
-        size = f"{_megabytes(folder):.1f}"
-        table.add_row(shown, info.task, languages, info.decoding, str(info.block_size or "-"), size, info.licence or "-")
+    for each in found:
+        languages = f"{each.source_language} to {each.target_language}"
+        size = f"{each.size / 1e6:.1f}"
+        table.add_row(each.name, each.task, languages, each.decoding, str(each.block_size or "-"), size, each.licence or "-")
     # A pipe has no width: what reads it gets whole words.
     Console(width=None if sys.stdout.isatty() else _WIDEST).print(table)
-    if not names and not shipped_bundles():
-        typer.echo(f"no bundles in {SHIPPED}", err=True)
-    if cached:
-        typer.echo(f"{len(cached)} converted from other toolkits' models, in {models_folder()}", err=True)
-
-
-def _megabytes(folder: Path) -> float:
-    """The size of a bundle's files, in units of 1,000,000 bytes."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and path.name not in TRAINING_FILES) / 1e6

@@ -269,7 +269,7 @@ FLAGS: dict[str, Any] = {
         show_default=False,
     ),
     "diff": _edits_option("--diff", help="Mark the edits in the line, word by word."),
-    "m2": _edits_option("--m2", help="Write edits in M2 format."),
+    "m2": _edits_option("--m2", help="Write tokens, and their edits with types of ERRANT, in M2 format."),
     "check": _edits_option("--check", help="Report each edit, with its place and reason, as --format says; exit code 1 if there is any."),
     "mode": _edits_option(
         "--mode",

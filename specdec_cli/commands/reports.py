@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
@@ -19,7 +19,7 @@ from specdec_cli.failures import without_controls
 from specdec_cli.opening.models import Tell, shipped_directions, silent
 from specdec_cli.processors import peak_resident_mb
 from specdec_cli.text.checks import GLOSSARY
-from specdec_cli.text.io.lines import Line
+from specdec_cli.text.io.lines import STDIO, Line
 from specdec_cli.text.locale.languages import foreign_language
 
 if TYPE_CHECKING:
@@ -40,6 +40,20 @@ if TYPE_CHECKING:
 def say(message: str) -> None:
     """Print `message` on stderr, after the name of the program."""
     typer.echo(f"specdec: {message}", err=True)
+
+
+def shows_colours(stream: TextIO) -> bool:
+    """Whether text on `stream` has colours: on a terminal that shows them, unless NO_COLOR is set or TERM is dumb, as for Rich's output."""
+    from rich.console import Console
+
+    console = Console(file=stream)
+    return console.is_terminal and console.color_system is not None and not console.no_color
+
+
+def tell_of_keyboard(files: Sequence[Path], *, quiet: bool) -> None:
+    """Say on stderr that a command waits for input, if stdin is one of `files` (empty: stdin) and a terminal, unless `quiet`."""
+    if not quiet and (not files or STDIO in files) and sys.stdin.isatty():
+        say("reading from the keyboard; Ctrl-D on an empty line ends the text")
 
 
 def teller(quiet: bool) -> Tell:

@@ -173,6 +173,7 @@ def translate(
     started = time.perf_counter()
 
     from specdec_cli.commands.lines import read_inputs, read_whole, shown_progress
+    from specdec_cli.commands.reports import tell_of_keyboard
 
     chosen = chosen_translator(model, source_language, target_language, offline=machine.offline)
     if n_best > 1 and not text.as_json:
@@ -193,6 +194,7 @@ def translate(
         decode_on_cluster("translate", replace(translating, model=chosen.absolute()), files or [], text, cluster, is_beside_code)
         return
     named = inputs_of(files or (), text.format)
+    tell_of_keyboard(files or (), quiet=text.quiet)
     inputs = read_inputs(named, text, "translate", redo=redo)
     whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
     stream = replace(translating, whole=tuple(texts)).open(machine)

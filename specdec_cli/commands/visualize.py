@@ -20,7 +20,7 @@ from specdec_cli.commands.options import (
     option,
     output_option,
 )
-from specdec_cli.commands.reports import say
+from specdec_cli.commands.reports import say, tell_of_keyboard
 from specdec_cli.decoding.methods import REWRITING, SEARCHES
 from specdec_cli.errors import UsageError
 from specdec_cli.files import check_target, write_json, write_text
@@ -170,6 +170,7 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None, rows: int) -> "Corp
         return track(found, "Decoding", total, console=console, transient=True, disable=not console.is_terminal)
 
     name = "stdin" if file == STDIO else file.name
+    tell_of_keyboard([file], quiet=False)
     corpus = decode_corpus(bundle, name, islice(read_sources([file]), limit), rows, watch)
     if corpus.skipped:
         print(f"specdec: skipped lines: {in_words(corpus.skipped)}", file=sys.stderr)

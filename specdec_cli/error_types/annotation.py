@@ -9,8 +9,10 @@ from specdec_cli.error_types.rules import error_type
 from specdec_cli.error_types.tagging import Word, tagged, tagged_roughly
 from specdec_cli.text.edits import Change, Edit, apply_edits
 
+# As spaCy divides English, by whose tokens ERRANT finds types: abbreviations and ordinal numbers are one token.
 _TOKEN = re.compile(
-    r"[^\W\d_]+?(?=n['\u2019]t\b)|n['\u2019]t\b|['\u2019](?:s|m|re|ve|ll|d)\b|\d+(?:[.,:]\d+)*|[^\W\d_]+|\.{2,}|\S",
+    r"(?:[^\W\d_]\.){2,}|\b(?:Mrs?|Ms|Dr|St|Prof|Inc|Ltd|Co|Corp|Jr|Sr|vs)\.(?=\s*\w)|[^\W\d_]+?(?=n['\u2019]t\b)|n['\u2019]t\b"
+    r"|['\u2019](?:s|m|re|ve|ll|d)\b|\d+(?:st|nd|rd|th|s)\b|\d+(?:[.,:]\d+)*|[^\W\d_]+\d+\b|[^\W\d_]+|\.{2,}|-{2,}|\S",
     re.IGNORECASE,
 )
 

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
-from specdec_cli.commands.corrections import m2_block, marked_edits
+from specdec_cli.commands.corrections import marked_edits
 from specdec_cli.text.edits import Edit, apply_edits
 
 WILD = ("--max-edit-ratio", "100")
@@ -102,14 +102,3 @@ def test_diff_marks_edits() -> None:
     assert apply_edits("He go home.", marked_edits(edits, coloured=False)) == "He [-go-]{+goes+} home{+ now+}."
     coloured = apply_edits("He go home.", marked_edits(edits, coloured=True))
     assert coloured.startswith("He \033[31m[-go-]\033[0m\033[32;1m{+goes+}\033[0m home")
-
-
-def test_m2_edits_refer_to_tokens_between_spaces() -> None:
-    assert m2_block("He go  home .", "He goes home.") == [
-        "S He go home .",
-        "A 1 4|||R|||goes home.|||REQUIRED|||-NONE-|||0",
-        "",
-    ]
-    assert m2_block("a b", "a c b")[1] == "A 1 1|||M|||c|||REQUIRED|||-NONE-|||0"
-    assert m2_block("a b", "a")[1] == "A 1 2|||U||||||REQUIRED|||-NONE-|||0"
-    assert m2_block("a", "a")[1] == "A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0"

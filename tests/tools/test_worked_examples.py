@@ -13,13 +13,17 @@ from tools.pages import ROOT
 
 _CODE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROGRAM = """\
+import json
 import sys
+from pathlib import Path
 from typer.testing import CliRunner
 from specdec_cli.app import app
 from specdec_cli.benchmark.results import Measured, Outcome, summarise
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.benchmark.tables import main_table
+
+CHAINS = ("aligned-copy", "lookup,aligned-copy", "aligned-copy,gs-jacobi")
 
 def run(*arguments):
     result = CliRunner().invoke(app, list(arguments))
@@ -29,6 +33,10 @@ def run(*arguments):
 decode = ("translate", "-m", sys.argv[1], sys.argv[2], "--threads", "1", "--max-length", "12")
 greedy = run(*decode, "--decoding", "greedy")
 assert greedy.strip() and run(*decode, "--decoding", "aligned-copy", "--block-size", "4") == greedy
+bench = ("bench", "-m", sys.argv[1], sys.argv[3], "--threads", "1", "--max-length", "12", "--repetitions", "1", "--json", "bench.json")
+run(*bench, *(part for row in ("greedy", *CHAINS) for part in ("--row", row)))
+rows = {row["decoding"]: row for row in json.loads(Path("bench.json").read_text())["rows"]}
+assert all(rows[chain]["identical"] == [6, 6] and rows[chain]["drafted"] > 0 for chain in CHAINS), rows
 traced = CliRunner().invoke(app, [*decode, "--decoding", "aligned-copy", "--trace"]).stderr
 assert " D " in traced, traced
 assert "aligned-copy" in run("translate", "--help")
@@ -64,8 +72,10 @@ def test_the_examples_for_drafters_and_columns_run(package: Path, bundle_folder:
     insert(package / "specdec_cli" / "benchmark" / "results.py", '    Column("peak_memory_mb"', f"    {column.strip()},\n")
     text = package / "text"
     text.write_text("".join(f"{line}\n" for line in lines[:6]), encoding="utf-8")
+    pairs = package / "pairs.tsv"
+    pairs.write_text("".join(f"{line}\t{line}\n" for line in lines[:6]), encoding="utf-8")
     environment = os.environ | {"PYTHONPATH": str(package)}
-    command = [sys.executable, "-P", "-c", PROGRAM, str(bundle_folder), str(text)]
+    command = [sys.executable, "-P", "-c", PROGRAM, str(bundle_folder), str(text), str(pairs)]
     done = subprocess.run(command, env=environment, cwd=package, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 

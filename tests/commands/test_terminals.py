@@ -1,0 +1,52 @@
+"""What commands show in a terminal: colours, unless NO_COLOR or TERM=dumb forbids them, and that they wait for the keyboard."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.terminals import in_terminal
+
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+TEXT = "He have no tea.\n"
+COMMANDS = {
+    "diff": ("correct", "--threads", "1", "--diff", "text"),
+    "trace": ("correct", "--threads", "1", "--trace", "--decoding", "input-guided", "text"),
+    "statistics": ("correct", "--threads", "1", "--stats", "text"),
+    "picture": ("visualize", "--threads", "1", "Good morning!"),
+    "models": ("models",),
+    "help": ("translate", "--help"),
+    "error": ("translate", "--beam-size", "x"),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "text").write_text(TEXT, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_terminal_gets_colours_unless_they_are_forbidden(name: str) -> None:
+    coloured = in_terminal(COMMANDS[name])
+    assert COLOUR.search(coloured) or name == "statistics"
+    for forbidden in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        plain = in_terminal(COMMANDS[name], **forbidden)
+        assert plain.strip()
+        # Bold and dim text has no colour.
+        codes = {code for found in COLOUR.findall(plain) for code in found[2:-1].split(";")}
+        assert codes <= ({"", "0", "1", "2", "3", "9"} if "NO_COLOR" in forbidden else set()), plain
+
+
+def test_diff_has_the_same_marks_with_and_without_colours() -> None:
+    assert in_terminal(COMMANDS["diff"]) == "He \x1b[31m[-have-]\x1b[0m\x1b[32;1m{+has+}\x1b[0m no tea.\n"
+    assert in_terminal(COMMANDS["diff"], NO_COLOR="1") == "He [-have-]{+has+} no tea.\n"
+
+
+@pytest.mark.parametrize("command", ["translate", "correct"])
+def test_a_command_says_that_it_reads_from_the_keyboard(command: str) -> None:
+    message = "specdec: reading from the keyboard; Ctrl-D on an empty line ends the text"
+    output = in_terminal([command, "--threads", "1"], typed="All is well.\n")
+    assert message in output.splitlines() and len(output.splitlines()) == 3
+    assert message not in in_terminal([command, "--threads", "1", "--quiet"], typed="All is well.\n")
+    assert message not in in_terminal([command, "--threads", "1", "text"])
