@@ -62,6 +62,7 @@ class DecodedText:
       digit (see `without_added_stop`).
     - `is_continued`: the sentence goes on after `text` (see `without_own_stop`).
     - `begins`: a capital at its beginning stays one (see `with_first_capital`).
+    - `goes_on`: it is a later piece of a sentence that was cut (see `with_small_beginning`).
     - `is_behind_greeting`: it goes on behind the greeting of a letter (see `with_small_beginning`).
     - `draft`: the draft that was found for `text`; with `copied`, it is the output, or a translation that is known without the model is.
     - `is_waiting`: terms may still change the output, or tags are still to be placed.
@@ -83,6 +84,7 @@ class DecodedText:
         is_fragment: bool = False,
         is_continued: bool = False,
         begins: bool = False,
+        goes_on: bool = False,
         is_behind_greeting: bool = False,
         tags: InlineTags = NO_TAGS,
         languages: tuple[str, str] = ("", ""),
@@ -92,7 +94,7 @@ class DecodedText:
         self.text, self.tokens, self.tags, self.line, self._languages = text, tokens, tags, line, languages
         self.tagged: str | None = None
         self._variants, self._is_fragment, self._is_continued, self._begins = variants, is_fragment, is_continued, begins
-        self._is_behind_greeting = is_behind_greeting
+        self._goes_on, self._is_behind_greeting = goes_on, is_behind_greeting
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
@@ -207,6 +209,9 @@ class DecodedText:
             output = with_small_beginning(output, self.text, self._languages[1])
         elif self._begins:
             output = with_first_capital(output, self.text)
+        elif self._goes_on:
+            is_german = short_code(self._languages[1]) == "de"  # of whose words more are known not to be nouns
+            output = with_small_beginning(output, self.text, "de") if is_german else with_small_function_word(output, self.text)
         if self._is_continued:
             return without_own_stop(output, self.text)
         return without_added_stop(output, self.text) if self._is_fragment or translates else output

@@ -192,6 +192,7 @@ class LineDecoder:
                 is_fragment=fragment,
                 is_continued=goes_on[place + 1],
                 begins=self._place and not goes_on[place],
+                goes_on=self._place and goes_on[place],
                 is_behind_greeting=place == 1 and self._is_greeting(segments.texts[0]),
                 tags=inner,
                 languages=self._languages,

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import product
 
 from specdec_cli.text.locale.languages import short_code
-from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotations, with_own_quotes
+from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotations, with_own_quotes, without_inner_stops
 
 _SPEECHES = {"en": ("Yes", "It is good"), "de": ("Ja", "Es ist gut")}
 """For languages, short speeches that stand for any other one while the words around it are decoded."""
@@ -129,7 +129,7 @@ def _framed(
             after = ""
         opening, closing = written[place.start] * own.opens, written[place.end - 1] * own.closes
         written = f"{written[: place.start]}{opening}{words}{end}{closing}{after}"
-    return written
+    return without_inner_stops(written, language)
 
 
 _BRACKET = re.compile(r"[()]")

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from specdec_cli.text.locale.conventions import is_abbreviation
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.marks import APOSTROPHES, QUOTATION_MARKS
 from specdec_cli.text.protect.spans import protected_spans
@@ -24,6 +25,8 @@ _QUOTES_AFTER = r"\s?['\"\u2018-\u201f\u00ab\u00bb\u2032\u2033`\u00b4]"
 LETTER = re.compile(r"[^\W\d_]")
 _NO_COMMA = re.compile(r"(?<=[!?])\u201c(?= [a-z\u00e4\u00f6\u00fc])")
 """The end of a German quotation before the words that say who speaks."""
+_STOP_INSIDE = re.compile(r"(?P<word>[^\W\d_]+)\.(?=[\u201c\u2018](?:,| [a-z\u00e4\u00f6\u00fc]))")
+"""A stop at the end of a German quotation after which the sentence goes on: it has none there."""
 MOST = 4
 """The most quotations in a text that is written with other marks for the model."""
 
@@ -231,7 +234,17 @@ def with_own_quotes(output: str, source: str, language: str, depth: int = 0) -> 
         output = output[: mark.start()] + written[level % 2][not opens] + output[mark.end() :]
     if short_code(language) == "de":
         output = _NO_COMMA.sub(r"\g<0>,", output.replace(",\u201c ", "\u201c, "))
-    return output
+    return without_inner_stops(output, language)
+
+
+def without_inner_stops(output: str, language: str) -> str:
+    """Return a German `output` without the stops at the ends of quotations after which a sentence goes on; others as they are."""
+    return _STOP_INSIDE.sub(_without_stop, output) if short_code(language) == "de" else output
+
+
+def _without_stop(found: re.Match[str]) -> str:
+    """The last word of a quotation, without its stop unless that is part of an abbreviation."""
+    return found.group() if is_abbreviation(found.group(), "") else str(found["word"])
 
 
 def _is_at_words(output: str, place: int, opens: bool) -> bool:

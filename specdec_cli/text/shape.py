@@ -82,10 +82,10 @@ def _after_spans(text: str) -> int:
 
 def with_small_function_word(output: str, source: str) -> str:
     """Return `output` with a small letter at its beginning if `source` begins with one, and the first word of `output` is a function word
-    of any language, but the English "I": other words may be nouns of German.
+    of any language, but the English "I" and the polite "Sie" for "you": other words may be nouns of German.
     """
     first = _FIRST.match(output)
-    if first is None or first[1] == "I" or not source[:1].islower() or not is_function_word(first[1]):
+    if first is None or first[1] == "I" or not source[:1].islower() or not is_function_word(first[1]) or _is_polite(first[1], source):
         return output
     return output[: first.start(1)] + first[1].lower() + output[first.end(1) :]
 
@@ -103,11 +103,16 @@ def with_small_beginning(output: str, source: str, language: str) -> str:
         or re.search(rf"\b{re.escape(first[1])}\b", source)
     ):
         return output
-    if _YOU.match(source) and _POLITE.fullmatch(first[1]):
+    if _is_polite(first[1], source):
         return output
     if short_code(language) == "de" and not is_function_word(first[1]) and first[1].lower() not in BEGINNINGS_IN_GERMAN:
         return output
     return output[: first.start(1)] + first[1][0].lower() + output[first.start(1) + 1 :]
+
+
+def _is_polite(word: str, source: str) -> bool:
+    """Whether the first word of a translation is the polite "Sie" or "Ihr" for the "you" or "your" at the beginning of the `source`."""
+    return _YOU.match(source) is not None and _POLITE.fullmatch(word) is not None
 
 
 def in_small_letters(text: str) -> str:

@@ -71,6 +71,22 @@ def test_quotations_have_the_marks_of_german(output: str, source: str, expected:
 
 
 @pytest.mark.parametrize(
+    ("output", "source", "expected"),
+    [
+        ('Er sang "Lass es sein." und ging.', 'He sang "Let it be." and left.', "Er sang \u201eLass es sein\u201c und ging."),
+        ('"Es ist gut.", sagte er.', '"It is good." he said.', "\u201eEs ist gut\u201c, sagte er."),
+        ('Er sagte: "Es ist gut."', 'He said: "It is good."', "Er sagte: \u201eEs ist gut.\u201c"),
+        ('Er schrieb "Tee usw." und ging.', 'He wrote "tea etc." and left.', "Er schrieb \u201eTee usw.\u201c und ging."),
+        ('Er sagte "Ich ..." und ging.', 'He said "I ..." and left.', "Er sagte \u201eIch ...\u201c und ging."),
+        ('"Ich komme." Tom ging.', '"I am coming." Tom left.', "\u201eIch komme.\u201c Tom ging."),
+    ],
+)
+def test_a_german_quotation_inside_of_a_sentence_has_no_stop_at_its_end(output: str, source: str, expected: str) -> None:
+    assert with_own_quotes(output, source, "de") == expected
+    assert "\u201c" not in (with_own_quotes(output, source, "en") or "")
+
+
+@pytest.mark.parametrize(
     ("source", "output", "expected", "lost"),
     [
         ('It has 15".', "Es hat 15.", 'Es hat 15".', []),

@@ -146,3 +146,9 @@ def test_plus_signs_between_words_have_the_spaces_of_the_source() -> None:
     assert with_own_joints("Strg +Umschalt+ Esc", "Ctrl + Shift + Esc") == "Strg + Umschalt + Esc"
     assert with_own_joints("Strg + C, 1 + 2", "Ctrl+C, 1 + 2") == "Strg+C, 1 + 2"
     assert with_own_joints("a +b", "a + b, c+d") == "a +b"
+
+
+def test_the_polite_pronoun_keeps_its_capital_inside_of_a_sentence() -> None:
+    assert with_small_function_word("Sie kommen", "you come") == "Sie kommen"
+    assert with_small_function_word("Sie kommen", "they come") == "sie kommen"
+    assert with_small_function_word("Ihr Haus", "your house") == "Ihr Haus"

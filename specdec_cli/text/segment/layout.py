@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.text.locale.alone import written_alone
+from specdec_cli.text.locale.dates import find_dates
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
 from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, protected_spans, without_protected
 from specdec_cli.text.segment.code import is_code
@@ -104,6 +105,10 @@ _PAIRS = tuple(
 )
 
 
+_DAY, _LONGEST_DATE = re.compile(r"\d{1,2}\.\s+"), 40
+"""A number that begins a line, which may be the day of a date, and the most characters of such a date."""
+
+
 class Marked(NamedTuple):
     """A line in three parts: markers and white space before the text, the text, and markers and white space after
     it.
@@ -114,14 +119,14 @@ class Marked(NamedTuple):
     tail: str
 
 
-def split_marks(line: str) -> Marked:
+def split_marks(line: str, language: str = "") -> Marked:
     """Split `line` into the markers before its text, the text, and the markers after it.
 
     Markers are bullets, heading, quotation and comment signs, log stamps, tags, keys and the like. The text is
     stripped of white space, and may be empty; the markers include this white space, so the three parts joined are
-    `line`.
+    `line`. In a `language` whose dates begin with a number and a stop (3. Oktober), these are text.
     """
-    start = _head_end(line)
+    start = _head_end(line, language)
     end = _tail_start(line, start)
     for opening, closing in _PAIRS:
         opened = opening.match(line, start, end)
@@ -134,14 +139,18 @@ def split_marks(line: str) -> Marked:
     return Marked(line[:start], line[start:end], line[end:])
 
 
-def _head_end(line: str) -> int:
+def _head_end(line: str, language: str) -> int:
     position = 0
     while position < len(line):
         mark = _HEAD.match(line, position) or _opening_tag(line, position)
-        if mark is None:
+        if mark is None or (language and _DAY.fullmatch(mark.group()) and _begins_with_date(line[position:], language)):
             break
         position = mark.end()
     return position
+
+
+def _begins_with_date(text: str, language: str) -> bool:
+    return any(date.start == 0 and date.day for date in find_dates(text[:_LONGEST_DATE], language))
 
 
 def _tail_start(line: str, start: int) -> int:
@@ -244,7 +253,7 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
     if passthrough.writes(alone := line.strip()):
         before, after = line.split(alone)
         return Segments((alone,), (before, after))
-    marked = split_marks(line)
+    marked = split_marks(line, passthrough.source)
     cells = list(_cells(marked.body, in_table="|" in marked.head + marked.tail, columns=passthrough.translates))
     if _DATA.fullmatch(line):
         return Segments((), (line,))

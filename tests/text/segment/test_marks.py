@@ -53,6 +53,23 @@ def test_marks_are_split_off(head: str, body: str, tail: str) -> None:
     assert split_marks(head + body + tail) == (head, body, tail)
 
 
+@pytest.mark.parametrize(
+    ("line", "language", "head"),
+    [
+        ("3. Oktober ist Feiertag.", "de", ""),
+        ("- 26. Januar um 18:00 Uhr.", "de", "- "),
+        ("1. Mai: frei", "de", ""),
+        ("2. M\u00e4rz", "de", ""),
+        ("3. Oktoberfest in Berlin", "de", "3. "),
+        ("1. Milch, 2. Brot", "de", "1. "),
+        ("1. May I come in?", "en", "1. "),
+        ("3. Oktober ist Feiertag.", "", "3. "),
+    ],
+)
+def test_the_day_of_a_date_is_no_number_of_a_list(line: str, language: str, head: str) -> None:
+    assert split_marks(line, language).head == head
+
+
 @given(st.text(alphabet="ab .-*#>|<>/=\"'{}[]1:\t\\\U0001f389", max_size=40))
 def test_the_parts_join_to_the_line(line: str) -> None:
     marked = split_marks(line)

@@ -1,0 +1,127 @@
+"""Beginnings and ends inside of sentences: pieces of long ones, dates at the beginning of lines, and American stops in quotations."""
+
+import random
+
+import pytest
+
+from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.pipeline.decoded_text import DecodedText
+from specdec_cli.pipeline.variants import as_it_is
+from tests.drawn import Drawn, Kind, check_translations
+
+SUBJECTS = (
+    "the children",
+    "my brother",
+    "the old man",
+    "our neighbours",
+    "the teacher",
+    "a woman from Berlin",
+    "the students",
+    "his sister",
+)
+DEEDS = (
+    *("played in the garden behind the house", "read a book about the history of the city", "bought bread and milk at the market"),
+    *("waited for the last train to the coast", "wrote a long letter to the mayor", "walked along the river until it was dark"),
+    *("cooked soup for all guests of the wedding", "repaired the roof of the small church", "sang songs that everybody knew"),
+)
+JOINTS = (", ", " and ", ", and ", " while ", " because ", ", but ")
+STARTS = (
+    r"Der|Die|Das|Den|Dem|Ein|Eine|Einen|Und|Aber|Als|Weil|W\u00e4hrend|Er|Wir|Es|In|Mit|Auf|Bis|Zum|Zur|Seine|Seinen|Unsere|Mein|Meine"
+)
+
+
+def pieces(draw: random.Random) -> Drawn:
+    """Sentences that are too long for the model: their pieces go on with small letters."""
+    clauses = (f"{draw.choice(SUBJECTS)} {draw.choice(DEEDS)}" for _ in range(draw.randrange(12, 18)))
+    text = next(clauses)
+    for clause in clauses:
+        text += draw.choice(JOINTS) + clause
+    return Drawn(f"{text[0].upper()}{text[1:]}.", lacks=(rf"[a-z\u00e4\u00f6\u00fc\u00df,;] (?:{STARTS})\b",))
+
+
+MONTHS = {
+    "Januar": "January",
+    "Februar": "February",
+    "M\u00e4rz": "March",
+    "April": "April",
+    "Mai": "May",
+    "Juni": "June",
+    "Juli": "July",
+    "August": "August",
+    "September": "September",
+    "Oktober": "October",
+    "November": "November",
+    "Dezember": "December",
+}
+BEHIND = (
+    " ist Feiertag.",
+    " um 18:00 Uhr.",
+    ": frei",
+    " war ein sch\u00f6ner Tag.",
+    ": Treffen in Berlin",
+    " bis Sonntag geschlossen.",
+    "",
+)
+
+
+def dates_at_the_beginning(draw: random.Random) -> Drawn:
+    """German lines that begin with the day of a date, with a bullet or not: the day is no number of a list."""
+    day, month = draw.randrange(1, 29), draw.choice(list(MONTHS))
+    english = MONTHS[month]
+    line = f"{draw.choice(('', '', '- ', '* '))}{day}. {month}{draw.choice(BEHIND)}"
+    date = rf"(?:{english} {day}(?:st|nd|rd|th)?|{day}(?:st|nd|rd|th)?(?: of)? {english})\b"
+    return Drawn(line, has=(date,), lacks=(rf"\b{day}\. {english}",))
+
+
+SAYINGS = (
+    "Let It Be",
+    "I am tired",
+    "We will win",
+    "The house is red",
+    "It is too late",
+    "Nobody knows me",
+    "Life is short",
+    "Come with me",
+)
+FRAMES = (
+    'He sang "{}." and left.',
+    'She wrote "{}." on the wall.',
+    'They shouted "{}." and ran away.',
+    'The man said "{}." and closed the door.',
+    'My father read "{}." in the newspaper.',
+    'We heard "{}." from the kitchen.',
+    'Tom whispered "{}." to his sister.',
+    'I said "{}." and went home.',
+)
+
+
+def stops_inside(draw: random.Random) -> Drawn:
+    """Quotations with a stop inside, after which the sentence goes on: German has none there."""
+    return Drawn(draw.choice(FRAMES).format(draw.choice(SAYINGS)), lacks=(r"\.[\u201c\"](?=,| [a-z\u00e4\u00f6\u00fc])",))
+
+
+KINDS = (Kind(pieces, 97), Kind(dates_at_the_beginning, 97, bundle="de-en"), Kind(stops_inside, 97))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
+@pytest.mark.parametrize("seed", [21, 22])
+def test_beginnings_and_ends_inside_of_sentences_are_those_of_the_language(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.cache is not None
+    check_translations(kind, seed, pytestconfig.cache, are_warned=False)
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("because it rains", "Weil es regnet", "weil es regnet"),
+        ("our house is old", "Unsere H\u00e4user sind alt", "unsere H\u00e4user sind alt"),
+        ("houses are old", "H\u00e4user sind alt", "H\u00e4user sind alt"),
+        ("you are old", "Sie sind alt", "Sie sind alt"),
+        ("Anna is old", "Die Anna ist alt", "Die Anna ist alt"),
+    ],
+)
+def test_a_later_piece_of_a_sentence_begins_small_unless_its_first_word_may_be_a_noun(source: str, output: str, expected: str) -> None:
+    text = DecodedText(source, iter([as_it_is(source)]), goes_on=True, languages=("en", "de"))
+    text.parts.append(Hypothesis(0, [0], 1, None))
+    assert text.settle(lambda _: output) and text.output == expected
