@@ -194,15 +194,24 @@ def make_tokenizer(
 
 
 def _ids(path: Path, text: str) -> Mapping[str, int]:
-    """Parse lines `piece: id`. A YAML parser would read some pieces as numbers, merge keys or line breaks."""
+    """Parse lines `piece: id`, and pairs of lines `? piece` and `: id`, as which YAML writers write long pieces. A YAML parser would read
+    some pieces as numbers, merge keys or line breaks.
+    """
     ids: dict[str, int] = {}
+    long = ""  # what follows the `?` of the line before
     for number, line in enumerate(text.split("\n"), start=1):
-        piece, colon, count = line.rstrip().rpartition(":")
-        if not line.strip() or line.strip() == "---":
+        if not long and (not line.strip() or line.strip() == "---"):
             continue
-        if not colon or not count.strip().isdecimal():
-            raise ModelError(f"{path}, line {number}: expected a piece and its id, found {line!r}")
-        ids[_unquoted(piece.strip(" "))] = int(count)
+        if not long and line.startswith("? "):
+            long = line[2:].strip()
+            continue
+        piece, colon, count = line.rstrip().rpartition(":")
+        if not colon or not count.strip().isdecimal() or (long and piece):
+            raise ModelError(f"{path}, line {number}: expected {'the id of a piece' if long else 'a piece and its id'}, found {line!r}")
+        ids[_unquoted(long or piece.strip(" "))] = int(count)
+        long = ""
+    if long:
+        raise ModelError(f"{path}: no id behind its last piece, {long!r}")
     return ids
 
 

@@ -86,6 +86,13 @@ class ModelError(SpecdecError):
     exit_code = 3
 
 
+class NotFiniteError(ModelError):
+    """An error: a logit that a model computes is not finite, so that it has no best token."""
+
+    def __init__(self) -> None:
+        super().__init__("the model computes numbers that are not finite: its weights are too large for this text")
+
+
 class TrainingError(SpecdecError):
     """An error: losses or weights of a training run are not finite. The message names the folder of the run and says what to try."""
 

@@ -5,6 +5,7 @@ from torch import Tensor
 
 from specdec_cli.decoding.options import FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Accepted, Draft, State
+from specdec_cli.errors import NotFiniteError
 from specdec_cli.model.cache import steps
 from specdec_cli.model.choices import Choices
 
@@ -15,8 +16,8 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
     """Accept the longest prefix of `draft` (B, k) that passes `rule`, and one more token, the verifier's choice by
     `logits` (B, k + 1, V): the one with the largest logit, with Margin the best one that was not drafted.
 
-    The ids of a prefix count as the verifier's choices. With FixedPoint, a draft that does not pass as a whole adds
-    nothing. `choices` computes the highest logits.
+    The ids of a prefix pass by every rule and whatever the logits are (see Sentence). With FixedPoint, a draft that does not pass as a
+    whole adds nothing. `choices` computes the highest logits.
     """
     drafted = steps(draft.ids.shape[1], logits.device) < draft.counts[:, None]
     predictions = choices.first(logits)
@@ -26,7 +27,8 @@ def accept(draft: Draft, logits: Tensor, rule: Rule, choices: Choices = _BY_OPER
     if not isinstance(rule, Tolerant):
         return accept_predicted(draft, predictions, rule)
     predictions = _with_prefix(draft, predictions)
-    bifurcation = (_tolerated(draft.ids, logits, rule) & drafted).cumprod(1).sum(1)
+    passing = _tolerated(draft.ids, logits, rule) | _is_prefix(draft)
+    bifurcation = (passing & drafted).cumprod(1).sum(1)
     # An accepted token may differ from the prediction.
     widened = torch.cat([draft.ids, predictions[:, -1:]], dim=1)
     ids = torch.where(steps(widened.shape[1], logits.device) < bifurcation[:, None], widened, predictions)
@@ -55,6 +57,16 @@ def cut_at_end(eos: int, state: State, ids: Tensor, counts: Tensor) -> tuple[Ten
     return counts, (counts > before_end) | (counts == room)
 
 
+def check_finite(logits: Tensor, accepted: Accepted, finished: Tensor) -> None:
+    """Raise NotFiniteError if the verifier's choices in rows that are not `finished` (B,) were made by `logits` (B, k + 1, V) of which one
+    is not a number, or infinite. Reads a value.
+    """
+    chosen = logits.gather(2, accepted.predictions[..., None])[..., 0]  # the largest logit; not a number if one is not
+    reached = (steps(chosen.shape[1], chosen.device) <= accepted.bifurcation[:, None]) & ~finished[:, None]
+    if bool(((chosen.isnan() | (chosen == torch.inf)) & reached).any()):
+        raise NotFiniteError
+
+
 def _counts(bifurcation: Tensor, drafted: Tensor, rule: Rule) -> Tensor:
     if isinstance(rule, FixedPoint):
         return torch.where(bifurcation == drafted, drafted + 1, 0)
@@ -76,12 +88,18 @@ def _with_prefix(draft: Draft, predictions: Tensor) -> Tensor:
     """The `predictions` (B, k + 1), with the ids of the draft's prefix in their places."""
     if draft.prefix is None:
         return predictions
-    is_prefix = steps(draft.ids.shape[1], predictions.device) < draft.prefix[:, None]
-    return torch.cat([torch.where(is_prefix, draft.ids, predictions[:, :-1]), predictions[:, -1:]], dim=1)
+    return torch.cat([torch.where(_is_prefix(draft), draft.ids, predictions[:, :-1]), predictions[:, -1:]], dim=1)
+
+
+def _is_prefix(draft: Draft) -> Tensor:
+    """Whether each of the ids (B, k) of the draft is one of its prefix."""
+    length = 0 if draft.prefix is None else draft.prefix[:, None]
+    return (steps(draft.ids.shape[1], draft.ids.device) < length).expand_as(draft.ids)
 
 
 def _tolerated(ids: Tensor, logits: Tensor, rule: Tolerant) -> Tensor:
+    """Whether each of the `ids` (B, k) passes the rule; none does that the constraints exclude, whatever the tolerance."""
     scores = logits[:, :-1]
     drafted = scores.gather(2, ids[..., None])[..., 0]
     best = scores.topk(min(rule.top_beta, scores.shape[-1]), dim=-1).values
-    return (drafted >= best[..., -1]) & (best[..., 0] - drafted <= rule.tolerance)
+    return (drafted > -torch.inf) & (drafted >= best[..., -1]) & (best[..., 0] - drafted <= rule.tolerance)

@@ -68,7 +68,8 @@ class Capture(Protocol):
 class CudaCapture:
     """Captures CUDA graphs, which all share one memory pool.
 
-    Graphs keep no result in the pool: they write to tensors outside of it, and run one after the other.
+    Graphs run one after the other and write results to tensors outside of the pool. Only what `Buffers.kept` refers to is in the pool; this
+    reference keeps it from being overwritten by another graph.
     """
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from specdec_cli.decoding import graphs
-from specdec_cli.decoding.accept import accept, cut_at_end
+from specdec_cli.decoding.accept import accept, check_finite, cut_at_end
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
 from specdec_cli.decoding.options import Decoding, Rule, Sampled
 from specdec_cli.decoding.sampling import perturbed
@@ -184,10 +184,14 @@ class DraftAndVerify(_Drafted):
 
 
 def judge_by_operators(verifier: Verifier, state: State, draft: Draft, rule: Rule, *, with_scores: bool = False) -> Verdict:
-    """What `Verifier.judge` returns, computed from all logits, for any rule and under any constraints."""
+    """What `Verifier.judge` returns, computed from all logits, for any rule and under any constraints. On a CPU raises NotFiniteError if a
+    logit is not finite.
+    """
     choices, scores = verifier.network.choices, verifier.score(state, draft)
     logits = perturbed(scores.logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else scores.logits
     accepted = accept(draft, logits, rule, choices)
+    if graphs.can_branch(logits.device):
+        check_finite(logits, accepted, state.finished)
     counts, ended = cut_at_end(verifier.config.eos, state, accepted.ids, accepted.counts)
     log_probabilities = choices.log_probabilities(scores.logits, accepted.ids) if with_scores else None
     return Verdict(replace(accepted, counts=counts), ended, scores.states, log_probabilities)

@@ -10,7 +10,9 @@ class Sentence:
 
     `draft` are the target ids of a text that the output may resemble, such as an earlier translation, ending with
     EOS; empty for none. `first` is the largest number of tokens of it that are drafted in the first round (0: no
-    limit). The first `prefix` tokens of the draft begin the output; the verifier scores them, but does not reject them.
+    limit). The first `prefix` tokens of the draft begin the output, whatever the verifier would choose there and whatever
+    the constraints force or exclude. The score of each is its log probability under the constraints, as that of any token: 0 if the
+    constraints force it, minus infinity if they exclude it or force another.
     `stream` are two words of 32 bits, the random stream of the sentence in sampling.
     `copy` are the target ids, ending with EOS, that input-guided decoding copies in place of the source; empty for the source.
     """

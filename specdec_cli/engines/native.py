@@ -11,7 +11,7 @@ from typing import Self
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.lengths import Lengths, expected_lengths
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
-from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Sampled, Tolerant, check_block_size
+from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Rule, Sampled, Tolerant, check_block_size
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.native_costs import (
     DraftTrial,
@@ -142,7 +142,8 @@ class NativeEngine:
         self.lengths: Lengths | None = None
         """Known lengths of outputs, where the drafts of a Jacobi decoding end, if they are given."""
         self._drafter = bundle.drafter_config if self._runs.method == "specdec" else None
-        self._sizes: SharedBlockSizes | None = None
+        self._trials: dict[Rule, DraftTrial] = {}
+        self._sizes_of_rules: dict[Rule, SharedBlockSizes] = {}
         self._sentences = 0
         self._costs: Costs | None = None
         self._memory: NgramMemory | None = None
@@ -168,7 +169,19 @@ class NativeEngine:
     def _choose_sizes(self, costs: Costs) -> None:
         self._costs = costs
         longest, rows, may_skip = self._runs.block_size, self._asked.batch_size, self._runs.may_skip
-        self._sizes = SharedBlockSizes(costs, longest, rows, self._threads, may_skip=may_skip, trial=self._trial if may_skip else None)
+        trial = self._trial if may_skip else None
+        self._sizes_of_rules[self._drafting_rule] = SharedBlockSizes(costs, longest, rows, self._threads, may_skip=may_skip, trial=trial)
+
+    @property
+    def _drafting_rule(self) -> Rule:
+        """The rule by which drafts are accepted, with the seed 0: whether drafts pay does not depend on the seed."""
+        rule = self._asked.acceptance
+        return replace(rule, seed=0) if isinstance(rule, Sampled) else rule
+
+    @property
+    def _sizes(self) -> SharedBlockSizes | None:
+        """The sizes of drafts for this rule; None if nothing is drafted so far."""
+        return self._sizes_of_rules.get(self._drafting_rule)
 
     def _measured(self) -> MeasuredModel:
         assert isinstance(self._drafter, DrafterConfig)
@@ -182,13 +195,17 @@ class NativeEngine:
             return None
         return self._stored if self._stored.can_pay(1, self._draft_sizes) and self._trial.pays is not False else None
 
-    @cached_property
+    @property
     def _trial(self) -> DraftTrial:
         """The trial of the drafts of this bundle on this processor; another one for sampling, which accepts fewer."""
+        if self._drafting_rule not in self._trials:
+            self._trials[self._drafting_rule] = self._new_trial()
+        return self._trials[self._drafting_rule]
+
+    def _new_trial(self) -> DraftTrial:
         files = [(self._folder / part / "model.safetensors").stat() for part in ("verifier", "drafter")]
         weights = [(each.st_size, each.st_mtime_ns) for each in files]
-        rule = self._asked.acceptance
-        return DraftTrial(self._measured().drafts_of(weights, replace(rule, seed=0) if isinstance(rule, Sampled) else rule))
+        return DraftTrial(self._measured().drafts_of(weights, self._drafting_rule))
 
     @property
     def _draft_sizes(self) -> range:
@@ -290,9 +307,13 @@ class NativeEngine:
         return measure_native_costs(self._model, self._runs.block_size, self._threads)
 
     def with_rule(self, rule: Exact | Sampled) -> Self:
-        """This engine with another acceptance rule, with the same model and sizes of drafts."""
+        """This engine with another acceptance rule and the same model. Each rule has its own sizes and trial of drafts, which all engines
+        with this model share.
+        """
         other = copy(self)
         other._asked, other._runs = self._asked.with_rule(rule), replace(self._runs, acceptance=rule)
+        if self._costs is not None and other._sizes is None:
+            other._choose_sizes(self._costs)
         return other
 
     def decode(self, sentences: Sequence[Sentence]) -> Iterator[Hypothesis]:

@@ -18,7 +18,7 @@ def _accept(
     FIXED_POINT: tl.constexpr, FORCED: tl.constexpr, FORCED_END: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Each program accepts the draft of one row. FORCED is the first token of each output, -1 for none; with FORCED_END, an output that
-    reaches its limit ends with `eos`.
+    reaches its limit ends with `eos`. A token of the draft's prefix comes before both.
     """
     row = tl.program_id(0).to(tl.int64)
     slots = tl.arange(0, BLOCK)
@@ -31,15 +31,17 @@ def _accept(
     if FORCED_END:
         must = tl.where(length + slots >= limit - 1, eos, must)
     token = tl.where(must >= 0, must, token)
+    is_prefix = slots < 0
     if prefix is not None:
-        token = tl.where(in_draft & (slots < tl.load(prefix + row)), guess, token)
+        is_prefix = in_draft & (slots < tl.load(prefix + row))
+        token = tl.where(is_prefix, guess, token)
     if drafted_logits is None:
         passes = guess == token
     else:
         logit = tl.load(drafted_logits + here, mask=mask, other=0.0)
         highest = tl.load(top + here, mask=mask, other=0.0)
-        passes = (logit >= tl.load(lowest + here, mask=mask, other=0.0)) & (highest - logit <= tolerance)
-        passes = tl.where(must >= 0, guess == must, passes)
+        passes = (logit >= tl.load(lowest + here, mask=mask, other=0.0)) & (highest - logit <= tolerance) & (logit > -float("inf"))
+        passes = tl.where(must >= 0, guess == must, passes) | is_prefix
     passed = tl.min(tl.where(in_draft & (slots < count) & passes, queries, tl.minimum(slots, queries - 1)), 0)
     passed = tl.minimum(passed, queries - 1)
     result = token if drafted_logits is None else tl.where(slots < passed, guess, token)

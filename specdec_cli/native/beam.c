@@ -137,9 +137,9 @@ static int continue_search(const struct specdec_session *session, struct row *ro
 }
 
 // Replaces logits by log probabilities, and constrains these, which are not normalised again: as transformers and fairseq do.
-static void constrain_probabilities(const struct worker *worker, const struct logits *logits, int64_t i, const struct position *position,
+static void constrain_probabilities(const struct judgement *judgement, const struct slot *slot, const struct logits *logits, int64_t i,
                                     struct distribution *distribution) {
-    float *values = worker->logits + i * logits->size, *tops = worker->tops + i;
+    float *values = logits->values + i * logits->size, *tops = logits->tops + i;
     for (int64_t first = 0; first < logits->size; first += TILE) {
         float *top = tops + first / TILE * logits->count;
         *top = -INFINITY;
@@ -148,24 +148,30 @@ static void constrain_probabilities(const struct worker *worker, const struct lo
             *top = values[k] > *top ? values[k] : *top;
         }
     }
-    const struct context context = context_of(position);
-    constrain(&worker->session->options.constraints, &worker->session->model->shape, &context, worker->logits, worker->tops, logits, i);
+    constrain(judgement->constraints, &judgement->model->shape, &slot->context, logits, i);
     *distribution = (struct distribution){distribution->score, 0.0f, 0.0f, -FLT_MAX};
 }
 
+// A step of the search: a pass over the last tokens of hypotheses. What all threads read; copied to each.
+struct step {
+    struct judgement judgement;
+    const struct worker *worker;
+};
+_Static_assert(sizeof(struct step) <= ARGUMENT_SIZE, "the team copies it");
+
 // The candidates of the hypothesis at position `first` + i of the pass.
-static void find_candidates(const struct decoder_pass *pass, const struct logits *logits, int64_t first, int64_t i) {
-    const struct specdec_session *session = pass->worker->session;
-    const struct beam_workspace *beam = &pass->worker->beam;
-    const struct position *position = pass->worker->positions + first + i;
+static void find_candidates(const struct step *step, const struct logits *logits, int64_t first, int64_t i) {
+    const struct specdec_session *session = step->worker->session;
+    const struct beam_workspace *beam = &step->worker->beam;
+    const struct slot *slot = step->judgement.slots + first + i;
     const int64_t wanted = 2 * session->options.search.beam_size;
-    const int32_t parent = (int32_t)(first + i - position->first), forced = position->forced;
+    const int32_t parent = (int32_t)(first + i - slot->first), forced = forced_at(&step->judgement, slot);
     const float *values = logits->values + i * logits->size;
     struct candidate *to = beam->candidates + (first + i) * wanted;
     struct distribution distribution = {beam->scores[first + i], 0.0f, 0.0f, SUPPRESSED / 2};
     session->model->kernels->log_softmax(values, logits->size, &distribution.top, &distribution.log_total);
     if (forced < 0) {
-        if (pass->constrained) constrain_probabilities(pass->worker, logits, i, position, &distribution);
+        if (has_constraints(step->judgement.constraints)) constrain_probabilities(&step->judgement, slot, logits, i, &distribution);
         beam->counts[first + i] = (int32_t)best_candidates(logits, i, &distribution, parent, wanted, to);
         return;
     }
@@ -177,26 +183,26 @@ static void find_candidates(const struct decoder_pass *pass, const struct logits
 }
 
 static void run(struct member *member, const void *argument) {
-    const struct decoder_pass *pass = argument;
-    const int64_t total = pass->pass.positions;
-    run_decoder(member, pass);
+    const struct step *step = argument;
+    const int64_t total = step->judgement.pass.positions;
+    run_pass(member, &step->judgement.pass);
     for (int64_t first = 0; first < total; first += LOGITS_AT_ONCE) {
         const int64_t count = smaller(total - first, LOGITS_AT_ONCE);
-        const struct logits logits = compute_logits(member, pass, first, count);
-        SHARED_FOR (member, i, count) find_candidates(pass, &logits, first, i);
+        const struct logits logits = compute_logits(member, &step->judgement, first, count);
+        SHARED_FOR (member, i, count) find_candidates(step, &logits, first, i);
     }
 }
 
 // Puts the hypotheses of a row at positions from `first` on; the position after them.
 static int64_t lay_out_hypotheses(struct worker *worker, struct row *row, int64_t first) {
-    const struct specdec_options *options = &worker->session->options;
-    const int64_t beam = options->search.beam_size, index = row->length - 1;
-    const int32_t forced = forced_token(&options->constraints, worker->session->model->shape.eos, row->length, row->limit);
+    const int64_t beam = worker->session->options.search.beam_size, index = row->length - 1;
     for (int64_t k = 0; k < row->search.running; k++) {
         const int64_t at = first + k, start = k * worker->session->longest_capacity;
         row->search.orders[start + index] = (int32_t)(index * beam + k);
         const int32_t *tokens = row->search.tokens + start;
-        worker->positions[at] = (struct position){first, 0, tokens[index], forced, -1, index, row, tokens};
+        worker->ids[at] = tokens[index];
+        worker->slots[at] = (struct slot){context_of(row, tokens, index + 1), first, row->limit, .drafted = -1};
+        worker->beam.token_positions[at] = index;
         worker->beam.orders[at] = row->search.orders + start;
         worker->beam.scores[at] = row->search.scores[k];
         worker->caches[at] = row->cache.start;
@@ -213,11 +219,13 @@ static int64_t lay_out_hypotheses(struct worker *worker, struct row *row, int64_
 // The rows that were chosen go through the model together. Returns a status.
 static int32_t search_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_session *session = worker->session;
-    const struct decoder_pass pass = decoder_pass_of(worker, positions, positions, worker->beam.orders);
+    struct step step = {judgement_of(worker, positions, positions), worker};
+    step.judgement.pass.orders = worker->beam.orders;
+    step.judgement.pass.token_positions = worker->beam.token_positions;
     const int64_t wanted = 2 * session->options.search.beam_size;
-    run_with_team(&pass, run);
-    int32_t status = SPECDEC_OK;
-    for (int64_t i = 0, first = 0; i < rows; i++) {
+    team_run(worker->team, multiplications_to_judge(&step.judgement.pass, session->model), run, &step, sizeof step);
+    int32_t status = atomic_load(&session->status);
+    for (int64_t i = 0, first = 0; i < rows && !status; i++) {
         struct row *row = worker->chosen[i];
         const int64_t parents = row->search.running;
         struct candidate merged[2 * SPECDEC_MOST_BEAM];

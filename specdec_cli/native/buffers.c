@@ -27,7 +27,7 @@ static int reserve(struct arena *arena, struct pages *pages, int64_t floats) {
 int row_reserve(const struct specdec_session *session, struct row *row) {
     const struct stack *stack = &session->model->decoder, *drafter = &session->model->drafter.stack;
     const int64_t length = session->longest_source, capacity = session->longest_capacity;
-    // A single row has the memory of the row old it, whose pages are in use.
+    // A single row has the memory of the row before it, whose pages are in use.
     struct arena *arena = session->options.batch_size == 1 ? &session->workers->arena : 0;
     row->allocated = arena ? row->capacity : smaller(row->capacity, padded_length(row->source_length + row->source_length / 4 + 1));
     if (row->has_drafter && !(reserve(arena, &row->draft_cache, keys_size_of(drafter, capacity)) &&
@@ -62,7 +62,7 @@ void row_free(struct row *row) {
 
 static void *allocate(struct worker *worker, int64_t count, int64_t size) { return arena_allocate(&worker->arena, count, size); }
 
-// The same for the values of a pass, not zeroed. They are written old they are read, and zeroing takes a large part of the
+// The same for the values of a pass, not zeroed. They are written before they are read, and zeroing takes a large part of the
 // time of a short sentence.
 static void *allocate_unset(struct worker *worker, int64_t count, int64_t size) {
     return arena_allocate_unset(&worker->arena, count, size);
@@ -114,12 +114,13 @@ static int open_beam(struct worker *worker, const struct specdec_session *sessio
     struct beam_workspace *workspace = &worker->beam;
     if (session->options.method != SPECDEC_METHOD_BEAM) return 1;
     workspace->orders = allocate(worker, positions, sizeof *workspace->orders);
+    workspace->token_positions = allocate(worker, positions, sizeof *workspace->token_positions);
     workspace->scores = allocate(worker, positions, sizeof *workspace->scores);
     workspace->candidates = allocate(worker, product_of(positions, 2 * session->beam), sizeof *workspace->candidates);
     workspace->counts = allocate(worker, positions, sizeof *workspace->counts);
     for (int64_t i = 0; i < session->options.batch_size; i++)
         if (!open_search(worker, session, &worker->rows[i].search)) return 0;
-    return workspace->orders && workspace->scores && workspace->candidates && workspace->counts;
+    return workspace->orders && workspace->token_positions && workspace->scores && workspace->candidates && workspace->counts;
 }
 
 static int has_drafter(const struct specdec_session *session) { return session->options.method == SPECDEC_METHOD_SPECDEC; }
@@ -145,40 +146,27 @@ static int open_drafting(struct worker *worker, const struct specdec_session *se
            workspace->best && workspace->fresh;
 }
 
-static int open_workspace(struct worker *worker, const struct specdec_session *session, int64_t threads) {
+static int open_workspace_of(struct worker *worker, const struct specdec_session *session, int64_t threads) {
     const struct specdec_model *model = session->model;
-    const struct stack *decoder = &model->decoder, *encoder = &model->encoder, *drafter = &model->drafter.stack;
-    const int64_t width = decoder->width, positions = session->most_positions;
+    const struct stack *decoder = &model->decoder, *drafter = &model->drafter.stack;
     const int64_t longest = larger(session->longest_capacity, session->longest_source);
-    int64_t inner = decoder->inner, projected = larger(inner, 3 * width);
-    struct workspace *workspace = &worker->workspace;
-    workspace->scratch_size = larger(scratch_size_of(decoder, longest), scratch_size_of(encoder, longest));
+    int64_t inner = decoder->inner;
+    struct workspace_sizes sizes = {
+        .threads = threads,
+        .positions = session->most_positions,
+        .projected = larger(inner, 3 * decoder->width),
+        .attended = decoder->width,
+        .scratch = larger(scratch_size_of(decoder, longest), scratch_size_of(&model->encoder, longest)),
+    };
     if (has_drafter(session)) {
         inner = larger(larger(inner, drafter->inner), model->drafter.link.width);
-        projected = larger(larger(projected, inner), model->drafter.prefix.outputs);
+        sizes.projected = larger(larger(sizes.projected, inner), model->drafter.prefix.outputs);
         const int64_t link_inputs = sum_of(2 * model->drafter.link.width, QUANTIZED_ALONE);
-        workspace->scratch_size = larger(workspace->scratch_size, scratch_size_of(drafter, longest));
-        workspace->scratch_size = larger(workspace->scratch_size, larger(link_scratch_size(model), link_inputs));
+        sizes.scratch = larger(sizes.scratch, scratch_size_of(drafter, longest));
+        sizes.scratch = larger(sizes.scratch, larger(link_scratch_size(model), link_inputs));
     }
-    workspace->projected = allocate_unset(worker, product_of(positions, projected), sizeof(float));
-    workspace->attended = allocate_unset(worker, product_of(positions, width), sizeof(float));
-    workspace->bytes = allocate_unset(worker, product_of(positions, larger(inner, width)), 1);
-    workspace->ranges = allocate(worker, positions, sizeof *workspace->ranges);
-    workspace->scratch = allocate_unset(worker, product_of(threads, workspace->scratch_size), sizeof(float));
-    return workspace->projected && workspace->attended && workspace->bytes && workspace->ranges && workspace->scratch;
-}
-
-static void borrow_arena(struct worker *worker) {
-    struct lent_arena *lent_arena = worker->session->model->lent_arena;
-    if (atomic_exchange(&lent_arena->lent, 1)) return;
-    worker->lent_arena = lent_arena;
-    worker->arena = lent_arena->arena;
-}
-
-static void give_back_arena(struct worker *worker) {
-    arena_rewind(&worker->arena);
-    worker->lent_arena->arena = worker->arena;
-    atomic_store(&worker->lent_arena->lent, 0);
+    sizes.quantized = larger(inner, decoder->width);
+    return open_workspace(&worker->workspace, &worker->arena, &sizes);
 }
 
 int worker_open(struct worker *worker, struct specdec_session *session) {
@@ -189,11 +177,12 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     const int64_t at_once = smaller(LOGITS_AT_ONCE, product_of(rows, of_row));
     worker->session = session;
     worker->team = session->team;
-    if (session->options.batch_size == 1) borrow_arena(worker);
+    if (session->options.batch_size == 1) worker->lent_arena = borrow_arena(model, &worker->arena);
     const int64_t threads = session->team ? session->options.threads : 1;
     if (!open_rows(worker, session) || !open_drafting(worker, session)) return 0;
-    if (!open_beam(worker, session) || !open_workspace(worker, session, threads)) return 0;
-    worker->positions = allocate(worker, positions, sizeof *worker->positions);
+    if (!open_beam(worker, session) || !open_workspace_of(worker, session, threads)) return 0;
+    worker->ids = allocate(worker, positions, sizeof *worker->ids);
+    worker->slots = allocate(worker, positions, sizeof *worker->slots);
     worker->x = allocate_unset(worker, product_of(positions, width), sizeof(float));
     worker->indices = allocate(worker, positions, sizeof *worker->indices);
     worker->ends = allocate(worker, positions, sizeof *worker->ends);
@@ -201,13 +190,12 @@ int worker_open(struct worker *worker, struct specdec_session *session) {
     worker->scores = allocate(worker, positions, sizeof *worker->scores);
     worker->logits = allocate_unset(worker, product_of(at_once, size), sizeof(float));
     worker->tops = allocate_unset(worker, product_of(at_once, size / TILE + 1), sizeof(float));
-    return worker->positions && worker->x && worker->indices && worker->ends && worker->predicted && worker->scores && worker->logits &&
-           worker->tops;
+    return worker->ids && worker->slots && worker->x && worker->indices && worker->ends && worker->predicted && worker->scores &&
+           worker->logits && worker->tops;
 }
 
 void worker_close(struct worker *worker) {
     const int64_t batch = worker->session->options.batch_size;
     for (int64_t i = 0; worker->rows && batch > 1 && i < batch; i++) row_free(worker->rows + i);
-    if (worker->lent_arena) give_back_arena(worker);
-    else arena_free(&worker->arena);
+    give_back_arena(worker->lent_arena, &worker->arena);
 }

@@ -10,6 +10,12 @@ static int64_t end_of(const struct logits *logits, int64_t tile) {
     return (tile + 1) * TILE < logits->size ? (tile + 1) * TILE : logits->size;
 }
 
+int are_finite(const struct logits *logits, int64_t i) {
+    int finite = 1;
+    for (int64_t tile = 0; tile < tiles_of(logits); tile++) finite &= !isnan(logits->tops[tile * logits->count + i]);
+    return finite;
+}
+
 static int64_t best_tile(const struct logits *logits, int64_t i) {
     const float *tops = logits->tops + i;
     int64_t best = 0;
@@ -21,8 +27,9 @@ static int64_t best_tile(const struct logits *logits, int64_t i) {
 float top_logit(const struct logits *logits, int64_t i) { return logits->tops[best_tile(logits, i) * logits->count + i]; }
 
 int32_t first_choice(const struct logits *logits, int64_t i) {
-    const float *values = logits->values + i * logits->size, top = top_logit(logits, i);
-    int64_t token = best_tile(logits, i) * TILE;
+    const int64_t tile = best_tile(logits, i);
+    const float *values = logits->values + i * logits->size, top = logits->tops[tile * logits->count + i];
+    int64_t token = tile * TILE;
     while (token < logits->size - 1 && values[token] != top) token++;
     return (int32_t)token;
 }
@@ -63,7 +70,7 @@ float kth_best(const struct logits *logits, int64_t i, int64_t k) {
 
 int is_tolerated(const struct logits *logits, int64_t i, int32_t id, int32_t top_beta, float tolerance) {
     const float *values = logits->values + i * logits->size, value = values[id];
-    if (!(top_logit(logits, i) - value <= tolerance)) return 0;
+    if (value == -INFINITY || !(top_logit(logits, i) - value <= tolerance)) return 0;
     int64_t larger = 0;
     for (int64_t tile = 0; tile < tiles_of(logits) && larger < top_beta; tile++) {
         if (!(logits->tops[tile * logits->count + i] > value)) continue;

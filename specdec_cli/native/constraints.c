@@ -60,7 +60,7 @@ static void exclude(const struct scored *scored, const struct context *context, 
 }
 
 // The tokens of a text, and `forms`, a number for each token of the vocabulary. Two tokens have the same form if their texts differ only in
-// case and in the space context a word. The form is positive if the text has a letter, else negative.
+// case and in the space before a word. The form is positive if the text has a letter, else negative.
 struct counted {
     const int32_t *text, *forms;
 };
@@ -101,9 +101,9 @@ static void limit_copies(const struct scored *scored, const struct context *cont
     }
 }
 
-void constrain(const struct specdec_constraints *rules, const struct specdec_shape *shape, const struct context *context, float *values,
-               float *tops, const struct logits *logits, int64_t i) {
-    const struct scored scored = {values + i * logits->size, tops + i, logits->size, logits->count};
+void constrain(const struct specdec_constraints *rules, const struct specdec_shape *shape, const struct context *context,
+               const struct logits *logits, int64_t i) {
+    const struct scored scored = {logits->values + i * logits->size, logits->tops + i, logits->size, logits->count};
     if (rules->repetition_penalty != 1.0f) penalise(&scored, context, rules->repetition_penalty);
     if (rules->no_repeat_ngram_size) exclude(&scored, context, context->tokens, context->length, rules->no_repeat_ngram_size, -1);
     if (rules->source_ngram_size)

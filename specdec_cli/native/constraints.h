@@ -17,7 +17,6 @@ int has_constraints(const struct specdec_constraints *rules);
 // The token that must follow `length` tokens, the start included, of an output that has `limit` at most; -1: any may.
 int32_t forced_token(const struct specdec_constraints *rules, int32_t eos, int64_t length, int64_t limit);
 
-// Changes the scores of position i, `values` and `tops` as of `struct logits`: logits or log probabilities. Tokens that are not
-// allowed get minus infinity.
-void constrain(const struct specdec_constraints *rules, const struct specdec_shape *shape, const struct context *context, float *values,
-               float *tops, const struct logits *logits, int64_t i);
+// Changes the scores of position i, logits or log probabilities. Tokens that are not allowed get minus infinity.
+void constrain(const struct specdec_constraints *rules, const struct specdec_shape *shape, const struct context *context,
+               const struct logits *logits, int64_t i);

@@ -7,40 +7,16 @@
 struct call {
     struct pass pass;
     const struct specdec_model *model;
-    const struct position *positions;
-    struct row *const *rows;
-    int drafts; // whether these rows have a drafter
+    float *const *memories;       // of the rows
+    float *const *draft_memories; // those of the drafter; NULL: these rows have none
 };
 _Static_assert(sizeof(struct call) <= ARGUMENT_SIZE, "the team copies it");
 
-static void embed(const struct call *call, int64_t i) {
-    const struct position *position = call->positions + i;
-    embed_token(call->model->kernels, &call->model->source, position->id, position->index, call->pass.x + i * call->model->source.width);
-}
-
-// Keys and values of one layer of the decoder or of the drafter, from the encoder's states.
-static void project(struct member *member, const struct call *call, const struct stack *stack, int64_t layer) {
-    const int drafts = stack == &call->model->drafter.stack;
-    const struct linear *linear = &stack->layers[layer].memory;
-    const int64_t *starts = call->pass.starts;
-    float *to = call->pass.workspace->projected;
-    const struct linear_call product = {call->model->kernels, linear, call->pass.x, 0, call->pass.positions, to, 0, call->pass.workspace};
-    run_linear(member, &product);
-    SHARED_FOR (member, i, call->pass.rows) {
-        const struct row *row = call->rows[i];
-        float *memory = drafts ? row->draft_memory.start : row->memory.start;
-        for (int64_t k = starts[i]; k < starts[i + 1]; k++)
-            store_keys(stack, to + k * linear->outputs, memory, layer, k - starts[i], row->source_length);
-    }
-}
-
 static void run(struct member *member, const void *argument) {
     const struct call *call = argument;
-    SHARED_FOR (member, i, call->pass.positions) embed(call, i);
     run_pass(member, &call->pass);
-    const struct stack *decoder = &call->model->decoder, *drafter = &call->model->drafter.stack;
-    for (int64_t layer = 0; layer < decoder->count && !leaves_pass(member, &call->pass); layer++) project(member, call, decoder, layer);
-    for (int64_t layer = 0; call->drafts && layer < drafter->count; layer++) project(member, call, drafter, layer);
+    project_sources(member, &call->pass, &call->model->decoder, call->memories);
+    if (call->draft_memories) project_sources(member, &call->pass, &call->model->drafter.stack, call->draft_memories);
 }
 
 static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
@@ -48,6 +24,9 @@ static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions
     const struct pass pass = {
         .kernels = model->kernels,
         .stack = &model->encoder,
+        .embedding = &model->source,
+        .ids = worker->ids,
+        .token_positions = worker->indices,
         .rows = rows,
         .positions = positions,
         .starts = worker->starts,
@@ -55,8 +34,13 @@ static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions
         .workspace = &worker->workspace,
         .stopped = &worker->session->stopped,
     };
-    const struct call call = {pass, model, worker->positions, worker->chosen, worker->chosen[0]->has_drafter};
-    const int64_t layers = model->decoder.count + (call.drafts ? model->drafter.stack.count : 0);
+    const int drafts = worker->chosen[0]->has_drafter;
+    for (int64_t i = 0; i < rows; i++) {
+        worker->memories[i] = worker->chosen[i]->memory.start;
+        worker->caches[i] = worker->chosen[i]->draft_memory.start; // the encoder has no caches
+    }
+    const struct call call = {pass, model, worker->memories, drafts ? worker->caches : 0};
+    const int64_t layers = model->decoder.count + (drafts ? model->drafter.stack.count : 0);
     const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;
     team_run(worker->team, multiplications_of(&model->encoder, positions) + projected, run, &call, sizeof call);
 }
@@ -85,8 +69,10 @@ static int32_t enter_row(struct worker *worker, struct row *row, int64_t number,
     const int32_t status = begin_row(worker->session, row, number);
     if (status) return status;
     worker->running++;
-    for (int64_t k = 0; k < row->source_length; k++)
-        worker->positions[first + k] = (struct position){.first = first, .id = row->source[k], .forced = -1, .next = -1, .index = k};
+    for (int64_t k = 0; k < row->source_length; k++) {
+        worker->ids[first + k] = row->source[k];
+        worker->indices[first + k] = k;
+    }
     return SPECDEC_OK;
 }
 

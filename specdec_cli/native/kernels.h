@@ -24,7 +24,8 @@ struct range {
 };
 
 // Rows of `linear` that are multiplied with one tile: x (rows, inputs), `to` and `residual` (rows, outputs), of which these
-// are the first rows' addresses. The largest number of each row in the tile goes to `tops`, if given.
+// are the first rows' addresses. The largest number of each row in the tile goes to `tops`, if given; it is not a number if one of them is
+// not finite.
 struct product {
     const struct linear *linear;
     const uint8_t *x;

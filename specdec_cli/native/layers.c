@@ -12,6 +12,17 @@ int64_t scratch_size_of(const struct stack *stack, int64_t longest) {
     return larger(sum_of(2 * widest, QUANTIZED_ALONE), attention);
 }
 
+int open_workspace(struct workspace *workspace, struct arena *arena, const struct workspace_sizes *sizes) {
+    const int64_t positions = sizes->positions;
+    workspace->scratch_size = sizes->scratch;
+    workspace->projected = arena_allocate_unset(arena, product_of(positions, sizes->projected), sizeof(float));
+    workspace->attended = arena_allocate_unset(arena, product_of(positions, sizes->attended), sizeof(float));
+    workspace->bytes = arena_allocate_unset(arena, product_of(positions, sizes->quantized), 1);
+    workspace->ranges = arena_allocate_unset(arena, positions, sizeof *workspace->ranges);
+    workspace->scratch = arena_allocate_unset(arena, product_of(sizes->threads, sizes->scratch), sizeof(float));
+    return workspace->projected && workspace->attended && workspace->bytes && workspace->ranges && workspace->scratch;
+}
+
 static void quantize_row(const struct linear_call *call, float *normed, uint8_t *bytes, struct range *ranges, int64_t row) {
     const int64_t inputs = call->linear->inputs;
     call->kernels->quantize(call->linear, call->x + row * inputs, normed, bytes + row * inputs, ranges + row);
@@ -182,7 +193,24 @@ int leaves_pass(const struct member *member, const struct pass *pass) {
     return !member->team && pass->stopped && atomic_load_explicit(pass->stopped, memory_order_relaxed);
 }
 
+void project_sources(struct member *member, const struct pass *pass, const struct stack *stack, float *const *memories) {
+    float *projected = pass->workspace->projected;
+    for (int64_t layer = 0; layer < stack->count && !leaves_pass(member, pass); layer++) {
+        const struct linear *linear = &stack->layers[layer].memory;
+        apply(member, pass, linear, pass->x, 0, projected);
+        SHARED_FOR (member, row, pass->rows) {
+            const int64_t first = pass->starts[row], count = pass->starts[row + 1] - first;
+            for (int64_t k = 0; k < count; k++)
+                store_keys(stack, projected + (first + k) * linear->outputs, memories[row], layer, k, count);
+        }
+    }
+}
+
 void run_pass(struct member *member, const struct pass *pass) {
+    if (pass->embedding) {
+        SHARED_FOR (member, i, pass->positions)
+            embed_token(pass->kernels, pass->embedding, pass->ids[i], pass->token_positions[i], pass->x + i * pass->stack->width);
+    }
     for (int64_t i = 0; i < pass->stack->count && !leaves_pass(member, pass); i++) run_layer(member, pass, i);
     normalize_rows(member, pass, pass->stack->last);
 }

@@ -10,7 +10,8 @@
 #define QUANTIZED_ALONE ((int64_t)(FEW * sizeof(struct range) / sizeof(float)))
 
 // Positions of `rows` rows stand one right after the other, those of row r from starts[r] up to starts[r + 1]. x (positions, W)
-// goes through all layers of `stack` in place, then through its last norm.
+// goes through all layers of `stack` in place, then through its last norm. With an `embedding`, x begins as that of the tokens `ids`, of
+// which number i is the token token_positions[i] of its row.
 //
 // `caches`: keys and values of each row, [layer][head][2][cache_capacities[r]][head_stride] floats; those of position i go to
 // indices[i], and it sees those before ends[i]; with `orders`, those at the first ends[i] indices of orders[r], of which indices[i] is
@@ -21,6 +22,9 @@
 struct pass {
     const struct kernels *kernels;
     const struct stack *stack;
+    const struct embedding *embedding;
+    const int32_t *ids;
+    const int64_t *token_positions;
     int64_t rows, positions;
     const int64_t *starts;
     float *x;
@@ -44,6 +48,14 @@ struct workspace {
     int64_t scratch_size;
 };
 
+// Sizes of a workspace: threads, positions, floats of a position's rows in `projected` and `attended`, bytes of a quantized row, and floats
+// of `scratch` for a thread.
+struct workspace_sizes {
+    int64_t threads, positions, projected, attended, quantized, scratch;
+};
+// Returns 0 without memory.
+int open_workspace(struct workspace *workspace, struct arena *arena, const struct workspace_sizes *sizes);
+
 // Floats that a thread needs for itself in passes over at most `longest` positions that a query sees.
 int64_t scratch_size_of(const struct stack *stack, int64_t longest);
 
@@ -64,6 +76,9 @@ struct linear_call {
     const struct workspace *workspace;
 };
 void run_linear(struct member *member, const struct linear_call *call);
+
+// Keys and values of all layers of `stack` for the states of an encoder's pass, to the memory of each row.
+void project_sources(struct member *member, const struct pass *pass, const struct stack *stack, float *const *memories);
 
 // The embedding (W) of a token at a position.
 void embed_token(const struct kernels *kernels, const struct embedding *embedding, int64_t id, int64_t position, float *to);

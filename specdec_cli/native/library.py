@@ -6,13 +6,15 @@ import struct
 from functools import cache
 from pathlib import Path
 
-from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.errors import ModelError, NotFiniteError, UsageError
 from specdec_cli.native.header import read_header
 
 HEADER = read_header(Path(__file__).with_name("specdec.h"))
 """The interface for which this version calls the library."""
 OK, WAITING, FINISHED, ROUND = (HEADER.enums["status"][name] for name in ("ok", "waiting", "finished", "round"))
-_NO_MEMORY, _BAD_SHAPE, _BAD_PASS = (HEADER.enums["status"][name] for name in ("no-memory", "bad-shape", "bad-pass"))
+_NO_MEMORY, _BAD_SHAPE, _BAD_PASS, _NOT_FINITE = (
+    HEADER.enums["status"][name] for name in ("no-memory", "bad-shape", "bad-pass", "not-finite")
+)
 _MESSAGES = {
     "no-memory": "there is not enough memory",
     "bad-shape": "a size of the model is out of the range of the native engine",
@@ -108,10 +110,13 @@ def library_path() -> Path | None:
 
 def check(status: int, fault: bytes | None = None) -> int:
     """Return `status`, the result of a function of the library, if it is not negative. Raises MemoryError if there is not enough
-    memory, and NativeError for any other negative number. `fault` is the name of the option that is out of its range, if one is.
+    memory, NotFiniteError if a logit is not finite, and NativeError for any other negative number. `fault` is the name of the option
+    that is out of its range, if one is.
     """
     if status == _NO_MEMORY:
         raise MemoryError(_message(status))
+    if status == _NOT_FINITE:
+        raise NotFiniteError
     if status < 0:
         raise NativeError(status, fault)
     return status

@@ -15,6 +15,23 @@
 
 uint32_t specdec_interface(void) { return SPECDEC_HEADER; }
 
+struct lent_arena *borrow_arena(const struct specdec_model *model, struct arena *arena) {
+    *arena = (struct arena){0};
+    if (atomic_exchange(&model->lent_arena->lent, 1)) return 0;
+    *arena = model->lent_arena->arena;
+    return model->lent_arena;
+}
+
+void give_back_arena(struct lent_arena *lender, struct arena *arena) {
+    if (!lender) {
+        arena_free(arena);
+        return;
+    }
+    arena_rewind(arena);
+    lender->arena = *arena;
+    atomic_store(&lender->lent, 0);
+}
+
 static int is_flag(int32_t value) { return value == 0 || value == 1; }
 
 static int drafter_fits(const struct specdec_shape *shape) {

@@ -61,6 +61,11 @@ struct lent_arena {
     struct arena arena;
 };
 
+struct specdec_model;
+// Takes the memory that the model lends, unless it is lent; NULL, and an empty arena, if it is. Gives it back, or frees what has no lender.
+struct lent_arena *borrow_arena(const struct specdec_model *model, struct arena *arena);
+void give_back_arena(struct lent_arena *lender, struct arena *arena);
+
 struct specdec_model {
     struct specdec_shape shape;
     const struct kernels *kernels;

@@ -1,39 +1,30 @@
 // Passes for callers that keep the rows and decide what is decoded: the encoding of sources, the decoder over some positions of each row,
 // and the output projection. The caller's thread works, with the model's helpers where no session has them.
 
-#include <stdatomic.h>
 #include <string.h>
 
-#include "choices.h"
-#include "constraints.h"
-#include "layers.h"
+#include "judge.h"
 #include "sizes.h"
 
 // Memory and threads of a call: those that the model lends, where no session has them.
 struct borrowed {
     const struct specdec_model *model;
     struct team *team;
-    int has_arena;
+    struct lent_arena *lender;
     struct arena arena;
     struct workspace workspace;
 };
 
 static void borrow(struct borrowed *borrowed, const struct specdec_model *model, int32_t threads) {
-    *borrowed = (struct borrowed){.model = model, .has_arena = !atomic_exchange(&model->lent_arena->lent, 1)};
-    if (borrowed->has_arena) borrowed->arena = model->lent_arena->arena;
+    *borrowed = (struct borrowed){.model = model};
+    borrowed->lender = borrow_arena(model, &borrowed->arena);
     if (threads > 1 && team_borrow(model->team, threads)) borrowed->team = model->team;
     if (borrowed->team) team_start(borrowed->team);
 }
 
 static void give_back(struct borrowed *borrowed) {
     if (borrowed->team) team_give_back(borrowed->team);
-    if (!borrowed->has_arena) {
-        arena_free(&borrowed->arena);
-        return;
-    }
-    arena_rewind(&borrowed->arena);
-    borrowed->model->lent_arena->arena = borrowed->arena;
-    atomic_store(&borrowed->model->lent_arena->lent, 0);
+    give_back_arena(borrowed->lender, &borrowed->arena);
 }
 
 static void *allocate(struct borrowed *borrowed, int64_t count, size_t size) {
@@ -41,22 +32,31 @@ static void *allocate(struct borrowed *borrowed, int64_t count, size_t size) {
 }
 
 // Returns 0 without memory. `longest`: positions that a query sees at most.
-static int open_workspace(struct borrowed *borrowed, const struct stack *stack, int64_t positions, int64_t longest, int32_t threads) {
-    struct workspace *workspace = &borrowed->workspace;
-    const int64_t width = stack->width, inner = stack->inner;
-    workspace->scratch_size = scratch_size_of(stack, longest);
-    workspace->projected = allocate(borrowed, product_of(positions, larger(inner, 3 * width)), sizeof(float));
-    workspace->attended = allocate(borrowed, product_of(positions, width), sizeof(float));
-    workspace->bytes = allocate(borrowed, product_of(positions, larger(inner, width)), 1);
-    workspace->ranges = allocate(borrowed, positions, sizeof *workspace->ranges);
-    workspace->scratch = allocate(borrowed, product_of(borrowed->team ? threads : 1, workspace->scratch_size), sizeof(float));
-    return workspace->projected && workspace->attended && workspace->bytes && workspace->ranges && workspace->scratch;
+static int open_workspace_of(struct borrowed *borrowed, const struct stack *stack, int64_t positions, int64_t longest, int32_t threads) {
+    const struct workspace_sizes sizes = {
+        .threads = borrowed->team ? threads : 1,
+        .positions = positions,
+        .projected = larger(stack->inner, 3 * stack->width),
+        .attended = stack->width,
+        .quantized = larger(stack->inner, stack->width),
+        .scratch = scratch_size_of(stack, longest),
+    };
+    return open_workspace(&borrowed->workspace, &borrowed->arena, &sizes);
 }
+
+// What specdec_verify() lays out: the rows of its pass; and of all their positions, one right after the other, what is judged there.
+struct verified {
+    int64_t *ids, *lengths, *indices, *ends;
+    struct slot *slots;
+    int32_t *tokens, *sources, *predicted;
+    float *scores, *logits, *tops;
+    const struct specdec_constraints *constraints;
+    atomic_int status;
+};
 
 // Some rows of a call, which go through the layers together. Their positions stand one right after the other in all arrays.
 struct part {
-    struct pass pass;
-    const struct specdec_model *model;
+    struct judgement judgement; // without slots, its pass alone
     const struct specdec_rows *rows;
     int64_t first; // the first row
 };
@@ -73,6 +73,7 @@ static int64_t end_of_part(const struct specdec_rows *rows, int64_t first, int64
 // Arrays of all parts, of the sizes that the largest one needs.
 struct buffers {
     float *x, **caches, **memories;
+    int32_t *ids;
     int64_t *starts, *indices, *ends, *capacities, *lengths;
 };
 
@@ -80,112 +81,115 @@ static int open_buffers(struct borrowed *borrowed, struct buffers *buffers, int6
     buffers->x = allocate(borrowed, product_of(positions, width), sizeof(float));
     buffers->caches = allocate(borrowed, rows, sizeof *buffers->caches);
     buffers->memories = allocate(borrowed, rows, sizeof *buffers->memories);
+    buffers->ids = allocate(borrowed, positions, sizeof *buffers->ids);
     buffers->starts = allocate(borrowed, rows + 1, sizeof *buffers->starts);
     buffers->indices = allocate(borrowed, positions, sizeof *buffers->indices);
     buffers->ends = allocate(borrowed, positions, sizeof *buffers->ends);
     buffers->capacities = allocate(borrowed, rows, sizeof *buffers->capacities);
     buffers->lengths = allocate(borrowed, rows, sizeof *buffers->lengths);
-    return buffers->x && buffers->caches && buffers->memories && buffers->starts && buffers->indices && buffers->ends &&
+    return buffers->x && buffers->caches && buffers->memories && buffers->ids && buffers->starts && buffers->indices && buffers->ends &&
            buffers->capacities && buffers->lengths;
 }
 
-static int is_decoder(const struct part *part) { return part->pass.stack == &part->model->decoder; }
-
-static void lay_out(const struct part *part, const struct buffers *buffers) {
-    const struct specdec_rows *rows = part->rows;
+static void lay_out(const struct specdec_rows *rows, int64_t first, int64_t count, const struct buffers *buffers) {
     buffers->starts[0] = 0;
-    for (int64_t i = 0; i < part->pass.rows; i++) {
-        const int64_t row = part->first + i, start = buffers->starts[i], length = rows->lengths[row];
-        buffers->starts[i + 1] = start + length;
-        if (!is_decoder(part)) continue;
-        memcpy(buffers->indices + start, rows->indices + row * rows->width, (size_t)length * sizeof(int64_t));
-        memcpy(buffers->ends + start, rows->ends + row * rows->width, (size_t)length * sizeof(int64_t));
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t row = first + i, start = buffers->starts[i], at = row * rows->width;
+        buffers->starts[i + 1] = start + rows->lengths[row];
+        for (int64_t k = 0; k < rows->lengths[row]; k++) {
+            buffers->ids[start + k] = (int32_t)rows->ids[at + k];
+            buffers->indices[start + k] = rows->indices ? rows->indices[at + k] : k;
+            if (rows->ends) buffers->ends[start + k] = rows->ends[at + k];
+        }
+        if (rows->memories) buffers->memories[i] = rows->memories + row * rows->memory_size;
+        if (!rows->caches) continue;
         buffers->caches[i] = rows->caches + row * rows->cache_size;
-        buffers->memories[i] = rows->memories + row * rows->memory_size;
         buffers->capacities[i] = rows->capacity;
         buffers->lengths[i] = rows->source_lengths[row];
     }
 }
 
-// Keys and values of the encoded sources for every layer of the decoder.
-static void project_sources(struct member *member, const struct part *part) {
-    const struct specdec_rows *rows = part->rows;
-    const struct stack *stack = &part->model->decoder;
-    float *projected = part->pass.workspace->projected;
-    for (int64_t layer = 0; rows->memories && layer < stack->count; layer++) {
-        const struct linear *linear = &stack->layers[layer].memory;
-        const struct linear_call call = {
-            .kernels = part->pass.kernels,
-            .linear = linear,
-            .x = part->pass.x,
-            .rows = part->pass.positions,
-            .to = projected,
-            .workspace = part->pass.workspace,
-        };
-        run_linear(member, &call);
-        SHARED_FOR (member, i, part->pass.rows) {
-            const int64_t row = part->first + i, start = part->pass.starts[i], length = rows->lengths[row];
-            for (int64_t k = 0; k < length; k++)
-                store_keys(stack, projected + (start + k) * linear->outputs, rows->memories + row * rows->memory_size, layer, k, length);
-        }
-    }
+static struct pass pass_of(struct borrowed *borrowed, const struct stack *stack, const struct buffers *buffers) {
+    const int decodes = stack == &borrowed->model->decoder;
+    return (struct pass){
+        .kernels = borrowed->model->kernels,
+        .stack = stack,
+        .embedding = decodes ? &borrowed->model->target : &borrowed->model->source,
+        .ids = buffers->ids,
+        .token_positions = buffers->indices,
+        .starts = buffers->starts,
+        .x = buffers->x,
+        .caches = decodes ? buffers->caches : 0,
+        .cache_capacities = buffers->capacities,
+        .indices = buffers->indices,
+        .ends = buffers->ends,
+        .memories = buffers->memories,
+        .memory_capacities = buffers->lengths,
+        .workspace = &borrowed->workspace,
+    };
 }
 
 static void run(struct member *member, const void *argument) {
     const struct part *part = argument;
+    const struct pass *pass = &part->judgement.pass;
     const struct specdec_rows *rows = part->rows;
-    const int64_t width = part->pass.stack->width;
-    const struct embedding *embedding = is_decoder(part) ? &part->model->target : &part->model->source;
-    SHARED_FOR (member, i, part->pass.rows) {
-        const int64_t *ids = rows->ids + (part->first + i) * rows->width, start = part->pass.starts[i];
-        for (int64_t k = start; k < part->pass.starts[i + 1]; k++)
-            embed_token(part->pass.kernels, embedding, ids[k - start], is_decoder(part) ? part->pass.indices[k] : k - start,
-                        part->pass.x + k * width);
-    }
-    run_pass(member, &part->pass);
-    if (!is_decoder(part)) project_sources(member, part);
-    SHARED_FOR (member, i, part->pass.rows) {
-        const int64_t row = part->first + i, length = rows->lengths[row] * width, all = rows->width * width;
-        memcpy(rows->states + row * all, part->pass.x + part->pass.starts[i] * width, (size_t)length * sizeof(float));
+    if (part->judgement.slots) judge(member, &part->judgement);
+    else run_pass(member, pass);
+    if (!pass->caches && rows->memories) project_sources(member, pass, &part->judgement.model->decoder, pass->memories);
+    SHARED_FOR (member, i, pass->rows) {
+        const int64_t width = pass->stack->width, row = part->first + i, length = rows->lengths[row] * width, all = rows->width * width;
+        memcpy(rows->states + row * all, pass->x + pass->starts[i] * width, (size_t)length * sizeof(float));
         memset(rows->states + row * all + length, 0, (size_t)(all - length) * sizeof(float));
     }
 }
 
-// All parts of a call that is checked.
-static int32_t run_parts(const struct specdec_model *model, const struct specdec_rows *rows, const struct stack *stack) {
+// What judges the positions from number `done` of all on.
+static void prepare_judgement(struct judgement *judgement, struct verified *verified, int64_t done) {
+    static const struct specdec_acceptance exact;
+    const struct pass *pass = &judgement->pass;
+    for (int64_t row = 0; row < pass->rows; row++)
+        for (int64_t i = pass->starts[row]; i < pass->starts[row + 1]; i++) verified->slots[done + i].first = pass->starts[row];
+    judgement->constraints = verified->constraints;
+    judgement->rule = &exact;
+    judgement->slots = verified->slots + done;
+    judgement->logits = verified->logits;
+    judgement->tops = verified->tops;
+    judgement->predicted = verified->predicted + done;
+    judgement->scores = verified->scores ? verified->scores + done : 0;
+    judgement->status = &verified->status;
+}
+
+// All parts of a call that is checked; `verified` if their positions are judged. Returns a status.
+static int32_t run_parts(struct borrowed *borrowed, const struct specdec_rows *rows, const struct stack *stack, struct verified *verified) {
+    const struct specdec_model *model = borrowed->model;
     int64_t most = 0, positions, longest = larger(rows->capacity, rows->width);
     for (int64_t first = 0; first < rows->count; first = end_of_part(rows, first, &positions), most = larger(most, positions)) continue;
     for (int64_t row = 0; rows->source_lengths && row < rows->count; row++) longest = larger(longest, rows->source_lengths[row]);
-    struct borrowed borrowed;
     struct buffers buffers;
-    borrow(&borrowed, model, rows->threads);
-    const int opened = open_workspace(&borrowed, stack, most, longest, rows->threads) &&
-                       open_buffers(&borrowed, &buffers, rows->count, most, stack->width);
-    for (int64_t first = 0, end; opened && first < rows->count; first = end) {
+    if (!open_workspace_of(borrowed, stack, most, longest, rows->threads) ||
+        !open_buffers(borrowed, &buffers, rows->count, most, stack->width))
+        return SPECDEC_NO_MEMORY;
+    for (int64_t first = 0, end, done = 0; first < rows->count; first = end, done += positions) {
         end = end_of_part(rows, first, &positions);
-        const int decodes = stack == &model->decoder;
-        struct part part = {.model = model, .rows = rows, .first = first};
-        part.pass = (struct pass){
-            .kernels = model->kernels,
-            .stack = stack,
-            .rows = end - first,
-            .positions = positions,
-            .starts = buffers.starts,
-            .x = buffers.x,
-            .caches = decodes ? buffers.caches : 0,
-            .cache_capacities = buffers.capacities,
-            .indices = buffers.indices,
-            .ends = buffers.ends,
-            .memories = buffers.memories,
-            .memory_capacities = buffers.lengths,
-            .workspace = &borrowed.workspace,
-        };
-        lay_out(&part, &buffers);
-        const int64_t projected = decodes || !rows->memories ? 0 : model->decoder.count * 2 * stack->width * stack->width * positions;
-        team_run(borrowed.team, multiplications_of(stack, positions) + projected, run, &part, sizeof part);
+        struct part part = {{.pass = pass_of(borrowed, stack, &buffers), .model = model}, rows, first};
+        struct pass *pass = &part.judgement.pass;
+        pass->rows = end - first;
+        pass->positions = positions;
+        lay_out(rows, first, pass->rows, &buffers);
+        int64_t work = verified ? multiplications_to_judge(pass, model) : multiplications_of(stack, positions);
+        if (!pass->caches && rows->memories) work += model->decoder.count * 2 * stack->width * stack->width * positions;
+        if (verified) prepare_judgement(&part.judgement, verified, done);
+        team_run(borrowed->team, work, run, &part, sizeof part);
     }
+    return verified ? atomic_load(&verified->status) : SPECDEC_OK;
+}
+
+static int32_t run_rows(const struct specdec_model *model, const struct specdec_rows *rows, const struct stack *stack) {
+    struct borrowed borrowed;
+    borrow(&borrowed, model, rows->threads);
+    const int32_t status = run_parts(&borrowed, rows, stack, 0);
     give_back(&borrowed);
-    return opened ? SPECDEC_OK : SPECDEC_NO_MEMORY;
+    return status;
 }
 
 int64_t specdec_keys_size(const struct specdec_model *model, int64_t positions) {
@@ -218,139 +222,101 @@ int32_t specdec_encode(const struct specdec_model *model, const struct specdec_r
     *fault = fault_of(rows, model->shape.source_vocabulary, model->shape.max_positions);
     if (!*fault && rows->width > model->shape.max_positions) *fault = "width";
     if (!*fault && rows->memories && rows->memory_size < specdec_keys_size(model, rows->width)) *fault = "memory_size";
-    return *fault ? SPECDEC_BAD_PASS : run_parts(model, rows, &model->encoder);
+    return *fault ? SPECDEC_BAD_PASS : run_rows(model, rows, &model->encoder);
+}
+
+static const char *fault_of_pass(const struct specdec_model *model, const struct specdec_rows *rows) {
+    if (!between(rows->capacity, 1, model->shape.max_positions)) return "capacity";
+    const char *fault = fault_of(rows, model->shape.vocabulary, rows->capacity);
+    if (!fault && rows->cache_size < specdec_keys_size(model, rows->capacity)) return "cache_size";
+    for (int64_t row = 0; !fault && row < rows->count; row++) {
+        const int64_t length = rows->source_lengths[row];
+        if (!between(length, 1, model->shape.max_positions) || rows->memory_size < specdec_keys_size(model, length)) return "source_lengths";
+    }
+    return fault;
 }
 
 int32_t specdec_pass(const struct specdec_model *model, const struct specdec_rows *rows, const char **fault) {
-    *fault = between(rows->capacity, 1, model->shape.max_positions) ? 0 : "capacity";
-    if (!*fault) *fault = fault_of(rows, model->shape.vocabulary, rows->capacity);
-    if (!*fault && rows->cache_size < specdec_keys_size(model, rows->capacity)) *fault = "cache_size";
-    for (int64_t row = 0; !*fault && row < rows->count; row++) {
-        const int64_t length = rows->source_lengths[row];
-        if (!between(length, 1, model->shape.max_positions) || rows->memory_size < specdec_keys_size(model, length)) *fault = "source_lengths";
-    }
-    return *fault ? SPECDEC_BAD_PASS : run_parts(model, rows, &model->decoder);
+    *fault = fault_of_pass(model, rows);
+    return *fault ? SPECDEC_BAD_PASS : run_rows(model, rows, &model->decoder);
 }
 
-// A position of a draft: what stands before it, and the tokens that the output has at most. `taken`: the token that is taken without being
-// verified, or -1. The choice goes to `chosen`, its log probability to `score`, if asked for.
-struct slot {
-    struct context context;
-    int64_t limit, taken;
-    int64_t *chosen;
-    float *score;
-};
-
-// What projects some states: copied to each thread. With `rows`, `slots` say which positions these are, and what they choose is found.
-struct projection {
-    struct linear_call call;
-    const struct specdec_model *model;
-    const struct specdec_verification *rows;
-    const struct slot *slots;
-};
-_Static_assert(sizeof(struct projection) <= ARGUMENT_SIZE, "the team copies it");
-
-static void choose(const struct projection *projection, int64_t i) {
-    const struct linear_call *call = &projection->call;
-    const struct slot *slot = projection->slots + i;
-    const struct specdec_constraints *rules = projection->rows->constraints;
-    const struct specdec_shape *shape = &projection->model->shape;
-    const struct logits logits = {call->to, call->tops, call->linear->outputs, call->rows};
-    const int32_t forced = forced_token(rules, shape->eos, slot->context.length, slot->limit);
-    if (forced < 0 && has_constraints(rules)) constrain(rules, shape, &slot->context, call->to, call->tops, &logits, i);
-    *slot->chosen = forced >= 0 ? forced : slot->taken >= 0 ? slot->taken : first_choice(&logits, i);
-    if (!slot->score) return;
-    const float top = top_logit(&logits, i), *values = logits.values + i * logits.size;
-    *slot->score = forced >= 0 ? 0.0f : call->kernels->log_probability(values, logits.size, top, *slot->chosen);
-}
-
-static void project(struct member *member, const void *argument) {
-    const struct projection *projection = argument;
-    run_linear(member, &projection->call);
-    if (!projection->rows) return;
-    SHARED_FOR (member, i, projection->call.rows) choose(projection, i);
-}
-
-// Projects `count` states, some at a time; or, with `rows`, chooses tokens by their logits, which are not kept. Returns 0 without memory.
-static int project_all(struct borrowed *borrowed, const struct projection *all, int64_t count, int32_t threads) {
-    const struct linear *output = all->call.linear;
-    const int64_t at_once = smaller(count, LOGITS_AT_ONCE);
-    float *tops = allocate(borrowed, product_of(at_once, output->tiles), sizeof(float));
-    float *logits = all->rows ? allocate(borrowed, product_of(at_once, output->outputs), sizeof(float)) : all->call.to;
-    if (!open_workspace(borrowed, &borrowed->model->decoder, at_once, 1, threads) || !tops || !logits) return 0;
-    for (int64_t first = 0; first < count; first += LOGITS_AT_ONCE) {
-        struct projection some = *all;
-        some.call.rows = smaller(count - first, LOGITS_AT_ONCE);
-        some.call.x += first * output->inputs;
-        some.call.tops = tops;
-        some.call.workspace = &borrowed->workspace;
-        some.call.to = some.rows ? logits : logits + first * output->outputs;
-        if (some.rows) some.slots += first;
-        team_run(borrowed->team, output->inputs * output->outputs * some.call.rows, project, &some, sizeof some);
-    }
-    return 1;
-}
+static void project(struct member *member, const void *argument) { run_linear(member, argument); }
 
 int32_t specdec_project(const struct specdec_model *model, int32_t threads, int64_t count, const float *states, float *logits,
                         const char **fault) {
     *fault = !between(threads, 1, MOST_THREADS) ? "threads" : !between(count, 0, INT32_MAX) ? "count" : 0;
     if (*fault) return SPECDEC_BAD_PASS;
-    const struct projection all = {.call = {.kernels = model->kernels, .linear = &model->output, .x = states, .to = logits}, .model = model};
+    const struct linear *output = &model->output;
+    const int64_t at_once = smaller(count, LOGITS_AT_ONCE);
     struct borrowed borrowed;
     borrow(&borrowed, model, threads);
-    const int opened = project_all(&borrowed, &all, count, threads);
+    const int opened = open_workspace_of(&borrowed, &model->decoder, at_once, 1, threads);
+    for (int64_t first = 0; opened && first < count; first += at_once) {
+        const struct linear_call some = {
+            .kernels = model->kernels,
+            .linear = output,
+            .x = states + first * output->inputs,
+            .rows = smaller(count - first, at_once),
+            .to = logits + first * output->outputs,
+            .workspace = &borrowed.workspace,
+        };
+        team_run(borrowed.team, output->inputs * output->outputs * some.rows, project, &some, sizeof some);
+    }
     give_back(&borrowed);
     return opened ? SPECDEC_OK : SPECDEC_NO_MEMORY;
 }
 
-// Arrays of a verification, in one block of memory: the rows of its pass, and the texts before its positions.
-struct verified {
-    int64_t *ids, *lengths, *indices, *ends;
-    struct slot *slots;
-    float *packed; // the states of all positions without gaps
-    int32_t *tokens, *sources;
-};
-
 static int open_verified(struct borrowed *borrowed, struct verified *to, const struct specdec_verification *rows) {
     const struct linear *output = &borrowed->model->output;
-    const int64_t wide = rows->width + 1, all = product_of(rows->count, wide);
+    const int64_t all = product_of(rows->count, rows->width + 1);
     to->ids = allocate(borrowed, all, sizeof *to->ids);
     to->indices = allocate(borrowed, all, sizeof *to->indices);
     to->ends = allocate(borrowed, all, sizeof *to->ends);
     to->lengths = allocate(borrowed, rows->count, sizeof *to->lengths);
     to->slots = allocate(borrowed, all, sizeof *to->slots);
-    to->packed = allocate(borrowed, product_of(all, output->inputs), sizeof(float));
+    to->predicted = allocate(borrowed, all, sizeof *to->predicted);
+    to->scores = rows->scores ? arena_allocate(&borrowed->arena, all, sizeof(float)) : 0;
+    to->logits = allocate(borrowed, product_of(smaller(all, LOGITS_AT_ONCE), output->outputs), sizeof(float));
+    to->tops = allocate(borrowed, product_of(smaller(all, LOGITS_AT_ONCE), output->tiles), sizeof(float));
     to->tokens = allocate(borrowed, product_of(rows->count, rows->capacity + rows->width), sizeof *to->tokens);
     to->sources = allocate(borrowed, product_of(rows->count, rows->source_width), sizeof *to->sources);
-    return to->ids && to->indices && to->ends && to->lengths && to->slots && to->packed && to->tokens && to->sources;
+    return to->ids && to->indices && to->ends && to->lengths && to->slots && to->predicted && (to->scores || !rows->scores) && to->logits &&
+           to->tops && to->tokens && to->sources;
 }
 
-// The positions of a row, from the slot `next` on: its last token, and its draft. Returns the slot after them.
+// The positions of a row, of which the first is number `next` of all: its last token, and its draft. Returns the number after them.
 static int64_t lay_out_draft(const struct verified *to, const struct specdec_verification *rows, int64_t row, int64_t next) {
-    const int64_t wide = rows->width + 1, length = rows->lengths[row];
+    const int64_t length = rows->lengths[row], drafted = rows->drafted[row];
     int32_t *tokens = to->tokens + row * (rows->capacity + rows->width), *source = to->sources + row * rows->source_width;
     for (int64_t k = 0; k < length; k++) tokens[k] = (int32_t)rows->tokens[row * rows->capacity + k];
-    for (int64_t k = 0; k < rows->drafted[row]; k++) tokens[length + k] = (int32_t)rows->drafts[row * rows->width + k];
+    for (int64_t k = 0; k < drafted; k++) tokens[length + k] = (int32_t)rows->drafts[row * rows->width + k];
     for (int64_t k = 0; k < rows->source_lengths[row]; k++) source[k] = (int32_t)rows->sources[row * rows->source_width + k];
-    to->lengths[row] = rows->drafted[row] + 1;
-    for (int64_t k = 0; k < to->lengths[row]; k++, next++) {
-        const int64_t at = row * wide + k, index = smaller(length - 1 + k, rows->capacity - 1);
+    to->lengths[row] = drafted + 1;
+    for (int64_t k = 0; k <= drafted; k++) {
+        const int64_t at = row * (rows->width + 1) + k, index = smaller(length - 1 + k, rows->capacity - 1);
         to->ids[at] = tokens[length - 1 + k];
         to->indices[at] = index;
         to->ends[at] = index + 1;
-        to->slots[next] = (struct slot){
+        to->slots[next + k] = (struct slot){
             .context = {tokens, source, length + k, rows->source_lengths[row]},
             .limit = rows->limits[row],
-            .taken = rows->prefix && k < rows->prefix[row] && k < rows->drafted[row] ? tokens[length + k] : -1,
-            .chosen = rows->chosen + at,
-            .score = rows->scores ? rows->scores + at : 0,
+            .drafted = k < drafted ? tokens[length + k] : -1,
+            .is_prefix = rows->prefix && k < smaller(rows->prefix[row], drafted),
         };
     }
-    for (int64_t k = to->lengths[row]; k < wide; k++) {
-        rows->chosen[row * wide + k] = 0;
-        if (rows->scores) rows->scores[row * wide + k] = 0.0f;
+    return next + drafted + 1;
+}
+
+static void hand_over_verdicts(const struct verified *from, const struct specdec_verification *rows) {
+    const int64_t wide = rows->width + 1;
+    for (int64_t row = 0, first = 0; row < rows->count; first += from->lengths[row++]) {
+        for (int64_t k = 0; k < wide; k++) {
+            const int exists = k < from->lengths[row];
+            rows->chosen[row * wide + k] = exists ? from->predicted[first + k] : 0;
+            if (rows->scores) rows->scores[row * wide + k] = exists ? from->scores[first + k] : 0.0f;
+        }
     }
-    return next;
 }
 
 static const char *fault_of_verification(const struct specdec_model *model, const struct specdec_verification *rows) {
@@ -376,11 +342,11 @@ static const char *fault_of_verification(const struct specdec_model *model, cons
 int32_t specdec_verify(const struct specdec_model *model, const struct specdec_verification *rows, const char **fault) {
     *fault = fault_of_verification(model, rows);
     if (*fault) return SPECDEC_BAD_PASS;
-    struct borrowed borrowed = {.model = model}; // the pass borrows the model's memory
-    struct verified verified;
+    struct borrowed borrowed;
+    borrow(&borrowed, model, rows->threads);
+    struct verified verified = {.constraints = rows->constraints};
     int32_t status = open_verified(&borrowed, &verified, rows) ? SPECDEC_OK : SPECDEC_NO_MEMORY;
-    int64_t positions = 0;
-    for (int64_t row = 0; status == SPECDEC_OK && row < rows->count; row++) positions = lay_out_draft(&verified, rows, row, positions);
+    for (int64_t row = 0, next = 0; !status && row < rows->count; row++) next = lay_out_draft(&verified, rows, row, next);
     const struct specdec_rows pass = {
         .threads = rows->threads,
         .count = rows->count,
@@ -397,22 +363,9 @@ int32_t specdec_verify(const struct specdec_model *model, const struct specdec_v
         .cache_size = rows->cache_size,
         .capacity = rows->capacity,
     };
-    if (status == SPECDEC_OK) status = specdec_pass(model, &pass, fault);
-    const int64_t width = model->output.inputs;
-    for (int64_t row = 0, next = 0; status == SPECDEC_OK && row < rows->count; next += verified.lengths[row++])
-        memcpy(verified.packed + next * width, rows->states + row * pass.width * width, (size_t)(verified.lengths[row] * width) * sizeof(float));
-    const struct projection all = {
-        .call = {.kernels = model->kernels, .linear = &model->output, .x = verified.packed},
-        .model = model,
-        .rows = rows,
-        .slots = verified.slots,
-    };
-    if (status == SPECDEC_OK) {
-        struct borrowed helpers;
-        borrow(&helpers, model, rows->threads);
-        if (!project_all(&helpers, &all, positions, rows->threads)) status = SPECDEC_NO_MEMORY;
-        give_back(&helpers);
-    }
+    if (!status) *fault = fault_of_pass(model, &pass);
+    if (!status) status = *fault ? SPECDEC_BAD_PASS : run_parts(&borrowed, &pass, &model->decoder, &verified);
+    if (!status) hand_over_verdicts(&verified, rows);
     give_back(&borrowed);
     return status;
 }

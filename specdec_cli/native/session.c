@@ -203,6 +203,30 @@ static int32_t copy_queue(struct specdec_session *session) {
     return fits ? SPECDEC_OK : SPECDEC_NO_MEMORY;
 }
 
+// A condition whose waits end by the clock that no one sets.
+static void init_condition(pthread_cond_t *condition) {
+#if defined(__APPLE__) // waits for a time, not until one
+    pthread_cond_init(condition, 0);
+#else
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+#endif
+}
+
+static void wait_for(struct specdec_session *session, int64_t nanoseconds) {
+#if defined(__APPLE__)
+    const struct timespec time = {nanoseconds / NANOSECONDS, nanoseconds % NANOSECONDS};
+    pthread_cond_timedwait_relative_np(&session->progress, &session->lock, &time);
+#else
+    const int64_t end = nanoseconds_of(CLOCK_MONOTONIC) + nanoseconds;
+    const struct timespec until = {end / NANOSECONDS, end % NANOSECONDS};
+    pthread_cond_timedwait(&session->progress, &session->lock, &until);
+#endif
+}
+
 int32_t specdec_session_create(const struct specdec_model *model, const struct specdec_options *options, const struct specdec_queue *queue,
                                struct specdec_session **created, const char **fault) {
     *created = 0;
@@ -218,7 +242,7 @@ int32_t specdec_session_create(const struct specdec_model *model, const struct s
     session->last = &session->first;
     session->owner = getpid();
     pthread_mutex_init(&session->lock, 0);
-    pthread_cond_init(&session->progress, 0);
+    init_condition(&session->progress);
     measure(session);
     status = copy_queue(session);
     if (!status) status = open_workers(session);
@@ -269,13 +293,8 @@ static int32_t hand_out(struct specdec_session *session, struct specdec_output *
 
 // Waits until another worker has done a sentence, for at most `nanoseconds`.
 static void wait_for_others(struct specdec_session *session, int64_t nanoseconds) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    const int64_t after = until.tv_nsec + nanoseconds;
-    until.tv_sec += after / NANOSECONDS;
-    until.tv_nsec = after % NANOSECONDS;
     pthread_mutex_lock(&session->lock);
-    if (!session->first && !atomic_load(&session->status)) pthread_cond_timedwait(&session->progress, &session->lock, &until);
+    if (!session->first && !atomic_load(&session->status)) wait_for(session, nanoseconds);
     pthread_mutex_unlock(&session->lock);
 }
 

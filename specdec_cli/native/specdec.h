@@ -47,7 +47,7 @@ enum specdec_status {
     SPECDEC_NO_MEMORY = -1,
     SPECDEC_BAD_SHAPE = -2,  // a size of a model is out of its range, or two of them do not go together
     SPECDEC_BAD_TENSOR = -3, // a tensor has another shape or number format than the model asks for
-    SPECDEC_NOT_FINITE = -4, // a tensor holds a number that is not finite
+    SPECDEC_NOT_FINITE = -4, // a tensor, or what the model computes, holds a number that is not finite
     SPECDEC_BAD_OPTION = -5,
     SPECDEC_BAD_ID = -6,     // a source holds an id that the vocabulary lacks
     SPECDEC_BAD_LENGTH = -7, // a source is empty or longer than the model's positions
@@ -238,8 +238,8 @@ struct specdec_verification {
     int64_t memory_size, cache_size;
     const struct specdec_constraints *constraints;
     float *states;   // (count, width + 1, W): the results for the last token and the draft, with zeros behind them
-    int64_t *chosen; // (count, width + 1): the first choice there under the constraints, with zeros behind them
-    float *scores;   // (count, width + 1): the log probabilities of what is chosen, as `chosen`; or NULL
+    int64_t *chosen; // (count, width + 1): the token that is taken there, see judge.h, with zeros behind them
+    float *scores;   // (count, width + 1): the log probabilities of what is chosen where all tokens before passed, else 0; or NULL
 };
 
 struct specdec_model;

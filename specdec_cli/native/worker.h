@@ -5,25 +5,12 @@
 #include <pthread.h>
 
 #include "adaptive.h"
-#include "constraints.h"
-#include "layers.h"
+#include "judge.h"
 #include "ngram_memory.h"
 #include "row.h"
 #include "sizes.h"
 
 #define LEAVING 4 // when a quarter of the rows is free, others enter
-
-// A position of a pass.
-struct position {
-    int64_t first;          // the first position of its row
-    const int32_t *drafted; // what is drafted from the row's first position on
-    int32_t id;             // the token that is read here
-    int32_t forced;         // the token that must be predicted, or -1
-    int32_t next;           // the drafted token after this one, or -1
-    int64_t index;          // of the token in the row
-    const struct row *row;
-    const int32_t *tokens; // of a decoder: the output from the start on, up to `index` at least
-};
 
 // What drafting by a network needs. R is the width of the slot link.
 struct drafting_workspace {
@@ -36,10 +23,11 @@ struct drafting_workspace {
     int64_t *fresh;      // (batch): the index of each row's first fresh state among those of all rows
 };
 
-// What beam search needs for each position of a pass: where its keys stand, the log probability of its hypothesis, and its best candidates,
-// 2 * beam at most.
+// What beam search needs for each position of a pass: where its keys stand, the token's position in its hypothesis, the log probability of
+// the hypothesis, and its best candidates, 2 * beam at most.
 struct beam_workspace {
     const int32_t **orders;
+    int64_t *token_positions;
     float *scores;
     struct candidate *candidates;
     int32_t *counts;
@@ -58,7 +46,8 @@ struct worker {
 
     // Of a pass, see `struct pass`.
     struct row **chosen; // its rows
-    struct position *positions;
+    int32_t *ids;
+    struct slot *slots;
     struct workspace workspace;
     float *x;
     int64_t *starts, *indices, *ends, *cache_capacities, *memory_capacities;
@@ -88,22 +77,10 @@ int32_t enter_rows(struct worker *worker);
 // verify.c: a pass of a stack over the rows that were chosen and their `positions` positions, which see keys and values of the caches.
 struct pass pass_of(const struct worker *worker, const struct stack *stack, int64_t rows, int64_t positions);
 
-// verify.c: a pass of the decoder over the positions of a worker. What all threads read; copied to each.
-struct decoder_pass {
-    struct pass pass;
-    const struct worker *worker;
-    int constrained; // whether scores have to be changed before a token is chosen
-};
-// `rows` rows with `positions` positions; `orders` as in `struct pass`.
-struct decoder_pass decoder_pass_of(const struct worker *worker, int64_t rows, int64_t positions, const int32_t *const *orders);
-// Embeds the tokens and runs the layers.
-void run_decoder(struct member *member, const struct decoder_pass *pass);
-// The logits of `count` positions from `first` on.
-struct logits compute_logits(struct member *member, const struct decoder_pass *pass, int64_t first, int64_t count);
-// What stands before the token that is chosen at a position.
-struct context context_of(const struct position *position);
-// Runs `work` for a pass, with as many threads as are worth while.
-void run_with_team(const struct decoder_pass *pass, team_work work);
+// verify.c: a pass of the decoder over `positions` positions of `rows` rows, and what judges them; and what stands before a position of a
+// row whose output begins with `length` of `tokens`.
+struct judgement judgement_of(const struct worker *worker, int64_t rows, int64_t positions);
+struct context context_of(const struct row *row, const int32_t *tokens, int64_t length);
 
 // verify.c: one pass over the last token of each running row and its draft, whose verdicts are handed to `accept`.
 struct verdict {

@@ -158,3 +158,19 @@ def test_pieces_with_a_meaning_in_yaml_are_read_as_text(tmp_path: Path) -> None:
     assert read_vocabulary(tmp_path / "vocab.yml") == expected
     (tmp_path / "vocab.json.yml").write_text('{"</s>": 0, "a": 2}')
     assert read_vocabulary(tmp_path / "vocab.json.yml") == ["</s>", "<unused 1>", "a"]
+
+
+def test_long_pieces_of_a_vocabulary_have_two_lines(tmp_path: Path) -> None:
+    long, path = "\u2581" + "\u00e9" * 140, tmp_path / "vocab.yml"
+    path.write_text(f"</s>: 0\n? {long}\n: 1\n? '{long}''s'\n: 2\n? \"{long}\\x85\"\n:   3\n?: 4\n'? ': 5\n", encoding="utf-8")
+    assert read_vocabulary(path) == ["</s>", long, f"{long}'s", f"{long}\x85", "?", "? "]
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"), [("? a\nb: 1", "line 2: expected the id of a piece"), ("a: 0\n? b", "no id behind"), ("? a\n: x", "line 2")]
+)
+def test_a_long_piece_without_an_id_is_named(lines: str, fault: str, tmp_path: Path) -> None:
+    path = tmp_path / "vocab.yml"
+    path.write_text(lines)
+    with pytest.raises(ModelError, match=f"vocab.yml.*{fault}"):
+        read_vocabulary(path)

@@ -1,12 +1,15 @@
 """Properties of the acceptance of drafted tokens."""
 
+from dataclasses import replace
+from math import inf
+
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from specdec_cli.decoding.accept import accept
-from specdec_cli.decoding.options import Exact, Margin, Rule, Tolerant
+from specdec_cli.decoding.options import Exact, FixedPoint, Margin, Rule, Tolerant
 from specdec_cli.decoding.state import Draft
 
 WORDS = 7
@@ -114,3 +117,23 @@ def test_more_tolerance_accepts_at_least_as_much(
     narrow = accept(*drafted, Tolerant(min(beta, wider), min(tolerance, larger)))
     assert bool((narrow.bifurcation <= accept(*drafted, Tolerant(max(beta, wider), min(tolerance, larger))).bifurcation).all())
     assert bool((narrow.bifurcation <= accept(*drafted, Tolerant(min(beta, wider), max(tolerance, larger))).bifurcation).all())
+
+
+@settings(deadline=None)
+@given(rounds(), st.sampled_from((*RULES, FixedPoint(), Margin(1.0))), st.integers(0, 5))
+def test_a_prefix_passes_whatever_the_rule_and_the_logits_are(drafted: tuple[Draft, Tensor], rule: Rule, prefix: int) -> None:
+    draft, logits = drafted
+    kept = draft.counts.clamp_max(prefix)
+    draft = replace(draft, prefix=kept)
+    logits[:, :-1].scatter_(2, draft.ids[..., None], -torch.inf)  # as constraints exclude a token
+    accepted = accept(draft, logits, rule)
+    assert torch.equal(accepted.bifurcation, kept)
+    for row, count in enumerate(kept.tolist()):
+        assert accepted.ids[row, :count].tolist() == draft.ids[row, :count].tolist()
+
+
+def test_no_tolerance_accepts_an_excluded_token() -> None:
+    logits = torch.tensor([[[0.0, -torch.inf, -torch.inf], [1.0, 0.0, 0.0]]])
+    for token, passed in ((0, 1), (1, 0), (2, 0)):
+        draft = Draft(torch.tensor([[token]]), torch.tensor([1]))
+        assert int(accept(draft, logits, Tolerant(3, inf)).bifurcation) == passed

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from specdec_cli.decoding.loop import OWN_SIZE, decode_with
 from specdec_cli.decoding.options import Decoding, Exact
 from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.fake_drafters import FakeDrafter, drafts, right, wrong
@@ -95,6 +97,22 @@ def test_a_chain_uses_the_first_draft_that_is_not_empty() -> None:
     chain = Fallback([lookup(3), Jacobi(3, PADDING)], 3)
     assert drafts(chain, [7, 8, 9, 10], [30, 8, 9, 10])[:2] == [[PADDING] * 3, [8, 9, 10]]
     assert drafts(Fallback([lookup(3)], 3), [7, 8, 9], [30, 8, 9])[:2] == [[], []]
+
+
+def test_a_chain_asks_later_drafters_only_where_a_row_has_no_draft(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, calls = list(range(30, 40)), list[int]()
+    never, second = FakeDrafter({0: target}, 3, right), FakeDrafter({0: target}, 3, right)
+    propose = second.propose
+
+    def count(state: State, memory: Any, size: int) -> Draft:
+        calls.append(size)
+        return propose(state, memory, size)
+
+    monkeypatch.setattr(second, "propose", count)
+    assert drafts(Fallback([never, second], 3), [7], target)[:2] == [target[:3], target[4:7]]
+    assert not calls
+    drafts(Fallback([lookup(3), second], 3), [7], target)
+    assert calls
 
 
 def test_a_chain_drafts_more_while_drafts_are_accepted() -> None:

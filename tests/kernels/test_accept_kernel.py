@@ -1,6 +1,7 @@
 """The kernel of acceptance accepts what `decoding.accept` accepts, and cuts it where `cut_at_end` does."""
 
 from dataclasses import replace
+from math import inf
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -76,10 +77,11 @@ def test_what_is_given_may_be_a_part_of_other_tensors() -> None:
     assert_equal(by_kernel(Draft(*parts), logits, RULES[3], state), by_kernel(draft, logits, RULES[3], state))
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("prefix", [False, True])
+@pytest.mark.parametrize("rule", [*RULES, Tolerant(WORDS, inf)])
 @pytest.mark.parametrize("constraints", [Constraints(forced=4), Constraints(forced_end=True), Constraints(forced=5, forced_end=True)])
-def test_forced_tokens_are_accepted_as_by_the_operators(rule: Rule, constraints: Constraints) -> None:
-    draft, logits, state = random_round(48, 5, prefix=False, scattered=True)
+def test_forced_tokens_are_accepted_as_by_the_operators(rule: Rule, constraints: Constraints, prefix: bool) -> None:
+    draft, logits, state = random_round(48, 5, prefix=prefix, scattered=True)
     state.lengths.clamp_(max=4)
     state.limits.copy_(state.lengths + torch.randint(1, 9, (48,)))
     lengths, nothing = state.lengths[:, None] + torch.arange(6), state.lengths[:, None]

@@ -197,7 +197,8 @@ def test_a_verification_chooses_by_the_constrained_logits(name: str) -> None:
             predicted = verdict.accepted.predictions[row, : drafted + 1]
             assert torch.equal(predicted, scores.logits[row, : drafted + 1].argmax(-1))
             assert torch.equal(verdict.states[row, : drafted + 1], scores.states[row, : drafted + 1])
-            assert torch.equal(verdict.log_probabilities[row, : drafted + 1], probabilities[row, : drafted + 1])
+            reached = int(verdict.accepted.bifurcation[row]) + 1  # other positions have no scores
+            assert torch.equal(verdict.log_probabilities[row, :reached], probabilities[row, :reached])
         verifier.append(state, verdict)
 
 

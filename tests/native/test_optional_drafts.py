@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.options import DecodingOptions, Exact, Sampled, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
 from specdec_cli.engines.native_costs import DraftTrial
@@ -117,6 +117,33 @@ def test_batches_in_which_drafts_cost_too_much_are_decoded_without_the_drafter(
     assert loaded[1:] == [False, True]
     found = decode("auto", 1, for_one, batch_size=6)
     assert {each.decoding for each in found} == {"greedy", "specdec"}
+
+
+def test_each_rule_has_its_own_trial_whatever_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    trials: list[DraftTrial] = []
+
+    def begin(engine: NativeEngine) -> DraftTrial:
+        trials.append(DraftTrial(CachedMeasurement("drafts", (str(engine._drafting_rule),))))
+        trials[-1].measured = measured_trial(10, 1.6)
+        return trials[-1]
+
+    monkeypatch.undo()
+    monkeypatch.setattr(NativeEngine, "_new_trial", begin)
+    monkeypatch.setattr("specdec_cli.engines.native.stored_costs", lambda _: CHEAP)
+    bundle = describe_bundle(SHIPPED / "en-de")
+    engine = NativeEngine(bundle, resolve(DecodingOptions(decoding="auto", batch_size=1), bundle), 1)
+    ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
+    sentences = [Sentence(number, source) for number, source in enumerate(ids)]
+    greedy = [each.ids for each in engine.decode(sentences)]
+    after_greedy = [*trials[0].measured.sentences]
+    for seed in (1, 2):
+        list(engine.with_rule(Sampled(1.0, 0, seed)).decode(sentences))
+    assert len(trials) == 2
+    assert [*trials[0].measured.sentences] == after_greedy
+    assert sum(trials[1].measured.sentences) > 20
+    again = engine.with_rule(Sampled(1.0, 0, 1)).with_rule(Exact())
+    assert [each.ids for each in again.decode(sentences)] == greedy
+    assert sum(trials[0].measured.sentences) > sum(after_greedy)
 
 
 def test_drafts_that_did_not_pay_in_a_trial_are_not_tried(

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, bounded, find_maker
 from specdec_cli.decoding.drafters.networks import Block
+from specdec_cli.decoding.graphs import can_branch
 from specdec_cli.decoding.methods import LONGEST_DRAFT, methods_of
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -52,10 +53,12 @@ class Fallback:
 
     def propose(self, state: State, memory: FallbackState, size: int) -> Draft:
         """Return for each row the first draft that is not empty, in the order of the drafters, cut to the
-        largest number of tokens that the row may still draft: (B, k).
+        largest number of tokens that the row may still draft: (B, k). On a CPU, drafters of which no row needs a draft propose nothing.
         """
         ids, counts = state.tokens[:, :0], state.lengths * 0
-        for drafter, record in zip(self._drafters, memory.records, strict=True):
+        for number, (drafter, record) in enumerate(zip(self._drafters, memory.records, strict=True)):
+            if number and can_branch(counts.device) and bool(((counts > 0) | state.finished).all()):
+                break
             draft = drafter.propose(state, record, 0)
             width = max(ids.shape[1], draft.ids.shape[1])
             ids = torch.where((counts > 0)[:, None], _widened(ids, width), _widened(draft.ids, width))
