@@ -12,12 +12,12 @@ import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, show
+from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, number_format, show
 from specdec_cli.benchmark.tables import Table
 from specdec_cli.files import write_text
 from tools.pages import DOCS
@@ -150,14 +150,19 @@ COMPARISONS = {
 
 
 def summary() -> str:
-    """The Markdown table of speeds in the README: specdec against CTranslate2's greedy decoding, with the shipped models."""
+    """The Markdown table of speeds in the README: specdec against its own greedy decoding, which shows what drafting saves, and against
+    CTranslate2's, with the shipped models.
+    """
     greedy = (each for each in COMPARISONS["vnni"] if each.geometry is None and each.theirs == _GREEDY)
     shown, rows = [each for each in greedy if load(each.name).repeatable], []
     for each in shown:
         ours, theirs = _pair(each)
-        speeds = (f"{row['tokens_per_second']:,.0f}" for row in (ours, theirs))
-        rows.append((load(each.name).label, _chosen(ours), *speeds, _times(each, ours, theirs), _identical(ours)))
-    columns = ("text", "decoding", "specdec, tokens/s", "CTranslate2, tokens/s", "times as fast", "greedy's lines")
+        own, _ = _pair(replace(each, ours="greedy"))
+        speeds = (f"{row['tokens_per_second']:,.0f}" for row in (ours, own, theirs))
+        times = (_times(each, ours, other) for other in (own, theirs))
+        rows.append((load(each.name).label, _chosen(ours), *speeds, *times, _identical(ours)))
+    speeds_of = ("specdec, tokens/s", "own greedy, tokens/s", "CTranslate2, tokens/s")
+    columns = ("text", "decoding", *speeds_of, "over own greedy", "over CTranslate2", "greedy's lines")
     return markdown(columns, rows, 2) + "\n" + environment(load(shown[0].name)) + "\n"
 
 
@@ -182,8 +187,9 @@ def table(*names: str) -> str:
     columns: dict[str, list[str | None]] = {}
     if len({one.label for one in stored}) > 1:
         columns["text"] = [one.label for one, _ in every]
-    if len({one.record["environment"]["precision"] for one in stored}) > 1:
-        columns["number format"] = [one.record["environment"]["precision"] for one, _ in every]
+    formats = [number_format(row["settings"]) or one.record["environment"]["precision"] for one, row in every]
+    if len(set(formats)) > 1:
+        columns["number format"] = formats
     if any("model" in row for _, row in every):
         columns["model"] = [Path(row["model"]).name if "model" in row else None for _, row in every]
     columns["decoding"] = [row_name(row) for _, row in every]
@@ -261,7 +267,7 @@ def _chosen(row: _Row) -> str:
 
 
 def _setting(settings: Mapping[str, Any]) -> str:
-    kind = settings.get("compute_type", settings.get("precision"))
+    kind = number_format(settings)
     workers = f"{settings['workers']} x " if settings.get("workers", 1) > 1 else ""
     batch = f", batches of {settings['batch_size']}" if settings.get("batch_size", 1) > 1 else ""
     return f"{kind}, {workers}{settings['threads']} thread{'s' * (settings['threads'] > 1)}{batch}"

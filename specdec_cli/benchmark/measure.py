@@ -16,7 +16,7 @@ from specdec_cli.benchmark.geometries import Geometry
 from specdec_cli.benchmark.inputs import Examples
 from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.results import Measured, Outcome, summarise
-from specdec_cli.benchmark.rows import BASELINES, BEST, Row, Sweep, check_sweep, sweep_rows
+from specdec_cli.benchmark.rows import BASELINES, BEST, SAME, Row, Sweep, check_sweep, sweep_rows
 from specdec_cli.benchmark.runs import Conditions
 from specdec_cli.benchmark.views import OPERATIONS, analyse, check_baseline, edit_points, histograms
 from specdec_cli.decoding.methods import REWRITING
@@ -161,6 +161,8 @@ def possible_rows(plan: Plan, model: str, conditions: Conditions) -> tuple[list[
     for row in plan.rows:
         if row.model != model:
             continue
+        if row.compute_type == SAME:
+            row = row.changed(chosen_format=conditions.machine.precision)
         problem = _problem(row, plan.models[model], conditions)
         if problem is None:
             possible.append(row.changed(batch_size=plan.options.machine.rows, threads=conditions.machine.threads))
@@ -268,7 +270,7 @@ def candidates(row: Row, conditions: Conditions) -> list[Row]:
     if conditions.machine.device == "cpu":
         splits.add((1, 1) if size == 1 else (row.threads, 1))
     return [
-        row.changed(fastest_type=kind, workers=workers, worker_threads=each, batch_size=batch)
+        row.changed(chosen_format=kind, workers=workers, worker_threads=each, batch_size=batch)
         for kind in conditions.converted
         for workers, each in sorted(splits)
         for batch in sorted({size} if size == 1 else {size, 2 * size})

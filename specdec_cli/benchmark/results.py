@@ -137,6 +137,12 @@ class Measured:
         return record
 
 
+def number_format(settings: Mapping[str, Any]) -> str | None:
+    """The number format in which a row with these settings was computed; None if they do not say."""
+    found: str | None = settings.get("compute_type", settings.get("precision"))
+    return found
+
+
 def compare(measured: Sequence[Measured]) -> list[Measured]:
     """Pair each row with the first greedy row and the first beam row that `baseline` finds for it among `measured`."""
     return [replace(one, greedy=baseline(one.row, measured, "greedy"), beam=baseline(one.row, measured, "beam")) for one in measured]

@@ -9,12 +9,10 @@ from typing import Any, Self
 from specdec_cli.decoding.methods import (
     BEAM_SIZE,
     DECODINGS,
-    DRAFTING,
     METHODS,
     MODES,
     OPTIONS,
     SEARCHES,
-    TOLERANT,
     DrafterKind,
     having,
     methods_of,
@@ -22,7 +20,7 @@ from specdec_cli.decoding.methods import (
     parts,
     search_of,
 )
-from specdec_cli.decoding.options import DecodingOptions, ranges, words
+from specdec_cli.decoding.options import DECODINGS_WITH, DecodingOptions, has_option, presets_for, ranges, words
 from specdec_cli.errors import UsageError
 from specdec_cli.text.folding import Order
 
@@ -32,17 +30,18 @@ TRANSFORMERS = ("transformers-greedy", "transformers-beam", "transformers-lookup
 FORMATS = ("float32", "int8", "bfloat16", "int8_bfloat16", "float16", "int8_float16")
 """The number formats of CTranslate2 that are tried, if it supports them on the machine."""
 OTHER_TOOLKITS = (*CTRANSLATE2, *TRANSFORMERS)
-_CTRANSLATE2_ROWS = ("ctranslate2-greedy", "ctranslate2-greedy:int8", "ctranslate2-beam", "ctranslate2-beam:int8")
 _TOLERANT_ROWS = ("specdec++:high-quality", "specdec++:high-efficiency")
 _HEADS_ROWS = ("blockwise", "blockwise:high-quality", "blockwise:high-efficiency")
-DEFAULT_ROWS = ("greedy", "beam", "specdec", *_TOLERANT_ROWS, "drafter", *_HEADS_ROWS, *_CTRANSLATE2_ROWS)
+DEFAULT_ROWS = ("greedy", "beam", "specdec", *_TOLERANT_ROWS, "drafter", *_HEADS_ROWS, *CTRANSLATE2)
 SWEEP_ROWS = ("greedy", "beam", "specdec", "specdec++", "blockwise")
 REWRITING_SWEEP_ROWS = ("greedy", "beam", "input-guided:unique", "input-guided:nearest")
-REWRITING_ROWS = (*REWRITING_SWEEP_ROWS, *_CTRANSLATE2_ROWS)
+REWRITING_ROWS = (*REWRITING_SWEEP_ROWS, *CTRANSLATE2)
 MASKED_ROWS = ("mask-predict:4", "mask-predict:10")
 """The default rows for masked models."""
 BEST = "best"
 """The variant of a CTranslate2 row that stands for the number format, threads and batch size with which it is fastest."""
+SAME = "auto"
+"""The number format of a CTranslate2 row whose name has none, until it is known: that of specdec's rows."""
 LENGTH_AWARE = ("jacobi", "gs-jacobi")
 """The decodings that can be given the length of the output beforehand."""
 
@@ -59,13 +58,9 @@ _SWEEP_VALUES: Mapping[str, tuple[Callable[[str], Value], float, str]] = {
     "mode": (lambda mode: MODES[MODES.index(mode)], 0, f"some of {', '.join(MODES)}"),
 }
 """How values of a key are parsed, the least one, and what is expected, where these are not whole numbers from 1."""
-_SEARCHING = (*SEARCHES, "ctranslate2-beam", "transformers-beam")
-_ONLY_FOR = {
-    **{"beam-size": _SEARCHING, "block-size": (*DRAFTING, "transformers-lookup"), "top-beta": TOLERANT, "tolerance": TOLERANT},
-    **dict.fromkeys(("min-score", "mode"), ("greedy", "auto", *DRAFTING)),
-    **{key: having(name) for key, name in _SWEPT_OPTIONS.items()},
-}
-"""The decodings that have a setting, where not all have it."""
+_SEARCHING = ("ctranslate2-beam", "transformers-beam")
+_ALSO = {"beam_size": _SEARCHING, "length_penalty": _SEARCHING, "block_size": ("auto", "transformers-lookup")}
+"""Rows that have an option besides the decodings of specdec that have it, where not all have it."""
 USUAL = DecodingOptions(beam_size=BEAM_SIZE, length_penalty=1.0)
 """The options of rows of which nothing is known of the bundle."""
 
@@ -82,7 +77,8 @@ class Row:
     - `min_score`: edits with a lower score are rejected; searches and CTranslate2 ignore it.
     - `oracle_length`: whether the decoding gets the lengths of the greedy outputs beforehand.
     - `threads`: the number of threads of the row.
-    - `fastest_type`: for the variant "best", the number format that is fastest; None before it is chosen, and for other variants.
+    - `chosen_format`: the number format of a CTranslate2 row whose variant is none: for "best" the fastest one, without a variant that of
+      specdec's rows; None before it is chosen, and for other rows.
     - `workers`, `worker_threads`: the workers of CTranslate2, and the threads of each (0: `threads`).
     - `model`: the name of the bundle, as the user gave it; "" if only one is measured.
     """
@@ -93,7 +89,7 @@ class Row:
     min_score: float | None = None
     oracle_length: bool = False
     threads: int = 1
-    fastest_type: str | None = None
+    chosen_format: str | None = None
     workers: int = 1
     worker_threads: int = 0
     model: str = ""
@@ -117,7 +113,7 @@ class Row:
     @property
     def compute_type(self) -> str | None:
         """The number format of a CTranslate2 row; None for decodings of specdec."""
-        return (self.fastest_type or self.variant or "float32") if self.decoding in CTRANSLATE2 else None
+        return (self.chosen_format or self.variant or SAME) if self.decoding in CTRANSLATE2 else None
 
     @property
     def formats(self) -> Sequence[str]:
@@ -129,20 +125,21 @@ class Row:
         """What decodes: specdec, ctranslate2 or transformers."""
         return self.decoding.partition("-")[0] if self.decoding in OTHER_TOOLKITS else "specdec"
 
-    @property
-    def has_block_size(self) -> bool:
-        """Whether the decoding has a block size."""
-        return self.drafts or self.decoding == "transformers-lookup"
+    def has(self, option: str) -> bool:
+        """Whether the decoding has `option`, a field of DecodingOptions."""
+        if self.decoding in (*OTHER_TOOLKITS, "auto"):
+            return option not in DECODINGS_WITH or self.decoding in _ALSO.get(option, ())
+        return has_option(self.decoding, option)
 
     @property
     def drafts(self) -> bool:
         """Whether the decoding uses drafts, which `auto` is assumed to do."""
-        return any(part in (*DRAFTING, "auto") for part in parts(self.decoding))
+        return self.has("block_size") and self.toolkit == "specdec"
 
     @property
     def searches(self) -> bool:
         """Whether the decoding is a beam search, by any toolkit."""
-        return self.decoding in _SEARCHING
+        return self.has("beam_size")
 
     @property
     def profiled(self) -> bool:
@@ -153,9 +150,12 @@ class Row:
     def exact(self) -> bool:
         """Whether the output of the row, by its decoding and settings, must equal that of greedy decoding."""
         methods = methods_of(self.decoding)
-        exact = bool(methods) and all(method.exact for method in methods)
-        preset = self.decoding == "blockwise" and self.variant not in (None, "exact")
-        return exact and not preset and self.options.top_beta is None and self.options.tolerance is None
+        return bool(methods) and all(method.exact for method in methods) and not replace(self.options, preset=self.preset).tolerant
+
+    @property
+    def preset(self) -> str | None:
+        """The preset that the variant names; None for other variants, and without one."""
+        return self.variant if self.toolkit == "specdec" and variant_option(self.decoding) is None else None
 
     @property
     def drafters(self) -> set[DrafterKind]:
@@ -203,8 +203,7 @@ def _check_variant(text: str, decoding: str, variant: str) -> None:
         if not (variant.isascii() and variant.isdigit() and int(variant) > 0):
             raise UsageError(f"row {text}: after the colon a number of {own} is expected")
         return
-    presets = words("preset") if "," in decoding or decoding in ("specdec", *TOLERANT) else ()
-    known = presets if own is None else words(own)
+    known = presets_for(decoding) if own is None else words(own)
     if variant not in known:
         what = f"known after the colon are {', '.join(known)}" if known else f"{decoding} has no presets"
         raise UsageError(f"row {text}: {what}")
@@ -240,7 +239,7 @@ def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
 def check_settings(given: Iterable[str], rows: Sequence[Row]) -> None:
     """Raise UsageError if an option that was given changes nothing in any of `rows`. `given` are names of fields, such as "beam_size"."""
     applies: dict[str, tuple[Callable[[Row], bool], str]] = {
-        "block_size": (lambda row: row.has_block_size, "that draft"),
+        "block_size": (lambda row: row.has("block_size"), "that draft"),
         "beam_size": (lambda row: row.searches, "of beam search"),
         "length_penalty": (lambda row: row.searches, "of beam search"),
         "oracle_length": (lambda row: row.oracle_length, f"of {' and '.join(LENGTH_AWARE)}"),
@@ -322,4 +321,6 @@ def _has(key: str, row: Row) -> bool:
     """Whether the decoding of `row` has the setting `key`."""
     if row.variant == "exact" and key in ("top-beta", "tolerance"):
         return False
-    return key not in _ONLY_FOR or any(part in _ONLY_FOR[key] for part in parts(row.decoding))
+    if key in ("min-score", "mode"):
+        return row.drafts or row.decoding == "greedy"
+    return row.has(key.replace("-", "_"))

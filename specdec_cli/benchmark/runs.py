@@ -8,9 +8,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
 
-from specdec_cli.benchmark.rows import Row, variant_option
+from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.lengths import Lengths, known
-from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, TOLERANT, DrafterKind
+from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, DrafterKind
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options, resolve
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
@@ -137,7 +137,7 @@ class BundleRunner(Runner):
 
     def prepare(self) -> dict[str, Any]:
         described = describe_settings(self.row, self.decoding, self.engine(), self._info)
-        return described | {"vocabulary": self.bundle.shape.vocabulary_size}
+        return described | {"precision": self.conditions.machine.precision, "vocabulary": self.bundle.shape.vocabulary_size}
 
     def run(self, lines: Sequence[str]) -> Run:
         """Decode `lines`, and measure time and memory. The engine is new, so that acceptance statistics of earlier runs have no effect."""
@@ -267,19 +267,14 @@ def peak_memory_mb(on_gpu: bool) -> float | None:
 
 def options_of(row: Row, info: BundleInfo) -> DecodingOptions:
     """The options of an engine for decoding with the settings of `row` and the bundle with the metadata `info`."""
-    given, tolerates, searches = row.options, row.decoding in TOLERANT, row.decoding in SEARCHES
+    own = DecodingOptions(**{name: value for name, value in vars(row.options).items() if row.has(name)})
     return replace(
-        given,
+        own,
         decoding=row.decoding,
-        block_size=given.block_size if row.drafts else None,
-        top_beta=given.top_beta if tolerates else None,
-        tolerance=given.tolerance if tolerates else None,
-        preset=row.variant if variant_option(row.decoding) is None else None,
-        beam_size=given.beam_size if searches else None,
-        length_penalty=given.length_penalty if searches else None,
+        preset=row.preset,
         with_scores=_edit_filter(row, info).minimum is not None,
         whole=True,
-        mode="" if row.min_score is not None else given.mode or DEFAULT_MODE,
+        mode="" if row.min_score is not None else own.mode or DEFAULT_MODE,
     )
 
 

@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, Measured, TableKind, show
+from specdec_cli.benchmark.results import COLUMNS, METRICS, NOTHING, Measured, TableKind, number_format, show
 from specdec_cli.benchmark.rows import CTRANSLATE2, Sweep
 from specdec_cli.errors import counted
 
@@ -46,14 +46,18 @@ class Table:
         return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+_FORMAT: Cells = {"format": lambda result: number_format(result.settings) or NOTHING}
+"""The column of number formats."""
+
+
 def main_table(results: Sequence[Measured], sweep: Sweep | None = None) -> Table:
     """The table of bench: a line for each row, with its quality, figures and speedups, and for each combination of the values of `sweep`
     (Ge et al. 2022, Tables 6 and 12, Figure 7).
     """
     over_first = {"speedup vs the first row": _speedup(results[0])} if results[0].row.model else {}
     if sweep:
-        return _table("sweep", results, _names(results), _settings(*sweep), over_first)
-    return _table("main", results, _names(results), speedups=over_first | _over_ctranslate2(results))
+        return _table("sweep", results, _names(results), _settings(*sweep) | _FORMAT, over_first)
+    return _table("main", results, _names(results), _FORMAT, over_first | _over_ctranslate2(results))
 
 
 def tuning_table(results: Sequence[Measured], chosen: Mapping[str, Measured]) -> Table:

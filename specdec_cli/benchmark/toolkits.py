@@ -137,7 +137,7 @@ class TransformersRunner(Toolkit):
         self._batch_size, self._own = row.options.batch_size, dict[str, Any]()
         if row.searches:
             self._own = {"beam_size": row.options.beam_size or BEAM_SIZE, "length_penalty": row.options.length_penalty}
-        elif row.has_block_size:
+        elif row.has("block_size"):
             self._batch_size, self._own = 1, {"block_size": row.options.block_size or LOOKED_UP}
         prepare_torch(row.threads)
         self._model = _transformers_model(model.name, conditions.machine.device, self._precision)

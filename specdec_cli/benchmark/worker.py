@@ -10,7 +10,7 @@ from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from specdec_cli.benchmark.rows import Row
+from specdec_cli.benchmark.rows import SAME, Row
 from specdec_cli.benchmark.runs import BundleRunner, Conditions, Runner
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.native.library import LibraryError, load_library
@@ -64,7 +64,7 @@ class Worker:
 
 def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Path]) -> Conditions:
     """Complete the conditions `asked` by what the bundle and the machine support, with outputs of at most `max_length` tokens (None: the
-    bundle's limit), and convert the bundle to CTranslate2 in `folders`, by number format.
+    bundle's limit), and convert the bundle to CTranslate2 in `folders`, by number format (SAME: that of specdec's rows).
 
     If the native engine can be used, the precision is int8 for all rows, also for those of the reference engine.
     """
@@ -83,6 +83,7 @@ def inspect(asked: Conditions, max_length: int | None, folders: Mapping[str, Pat
     if resolved.precision == "auto":
         resolved = resolved.with_model(open_bundle(asked.model, resolved))
     bundle = open_bundle(asked.model, Machine("cpu", "float32", resolved.threads))
+    folders = {resolved.precision if kind == SAME else kind: folder for kind, folder in folders.items()}
     machine: dict[str, Any] = {name: getattr(resolved, name) for name in ("device", "precision", "threads")}
     refused = _convert(bundle, folders, resolved.device)
 

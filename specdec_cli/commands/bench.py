@@ -82,9 +82,9 @@ _FLAGS: dict[str, Any] = {
         "--row",
         metavar="DECODING[:PRESET]",
         help="A row: a decoding, or a chain with commas between, which uses the first draft that is not empty; after a "
-        "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, with a number format such as int8, or with best: "
-        "the fastest number format, threads and batch size; transformers-greedy, -beam or -lookup for a folder of the Hugging Face hub. "
-        "Repeatable.",
+        "colon its preset, rule or iterations; ctranslate2-greedy or ctranslate2-beam, in the number format of specdec's rows, with "
+        "another one such as float32, or with best: the fastest number format, threads and batch size; transformers-greedy, -beam or "
+        "-lookup for a folder of the Hugging Face hub. Repeatable.",
         show_default="the usual ones that the bundle supports",
     ),
     "sweep": _compared_option(

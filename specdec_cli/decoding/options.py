@@ -3,7 +3,7 @@
 `resolve` makes one of the other: a given option, else the bundle's, else the toolkit's. It alone checks options.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from math import inf
@@ -442,6 +442,11 @@ def ranges() -> Mapping[str, Between]:
     return ranges
 
 
+def _listed(options: Iterable[str]) -> str:
+    *most, last = options
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def _option(name: str) -> str:
     """The option of the command line for the field `name`."""
     return "--" + name.replace("_", "-")
@@ -455,18 +460,40 @@ def _check_ranges(options: DecodingOptions) -> None:
             raise UsageError(f"{_option(name)} {value}: a number from {allowed.low} to {allowed.high} is expected")
 
 
+_TOLERATING, _DRAFTING, _SEARCHING = ("top_beta", "tolerance", "preset"), ("block_size",), ("beam_size", "length_penalty", "n_best")
+DECODINGS_WITH: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(_TOLERATING, TOLERANT),
+    **dict.fromkeys(_DRAFTING, DRAFTING),
+    **dict.fromkeys(_SEARCHING, SEARCHES),
+    **{name: having(name) for name in OPTIONS},
+}
+"""The decodings that have an option, for each option that not all decodings have."""
+
+
+def has_option(method: str, name: str) -> bool:
+    """Whether `method`, a decoding or a chain, has the option `name`; a chain has the block size of its parts, no option of a part."""
+    with_it = DECODINGS_WITH.get(name)
+    return with_it is None or method in with_it or (name in _DRAFTING and any(part in with_it for part in parts(method)))
+
+
+def presets_for(method: str) -> tuple[str, ...]:
+    """The presets that `method` can have: all where a tolerant rule is possible, "exact" alone where drafts are verified, else none."""
+    if has_option(method, "preset"):
+        return words("preset")
+    return ("exact",) if has_option(method, "block_size") and all(part.exact for part in methods_of(method)) else ()
+
+
 def check_options(options: DecodingOptions, method: str) -> None:
     """Raise UsageError for options that `method` does not have, and for a preset that contradicts others."""
-    chained = any(part in DRAFTING for part in parts(method))
-    rules: list[tuple[str, bool, Sequence[str], bool]] = [
-        ("--top-beta, --tolerance and --preset", options.tolerant, TOLERANT, method in TOLERANT),
-        ("--block-size", isinstance(options.block_size, int), DRAFTING, chained),
-        ("--beam-size, --length-penalty and --n-best", options.searching, SEARCHES, method in SEARCHES),
+    given = [
+        (_TOLERATING, options.tolerant),
+        (_DRAFTING, isinstance(options.block_size, int)),
+        (_SEARCHING, options.searching),
+        *(((name,), getattr(options, name) is not None) for name in OPTIONS),
     ]
-    rules += [(_option(name), getattr(options, name) is not None, having(name), method in having(name)) for name in OPTIONS]
-    for name, is_given, methods, allowed in rules:
-        if is_given and not allowed:
-            raise UsageError(f"{name}: for decoding {', '.join(methods)}, not for {method}")
+    for names, is_given in given:
+        if is_given and not has_option(method, names[0]):
+            raise UsageError(f"{_listed(map(_option, names))}: for decoding {', '.join(DECODINGS_WITH[names[0]])}, not for {method}")
     if options.sample and (not all(part.exact for part in methods_of(method)) or options.tolerant or options.stop == "fixed-point"):
         raise UsageError(f"--sample: for decodings that give greedy's output, not for {method} with these options")
     if not options.sample and (options.temperature is not None or options.top_k is not None):

@@ -197,11 +197,11 @@ def test_json_equals_the_golden_file() -> None:
 def test_the_main_table_has_the_numbers_of_its_rows() -> None:
     table = main_table([SPECDEC, UNMEASURED])
     cells = ["26.91", "55.50", "4.00", "7.56", "8.2", "96%", "12.3", "1,234", "7%", "3.30x", "3.79x", "1.54x", "7 of 10", "376"]
-    assert table.rows[0] == ("specdec++:high-quality", *cells)
-    assert table.rows[1] == ("ctranslate2-beam:int8", *"——————", "—", "800", "—", "—", "—", "1.00x", "—", "—")
-    assert len(table.columns) == 15
-    assert table.columns[5:7] == ("block size", "rounds with a draft")
-    assert table.columns[9] == "spread" and table.columns[12] == "speedup vs ctranslate2-beam"
+    assert table.rows[0] == ("specdec++:high-quality", "—", *cells)
+    assert table.rows[1] == ("ctranslate2-beam:int8", "int8", *"——————", "—", "800", "—", "—", "—", "1.00x", "—", "—")
+    assert len(table.columns) == 16
+    assert table.columns[1] == "format" and table.columns[6:8] == ("block size", "rounds with a draft")
+    assert table.columns[10] == "spread" and table.columns[13] == "speedup vs ctranslate2-beam"
 
 
 def test_repeated_tokens_are_shown_for_unverified_decodings() -> None:
@@ -225,7 +225,7 @@ def test_one_entry_adds_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_sweep_table_shows_the_varied_settings() -> None:
     table = main_table([SPECDEC, UNMEASURED], {"top-beta": (3,), "batch-size": (1, 32)})
-    assert table.columns[:3] == ("decoding", "top beta", "batch size")
+    assert table.columns[:4] == ("decoding", "top beta", "batch size", "format")
     assert [row[1:3] for row in table.rows] == [("3", "1"), ("—", "32")]
     assert table.columns[-2:] == ("speedup vs greedy", "speedup vs beam")
     assert [row[-2:] for row in table.rows] == [("3.30x", "3.79x"), ("—", "—")]

@@ -12,6 +12,7 @@ from specdec_cli.benchmark.options import BenchOptions
 from specdec_cli.benchmark.rows import (
     DEFAULT_ROWS,
     FORMATS,
+    REWRITING_ROWS,
     Row,
     check_sweep,
     parse_row,
@@ -20,10 +21,11 @@ from specdec_cli.benchmark.rows import (
     sweep_rows,
     swept_label,
 )
-from specdec_cli.benchmark.runs import Conditions
+from specdec_cli.benchmark.runs import Conditions, options_of
 from specdec_cli.decoding.methods import DrafterKind, having
+from specdec_cli.decoding.options import check_options
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_info import Task
+from specdec_cli.model.bundle_info import BundleInfo, Task
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
 
@@ -49,7 +51,7 @@ def test_only_jacobi_rows_keep_lengths() -> None:
 
 def test_a_row_has_the_requirements_of_its_decoding() -> None:
     assert [parse(name).drafts for name in ("greedy", "beam", "drafter", "lookup,specdec")] == [False, False, True, True]
-    assert [parse(name).compute_type for name in ("greedy", "ctranslate2-greedy", "ctranslate2-beam:int8")] == [None, "float32", "int8"]
+    assert [parse(name).compute_type for name in ("greedy", "ctranslate2-greedy", "ctranslate2-beam:int8")] == [None, "auto", "int8"]
 
 
 @pytest.mark.parametrize(
@@ -59,6 +61,12 @@ def test_a_row_has_the_requirements_of_its_decoding() -> None:
         ("lookup,nix", "'nix' is not known"),
         ("specdec++:good", "known after the colon are exact"),
         ("specdec++:", "known after the colon"),
+        ("specdec:high-quality", "specdec:high-quality: known after the colon are exact$"),
+        ("lookup,specdec:high-efficiency", "known after the colon are exact$"),
+        ("greedy:exact", "greedy has no presets"),
+        ("drafter:exact", "drafter has no presets"),
+        ("auto:exact", "auto has no presets"),
+        ("beam:high-quality", "beam has no presets"),
         ("beam:exact", "beam has no presets"),
         ("mask-predict:exact", "after the colon a number of iterations is expected"),
         ("mask-predict:0", "after the colon a number of iterations is expected"),
@@ -68,6 +76,32 @@ def test_a_row_has_the_requirements_of_its_decoding() -> None:
 def test_invalid_rows_are_refused(text: str, words: str) -> None:
     with pytest.raises(UsageError, match=f"row .*{words}"):
         parse(text)
+
+
+def test_rows_of_which_the_output_is_that_of_greedy_are_exact() -> None:
+    exact = (
+        "greedy",
+        "specdec",
+        "specdec:exact",
+        "lookup:exact",
+        "lookup,specdec:exact",
+        "blockwise",
+        "blockwise:exact",
+        "input-guided:unique",
+    )
+    other = ("blockwise:high-quality", "specdec++", "specdec++:high-quality", "drafter", "beam", "auto", "ctranslate2-greedy")
+    assert {name: parse(name).exact for name in (*exact, *other)} == dict.fromkeys(exact, True) | dict.fromkeys(other, False)
+    assert not parse("specdec").changed(tolerance=1.0).exact
+
+
+@pytest.mark.parametrize("name", [*DEFAULT_ROWS, *REWRITING_ROWS, "auto", "lookup,specdec:exact", "jacobi:fixed-point", "lookup:exact"])
+def test_a_row_asks_for_options_that_its_decoding_has(name: str) -> None:
+    row = parse(name).changed(block_size=3, top_beta=2, tolerance=1.0, length_penalty=1.0)
+    asked = options_of(row, BundleInfo(source_language="a", target_language="b"))
+    if row.toolkit == "specdec" and row.decoding != "auto" and row.variant != "exact":
+        check_options(asked, row.decoding)
+    given = {option for option in ("block_size", "top_beta", "beam_size") if getattr(asked, option) is not None}
+    assert given == {option for option in ("block_size", "top_beta", "beam_size") if row.has(option)}
 
 
 def test_labels_name_the_swept_settings_that_a_row_has() -> None:
@@ -150,7 +184,7 @@ def test_a_sweep_without_rows_has_default_rows(key: str, names: list[str]) -> No
     assert sweep_defaults({key: (1,)}) == names
 
 
-FOUND = Conditions(ModelChoice("m"), MachineOptions(threads=2), refused={"int8": "no int8"})
+FOUND = Conditions(ModelChoice("m"), MachineOptions(threads=2, precision="float32"), refused={"int8": "no int8"})
 
 
 PLOT = Path("a.svg")
@@ -166,8 +200,18 @@ def make_plan(*names: str, task: Task = "translate", **options: Any) -> Plan:
 def test_default_rows_that_cannot_run_are_left_out() -> None:
     rows, left_out = possible_rows(make_plan("greedy", "specdec", "ctranslate2-beam", "ctranslate2-beam:int8"), "", FOUND)
     assert [row.name for row in rows] == ["greedy", "ctranslate2-beam"]
+    assert [row.compute_type for row in rows] == [None, "float32"]
     assert {(row.threads, row.options.batch_size) for row in rows} == {(2, 64)}
     assert left_out == {"specdec": "the bundle has no drafter", "ctranslate2-beam:int8": "no int8"}
+
+
+def test_a_row_of_ctranslate2_has_the_number_format_of_the_other_rows() -> None:
+    names = ("greedy", "ctranslate2-greedy", "ctranslate2-greedy:float32")
+    machine = MachineOptions(threads=1, precision="int8")
+    rows, _ = possible_rows(make_plan(*names), "", replace(FOUND, machine=machine, refused={}))
+    assert [(row.name, row.compute_type) for row in rows] == [(names[0], None), (names[1], "int8"), (names[2], "float32")]
+    with pytest.raises(UsageError, match=r"^--row ctranslate2-greedy: no int8$"):
+        possible_rows(make_plan(*names, rows=list(names)), "", replace(FOUND, machine=machine))
 
 
 def test_the_fastest_settings_need_a_number_format() -> None:

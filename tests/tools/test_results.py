@@ -22,8 +22,9 @@ OTHER = ROW | {
     "tokens_per_second": 800.0,
     "bleu": None,
 }
+GREEDY = ROW | {"decoding": "greedy", "settings": {}, "tokens_per_second": 1000.0, "drafted": None}
 ENVIRONMENT = {"cpu": "Some", "cores": 2, "threads": 1, "device": "cpu", "precision": "int8", "specdec": "1", "date": "2026-01-02T03:04"}
-RECORD: dict[str, Any] = {"label": "a text", "command": ["bench", "DATA/a b.tsv"], "environment": ENVIRONMENT, "rows": [ROW, OTHER]}
+RECORD: dict[str, Any] = {"label": "a text", "command": ["bench", "DATA/a b.tsv"], "environment": ENVIRONMENT, "rows": [ROW, OTHER, GREEDY]}
 
 
 @pytest.fixture
@@ -71,7 +72,9 @@ def test_a_table_of_several_number_formats_has_a_column_for_them_beside_the_metr
 @pytest.mark.usefixtures("folder")
 def test_a_comparison_shows_two_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(results, "COMPARISONS", {"vnni": (results.Comparison("one", "auto", "ctranslate2-greedy"),)})
-    assert "| a text | specdec, no drafts | 1,200 | 800 | 1.50x | 3 of 4 |" in results.summary()
+    summary = results.summary().splitlines()
+    assert "| own greedy, tokens/s | CTranslate2, tokens/s | over own greedy | over CTranslate2 |" in summary[0]
+    assert "| a text | specdec, no drafts | 1,200 | 1,000 | 800 | 1.20x | 1.50x | 3 of 4 |" in summary
     assert "int8, 2 threads" in results.comparison("vnni")
 
 

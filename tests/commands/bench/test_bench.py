@@ -39,7 +39,7 @@ def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     assert greedy["bleu"] == specdec["bleu"] == ctranslate2["bleu"]
     assert (greedy["tokens_per_round"], greedy["speedup_vs_greedy"], greedy["speedup_vs_beam"]) == (1.0, 1.0, None)
     assert specdec["iterations"] <= greedy["iterations"] and ctranslate2["iterations"] is None
-    assert (specdec["settings"]["block_size"], ctranslate2["settings"]["compute_type"]) == (4, "float32")
+    assert (specdec["settings"]["block_size"], ctranslate2["settings"]["compute_type"]) == (4, specdec["settings"]["precision"])
     assert all(row["peak_memory_mb"] > 20 and row["ms_per_sentence"]["median"] > 0 for row in record["rows"])
     assert {"encoder", "drafter", "verifier"} <= set(record["profiles"]["specdec"])
     (histogram,) = record["histograms"]
