@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -54,19 +54,23 @@ class Session:
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "CRITICAL"}
         try:
-            if self.address == LOCAL:
-                ray.init(
-                    LOCAL,
-                    num_cpus=self.cpus,
-                    include_dashboard=False,
-                    object_store_memory=_OBJECT_STORE,
-                    _node_ip_address="127.0.0.1",
-                    _temp_dir=str(self._folder),
-                    **quiet,
-                )
-            else:
+            if self.address != LOCAL:
                 _check_answers(self.address)
-                ray.init(self.address, **quiet)
+            # Workers look for modules in the current folder first, as it is here: a copy of the package there would take the place of the
+            # installed one.
+            with chdir(self._folder):
+                if self.address == LOCAL:
+                    ray.init(
+                        LOCAL,
+                        num_cpus=self.cpus,
+                        include_dashboard=False,
+                        object_store_memory=_OBJECT_STORE,
+                        _node_ip_address="127.0.0.1",
+                        _temp_dir=str(self._folder),
+                        **quiet,
+                    )
+                else:
+                    ray.init(self.address, **quiet)
         except ConnectionError as error:
             missing = "this machine is in no cluster" if self.address == "auto" else "nothing answers at this address"
             raise UsageError(f"{self._name}: {missing}") from error

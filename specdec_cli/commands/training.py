@@ -2,8 +2,9 @@
 
 import csv
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from specdec_cli.training.checkpoint import Beginning
     from specdec_cli.training.data import DataSource, SentencePair
     from specdec_cli.training.recipe import DrafterRecipe, RunSettings, VerifierRecipe
-    from specdec_cli.training.trainer import Report, TrainingTask
+    from specdec_cli.training.trainer import Progress, Report, TrainingTask
 
 OutputArgument = Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for checkpoint and bundle; a stopped run is resumed.")]
 RecipeOption = Annotated[str | None, typer.Option("--recipe", metavar="NAME|TOML", help="A shipped recipe, or a file.")]
@@ -86,8 +87,8 @@ def train(
     tell = teller(quiet or not fabric.is_global_zero)
     output.mkdir(parents=True, exist_ok=True)
     trainer = Trainer(task, plan.run, plan.optimizer, output, fabric, beginning)
-    done = trainer.progress.update
-    if done:
+    start = replace(trainer.progress)
+    if done := start.update:
         tell(f"{trainer.checkpoint}: resuming after update {done:,} of {plan.run.max_updates:,}")
     if trainer.changes:
         tell(f"warning: {output}: its run began with {', '.join(trainer.changes)}; to train from the start, name another folder")
@@ -96,7 +97,7 @@ def train(
     trainer.begin()
     try:
         if fabric.is_global_zero:
-            with TrainingView(output, plan.run, Console(stderr=True), done=done, quiet=quiet) as view:
+            with TrainingView(output, plan.run, Console(stderr=True), start=start, quiet=quiet) as view:
                 trainer.train(view)
         else:
             trainer.train(lambda _: None)
@@ -167,29 +168,46 @@ def vocabulary_digest(tokenizer: "Tokenizer") -> str:
 
 EVERY = 100
 """The number of updates between two rows of the CSV file."""
+LINE_EVERY = 60.0
+"""The seconds after which a line is printed where no progress bar is shown."""
 
 
 class TrainingView:
     """A callable that the training loop calls after every update; it writes `metrics.csv` in `folder`, and prints progress.
 
-    A row of metrics is written after every 100 updates and after each evaluation. With `quiet`, nothing is printed. `done` is the
-    number of updates of earlier runs; rows for later updates are removed from an existing `metrics.csv`. A context manager, inside
-    which the progress bar is shown.
+    A row of metrics is written after every 100 updates and after each evaluation. After an evaluation a line is printed; in a log, which
+    has no progress bar, also once a minute. With `quiet`, nothing is printed. `start` is the progress of earlier processes; rows for later
+    updates are removed from an existing `metrics.csv`. A context manager, inside which the progress bar is shown. `clock` returns the time
+    in seconds.
     """
 
-    def __init__(self, folder: Path, run: "RunSettings", console: "Console", *, done: int, quiet: bool) -> None:
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    def __init__(
+        self,
+        folder: Path,
+        run: "RunSettings",
+        console: "Console",
+        *,
+        start: "Progress",
+        quiet: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
 
         self._path = folder / "metrics.csv"
         if self._path.exists():
-            _trim(self._path, done)
-        self._run, self._console, self._quiet = run, console, quiet
+            _trim(self._path, start.update)
+        self._run, self._console, self._quiet, self._start = run, console, quiet, start
+        self._clock = clock
+        self._begun = self._printed = clock()
         self._losses: list[float] = []
         self._speeds: list[float] = []
         live = console.is_terminal and not quiet
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[what]}"), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=console, disable=not live)
-        self._bar = self._progress.add_task("update 0", total=run.max_updates, what="")
+        self._live = live
+        self._progress = Bar(*columns, console=console, disable=not live)
+        done = start.update
+        self._bar = self._progress.add_task(f"update {done:,}", total=run.max_updates, completed=done, what="")
 
     def __call__(self, report: "Report") -> None:
         """Record an update: show it in the progress bar; write a row after EVERY updates and after an evaluation."""
@@ -198,30 +216,38 @@ class TrainingView:
         progress = report.progress
         what = f"loss {report.loss:.3f}  {self._speed():,.0f} tokens/s"
         self._progress.update(self._bar, completed=progress.update, description=f"update {progress.update:,}", what=what)
+        if not self._quiet and (report.figures or (not self._live and self._clock() - self._printed >= LINE_EVERY)):
+            self._print(report, what)
         if progress.update % EVERY and not report.figures:
             return
         self._write(report)
-        if report.figures and not self._quiet:
-            figures = "  ".join(f"{name} {value:.3f}" for name, value in report.figures.items())
-            left = self._time_left(report)
-            text = f"update {progress.update:,}  epoch {progress.epoch}  {what}  {figures}  {left} left"
-            self._progress.console.print(text, highlight=False, soft_wrap=True)
         self._losses.clear()
         self._speeds.clear()
+
+    def _print(self, report: "Report", what: str) -> None:
+        figures = "".join(f"  {name} {value:.3f}" for name, value in report.figures.items())
+        text = f"update {report.progress.update:,}  epoch {report.progress.epoch}  {what}{figures}  {self._time_left(report)} left"
+        self._progress.console.print(text, highlight=False, soft_wrap=True)
+        self._printed = self._clock()
 
     def _speed(self) -> float:
         """The harmonic mean, because updates have about equal numbers of tokens, and not equal durations."""
         return len(self._speeds) / sum(1 / max(speed, 1e-9) for speed in self._speeds)
 
     def _time_left(self, report: "Report") -> str:
-        """The time until the run reaches `max_updates` or `max_epochs`, whichever comes first, with its unit. The present epoch counts as
-        the share of its batches that are done.
+        """The time until the run reaches `max_updates` or `max_epochs`, whichever comes first, with its unit, at the speed of this process:
+        an earlier one may have run on another machine, or beside other programs.
         """
-        progress = report.progress
+        before, now = self._share(self._start), self._share(report.progress)
+        seconds = (self._clock() - self._begun) * max(1.0 - now, 0.0) / max(now - before, 1e-9)
+        if seconds > 5400:
+            return f"{seconds / 3600:.1f} h"
+        return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+    def _share(self, progress: "Progress") -> float:
+        """The share of the run that is done. The present epoch counts as the share of its batches that are done."""
         epochs = progress.epoch + progress.batch / max(progress.batches, 1)
-        left = min(self._run.max_updates / max(progress.update, 1), self._run.max_epochs / max(epochs, 1e-9)) - 1
-        seconds = progress.seconds * max(left, 0.0)
-        return f"{seconds / 3600:.1f} h" if seconds > 5400 else f"{seconds / 60:.0f} min"
+        return max(progress.update / self._run.max_updates, epochs / self._run.max_epochs)
 
     def _write(self, report: "Report") -> None:
         progress = report.progress
