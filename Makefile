@@ -1,5 +1,5 @@
 # `make demo` and `make test` work on a fresh machine with Python 3.11 or later; the first run installs into .venv.
-# PIP_ARGS goes to pip, for another index or a mirror.
+# PIP_ARGS goes to pip, for another index or a mirror; "--extra-index-url https://download.pytorch.org/whl/cpu" has PyTorch without CUDA.
 PYTHON ?= python3
 PIP_ARGS ?=
 PREFIX ?= $(HOME)/.local

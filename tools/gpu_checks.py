@@ -40,9 +40,9 @@ def store(name: str, file: Path, folder: Path = FOLDER / "gpu") -> None:
 
 
 def gpu_checks(folder: Path = FOLDER / "gpu") -> str:
-    """Agreement, speeds and memory of each stored check in `folder`, in Markdown."""
+    """Agreement, speeds and memory of each stored check in `folder`, in Markdown; nothing if there is none."""
     stored = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    return "".join(map(_check, stored)) or "No check is stored yet.\n"
+    return "Checks by the command below that were stored:\n\n" + "".join(map(_check, stored)) if stored else ""
 
 
 def _check(parts: _Parts) -> str:

@@ -114,7 +114,7 @@ def transformers_problem(row: Row, model: ModelChoice) -> str | None:
     installed.
     """
     if find_spec("transformers") is None:
-        raise MissingLibraryError(f"--row {row.name} needs transformers", "dev")
+        raise MissingLibraryError(f"--row {row.name} needs transformers", "research")
     from converters.formats import find_format
 
     folder = Path(model.name)

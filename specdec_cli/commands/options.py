@@ -296,8 +296,17 @@ FLAGS: dict[str, Any] = {
 file, because they take names and limits from modules that the other commands do not load.
 """
 
+
+def _file(name: str) -> Path:
+    """The path of an input file. Raises BadParameter for an empty name, which would stand for the current folder."""
+    if not name:
+        raise typer.BadParameter("the name of a file is empty")
+    return Path(name)
+
+
 FilesArgument = Annotated[
-    list[Path] | None, typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.")
+    list[Path] | None,
+    typer.Argument(metavar="FILE", help="Text files and documents, .gz and .xz too; stdin if there are none.", parser=_file),
 ]
 DeviceOption = Annotated[Device, FLAGS["device"]]
 OfflineOption = Annotated[bool, FLAGS["offline"]]

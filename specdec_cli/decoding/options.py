@@ -398,7 +398,8 @@ def check_known(decoding: str) -> None:
     """Raise UsageError if `decoding`, or a part of a chain, is not known, or if a part of a chain is not chainable."""
     for part in parts(decoding):
         if part not in DECODINGS:
-            raise UsageError(f"decoding {decoding}: {part!r} is not known; known are {', '.join(DECODINGS)}")
+            known = DECODINGS if part != decoding else ("auto", *DECODINGS)
+            raise UsageError(f"decoding {decoding}: {part!r} is not known; known are {', '.join(known)}")
         if part != decoding and part not in CHAINABLE:
             raise UsageError(f"decoding {decoding}: a chain is of {', '.join(CHAINABLE)}, not of {part}")
 

@@ -125,7 +125,8 @@ def native_machine(device: str, precision: str, threads: int | None) -> Machine:
     another precision than `auto` or int8.
     """
     if device == "cuda" or precision not in ("auto", "int8"):
-        raise UsageError(f"--engine native: it computes in int8 on a CPU, not on {device} in {precision}")
+        wanted = " ".join(filter(None, (f"on {device}" * (device == "cuda"), f"in {precision}" * (precision not in ("auto", "int8")))))
+        raise UsageError(f"--engine native: it computes in int8 on a CPU, not {wanted}")
     return Machine("cpu", "int8", threads or _default_threads(), native=True)
 
 

@@ -34,7 +34,7 @@ NOT_RUN = {
     "head$  ray start": "needs two machines; tests/cluster starts a cluster on one",
     "INIT=BUNDLE UPDATES=1200 papers.sh": "trains for hours",
     "$ specdec serve --words words.txt": "a server that is not ended; tests/server makes these requests",
-    "pip install 'specdec[dev]'": "needs a model of the hub; tests/benchmark and tests/commands/bench measure a small one",
+    "pip install 'specdec[research]'": "needs a model of the hub; tests/benchmark and tests/commands/bench measure a small one",
     "specdec bench --check-device": "needs a GPU; tests/kernels/test_check_gpu.py imitates one",
     "specdec bench --device cuda": "needs a GPU and a model of the hub; tests/recipes/test_other_models.py makes this table of small ones",
     "torchrun --standalone --nproc-per-node 8": "needs eight GPUs; tests/commands/training runs it with two processes",

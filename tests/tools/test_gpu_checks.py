@@ -31,7 +31,8 @@ def test_a_page_shows_speeds_and_agreement(tmp_path: Path) -> None:
         "kernels, batch 1, beam of 5": SPEED,
         "CTranslate2, batch 1, beam of 5": SPEED | {"ms_a_line": 15.04},
     }
-    lines = stored(tmp_path, parts).splitlines()
+    intro, _, *lines = stored(tmp_path, parts).splitlines()
+    assert intro == "Checks by the command below that were stored:"
     assert lines[0] == (
         "**A100**, PyTorch 2.11, Triton 3.6; en-de, 1,338 lines of DATA/en-de/dev.chat.tsv. The expected tokens in 2 of 2 parts."
     )
@@ -72,7 +73,7 @@ def test_a_page_names_what_is_not_as_it_should_be(tmp_path: Path) -> None:
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
-    assert gpu_checks(tmp_path) == "No check is stored yet.\n"
+    assert gpu_checks(tmp_path) == ""
     (tmp_path / "other.json").write_text('{"rows": []}')
     with pytest.raises(ValueError, match="not the results of a check of a GPU"):
         store("other", tmp_path / "other.json", tmp_path)
