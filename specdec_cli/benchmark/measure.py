@@ -99,6 +99,7 @@ def run(plan: Plan, progress: Progress) -> Outcome:
         with open_processes(rows, conditions, plan.shared) as call, progress(len(rows) * plan.options.runs) as report:
             before = cpu_share_of_others()
             measured = measure(call, rows, lines, plan.options.runs, report, with_memory=not plan.shared)
+            measured = [_with_format(one, conditions[one.row.model]) for one in measured]
             busy = max((before, cpu_share_of_others()), key=lambda share: share or 0.0)
             for place, one in enumerate(measured):
                 if plan.options.profile and one.row.profiled:
@@ -239,6 +240,11 @@ def measure(
             measured[place] = replace(one, runs=(*one.runs, run if with_memory else replace(run, peak_memory_mb=None)))
             report()
     return [replace(one, settings=_used(one)) for one in measured]
+
+
+def _with_format(one: Measured, conditions: Conditions) -> Measured:
+    """A row of specdec with its number format among its settings; those of other toolkits have it."""
+    return replace(one, settings={"precision": conditions.machine.precision} | one.settings) if one.row.toolkit == "specdec" else one
 
 
 def _used(one: Measured) -> dict[str, Any]:

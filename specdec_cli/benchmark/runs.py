@@ -137,7 +137,7 @@ class BundleRunner(Runner):
 
     def prepare(self) -> dict[str, Any]:
         described = describe_settings(self.row, self.decoding, self.engine(), self._info)
-        return described | {"precision": self.conditions.machine.precision, "vocabulary": self.bundle.shape.vocabulary_size}
+        return described | {"vocabulary": self.bundle.shape.vocabulary_size}
 
     def run(self, lines: Sequence[str]) -> Run:
         """Decode `lines`, and measure time and memory. The engine is new, so that acceptance statistics of earlier runs have no effect."""
