@@ -27,9 +27,10 @@ from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.fields import checked_values
 from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.model.bundle_info import BundleInfo, Described
+from specdec_cli.opening.conversions import Tell, silent
 from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
-from specdec_cli.opening.models import CORRECTOR, ModelChoice, Tell, chosen_translator, silent
+from specdec_cli.opening.models import CORRECTOR, ModelChoice, chosen_translator
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.translator import LineTranslator, Translation

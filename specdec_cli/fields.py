@@ -104,6 +104,8 @@ def _plain(value: Any, hint: Any) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in _UNIONS:
         return next((plain for one in inner if (plain := _plain(value, one)) is not value), value)
+    if inner == (str, ...) and isinstance(value, list):
+        return tuple(value)  # a vocabulary may have 256,000 pieces
     if origin is tuple and isinstance(value, list):
         hints = _elements(inner, len(value))
         return tuple(map(_plain, value, hints)) if len(hints) == len(value) else value
@@ -122,6 +124,8 @@ def _fits(value: Any, hint: Any) -> bool:
         return any(_fits(value, one) for one in inner)
     if origin is Literal:
         return isinstance(value, str) and value in inner
+    if inner == (str, ...):
+        return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
     if origin is tuple:
         hints = _elements(inner, len(value)) if isinstance(value, tuple) else ()
         return isinstance(value, tuple) and len(value) == len(hints) and all(map(_fits, value, hints))

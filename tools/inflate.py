@@ -17,10 +17,11 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.files import new_folder
-from specdec_cli.model.bundle import load_bundle, save_bundle
+from specdec_cli.model.bundle import save_bundle
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.storage import Uninitialized
 from specdec_cli.model.transformer import Transformer
+from specdec_cli.opening.conversions import load_checkpoint
 from specdec_cli.opening.models import find_bundle
 
 _FUSED = {"query_key_value": 3, "key_value": 2}
@@ -121,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = parser.parse_args(arguments)
     try:
         with new_folder(chosen.output, "bundle.json", force=False) as partial:
-            bundle = load_bundle(find_bundle(chosen.bundle))
+            bundle = load_checkpoint(find_bundle(chosen.bundle))
             bundle.verifier = inflate(bundle.verifier, chosen.times, chosen.inner, chosen.encoder_layers, chosen.decoder_layers)
             if bundle.drafter is not None:
                 bundle.drop_drafter()

@@ -33,8 +33,9 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.engines.reference import Engine, bundle_verifier
 from specdec_cli.errors import MissingLibraryError, UsageError, counted
 from specdec_cli.files import write_json
-from specdec_cli.model.bundle import Bundle, load_bundle
+from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.opening.conversions import load_checkpoint
 from specdec_cli.opening.gpu import kernel_drafter, why_not_kernels
 from specdec_cli.opening.machine import prepare_torch
 from specdec_cli.text.io.lines import read_text_lines
@@ -179,7 +180,7 @@ class Check:
     def bundle(self, means: str) -> tuple[Bundle, Verifier]:
         """The bundle on the device, computed by "kernels", by captured "operators", or by "float32" ones that are not captured."""
         if means not in self._bundles:
-            bundle = load_bundle(self.folder)
+            bundle = load_checkpoint(self.folder)
             half = self.device == "cuda" and means != "float32"
             for module in (bundle.verifier, bundle.drafter):
                 if module is not None:
@@ -276,7 +277,7 @@ class Check:
 
     def training(self, trained: Trained, captured: bool) -> dict[str, Any]:
         """The speed of updates with the lines and their greedy outputs. Eager ones have the loss of captured ones, but for rounding."""
-        bundle, greedy = load_bundle(self.folder), self.greedy("kernels")
+        bundle, greedy = load_checkpoint(self.folder), self.greedy("kernels")
         pairs = [SentencePair([*each.source], greedy[each.number]) for each in self.sentences()]
         whole = [pair for pair in pairs if pair.target[-1] == bundle.shape.eos]
         found = training_speed(bundle, whole, trained, self.device, captured=captured)
@@ -395,7 +396,7 @@ class Check:
         from converters.to_ctranslate2 import to_ctranslate2
         from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 
-        bundle, folder = load_bundle(self.folder), self.out.with_suffix(".ctranslate2")
+        bundle, folder = load_checkpoint(self.folder), self.out.with_suffix(".ctranslate2")
         if not folder.exists():
             to_ctranslate2(bundle, folder, "float16" if self.device == "cuda" else None)
         # "auto" would take int8_float16 on a GPU.

@@ -13,7 +13,8 @@ from specdec_cli.commands.options import OfflineOption, QuietOption
 from specdec_cli.commands.reports import say, teller
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, Tell, find_bundle, tell_dropped
+from specdec_cli.opening.conversions import Tell, load_checkpoint, tell_dropped
+from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, find_bundle
 
 if TYPE_CHECKING:
     from converters.conversion import ConversionOptions
@@ -183,7 +184,7 @@ def _change(bundle: "Bundle", averaged: Sequence[str], counted: Sequence[Path], 
 
     if averaged:
         shares = [Share.parse(text) for text in averaged]
-        average(bundle, [replace(each, folder=find_bundle(str(each.folder), say)) for each in shares])
+        average(bundle, [replace(each, folder=find_bundle(str(each.folder), say)) for each in shares], load_checkpoint)
     if counted:
         _count_ngrams(bundle, counted)
     if listed:
@@ -236,7 +237,6 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
 def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "ConversionOptions", tell: Tell) -> "Bundle":
     """The model as a bundle; `tell` names settings that are not supported. Raises ModelError."""
     from converters.formats import convert_model
-    from specdec_cli.model.bundle import load_bundle
     from specdec_cli.model.hub import fetch, is_hub_name
 
     path = Path(chosen.name) if Path(chosen.name).exists() else SHIPPED / chosen.name
@@ -245,7 +245,7 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
     if name == "bundle" or (name is None and (path / "bundle.json").exists()):
         if wanted.decoder_layers is not None or wanted.task:
             raise UsageError("--decoder-layers and --task are for models of other toolkits; a bundle's task is changed with --set")
-        return load_bundle(path, chosen.source_language, chosen.target_language)
+        return load_checkpoint(path, chosen.source_language, chosen.target_language, offline=chosen.offline)
     if not path.exists():
         if not is_hub_name(chosen.name):
             raise ModelError(f"{chosen.name}: no such folder or file, and not an owner/name on the hub")

@@ -1,5 +1,6 @@
 """`specdec models`: the list of bundles."""
 
+import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,8 @@ from specdec_cli.commands.reports import say
 from specdec_cli.errors import UsageError, counted
 from specdec_cli.files import cache_folder, json_text
 from specdec_cli.measurement_cache import forget_measurements
-from specdec_cli.opening.models import SHIPPED, models_folder, shipped_bundles
+from specdec_cli.opening.conversions import models_folder, superseded_bundles
+from specdec_cli.opening.models import SHIPPED, shipped_bundles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,6 +54,11 @@ def models(
     converted = 0 if names else sum(not each.shipped for each in found)
     if converted:
         typer.echo(f"{converted} converted from other toolkits' models, in {models_folder()}", err=True)
+    superseded = {} if names else {each.path: each.size for each in found if each.path in superseded_bundles()}
+    if superseded:
+        kept, size = counted(len(superseded), "conversion"), sum(superseded.values()) / 1e6
+        folders = shlex.join(map(str, superseded))
+        typer.echo(f"{kept} of an earlier version ({size:,.1f} MB), used by name alone; to remove: rm -r {folders}", err=True)
 
 
 def _print_table(found: "Sequence[ListedModel]") -> None:

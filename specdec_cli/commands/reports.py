@@ -16,7 +16,8 @@ import typer
 
 from specdec_cli.errors import counted
 from specdec_cli.failures import without_controls
-from specdec_cli.opening.models import Tell, shipped_directions, silent
+from specdec_cli.opening.conversions import Tell, silent
+from specdec_cli.opening.models import shipped_directions
 from specdec_cli.processors import peak_resident_mb
 from specdec_cli.text.checks import GLOSSARY
 from specdec_cli.text.io.lines import STDIO, Line

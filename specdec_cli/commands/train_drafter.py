@@ -107,7 +107,7 @@ def train_drafter(
         raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
     if model is None:
         raise UsageError("give --model, the verifier to draft for")
-    from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.conversions import load_checkpoint
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle
     from specdec_cli.recipe import find_recipe, load_recipe
@@ -124,7 +124,7 @@ def train_drafter(
     with writing_alone(output):
         folder = find_bundle(model, teller(quiet))
         digests = _verifier_digest(folder, output, plan)
-        bundle = load_bundle(folder)
+        bundle = load_checkpoint(folder)
         if (order := bundle.verifier.config.order) != "left-to-right":
             raise UsageError(f"--model {model}: drafters are for models of order left-to-right, not {order}")
         held_out = held_out_sets(bundle, dev, teller(quiet))
@@ -173,11 +173,11 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
 
 def _initial_drafter(init: str) -> "tuple[AnyDrafter, str]":
     """The drafter of the bundle that --init names, and its digest. Raises UsageError for a bundle without a drafter."""
-    from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.conversions import load_checkpoint
     from specdec_cli.opening.models import find_bundle
 
     folder = find_bundle(init, say)
-    drafter = load_bundle(folder).drafter
+    drafter = load_checkpoint(folder).drafter
     if drafter is None:
         raise UsageError(f"--init {init}: the bundle has no drafter")
     return drafter, drafter_digest(folder)
@@ -193,13 +193,13 @@ def _simulate(output: Path, dev: Sequence[Path], device: "Device", threads: int 
     """Print tokens per round and speed of every block size for the bundle in `output`."""
     from rich.console import Console
 
-    from specdec_cli.model.bundle import load_bundle
+    from specdec_cli.opening.conversions import load_checkpoint
     from specdec_cli.opening.machine import MachineOptions, move_to, resolve_machine
     from specdec_cli.opening.models import ModelChoice, find_bundle
 
     check_text(dev, parallel=False)
     machine = resolve_machine(device, "float32", threads)
-    bundle = load_bundle(find_bundle(str(output)))
+    bundle = load_checkpoint(find_bundle(str(output)))
     move_to(machine, bundle)
     held_out = held_out_sets(bundle, dev, tell)
     options = MachineOptions(batch_size=1, device=device, threads=threads)

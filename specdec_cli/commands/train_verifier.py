@@ -88,7 +88,8 @@ def train_verifier(
     OUTPUT contains the best bundle so far, which translate can use at any time. After an interruption, the same command resumes.
     """
     require_training()
-    from specdec_cli.model.bundle import Bundle, BundleInfo, load_bundle
+    from specdec_cli.model.bundle import Bundle, BundleInfo
+    from specdec_cli.opening.conversions import load_checkpoint
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle
     from specdec_cli.recipe import find_recipe, load_recipe
@@ -107,7 +108,7 @@ def train_verifier(
         check_output(output)
         fabric = launch_fabric(plan.run, machine.device, devices)
         first_folder = None if init is None else find_bundle(init, teller(quiet))
-        first = None if first_folder is None else load_bundle(first_folder)
+        first = None if first_folder is None else load_checkpoint(first_folder)
         subwords = _tokenizer(tokenizer, first, sources[0].path)
         model = initial_verifier(plan, first, subwords)
         info = BundleInfo() if first is None else first.info

@@ -141,9 +141,9 @@ def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
     if not cache.exists():
         # Imported here: torch takes seconds to import, and only bundles need it.
         from converters.to_ctranslate2 import to_ctranslate2
-        from specdec_cli.model.bundle import load_bundle
+        from specdec_cli.opening.conversions import load_checkpoint
 
-        bundle = load_bundle(model.folder)
+        bundle = load_checkpoint(model.folder)
         try:
             to_ctranslate2(bundle, cache)
         except ModelError as error:

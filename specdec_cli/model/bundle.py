@@ -10,7 +10,7 @@ from torch import nn
 
 from specdec_cli.errors import ModelError, is_out_of_memory
 from specdec_cli.files import write_json
-from specdec_cli.model.bundle_info import DIGEST, FORMAT, describe_bundle, naming
+from specdec_cli.model.bundle_info import DIGEST, FORMAT, KEPT, describe_bundle, naming
 from specdec_cli.model.bundle_info import BeamStop as BeamStop
 from specdec_cli.model.bundle_info import BundleInfo as BundleInfo
 from specdec_cli.model.bundle_info import read_info as read_info
@@ -97,12 +97,15 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info) | stored | {DIGEST: tokenizer_digest(folder)})
 
 
-def load_bundle(folder: Path, source_language: str = "", target_language: str = "") -> Bundle:
-    """Load a bundle and check every shape; a language that is not "" replaces the bundle's own.
+def load_bundle(folder: Path, source_language: str = "", target_language: str = "", *, in_int8: bool = False) -> Bundle:
+    """Load a bundle and check every shape; a language that is not "" replaces the bundle's own. `in_int8`: the weights are used in int8 on
+    a CPU.
 
-    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does
-    not support.
+    Raises ModelError that names the damaged file and the fault, also for a kept conversion of a checkpoint that is not used in int8, and
+    UsageError for a language that the model does not support.
     """
+    if not in_int8 and (folder / KEPT).exists():
+        raise ModelError(f"{folder / KEPT}: the weights of this folder are in int8, for a CPU alone; use the checkpoint that it names")
     described = describe_bundle(folder, source_language, target_language)
     verifier = _load_model(folder / "verifier", described.shape.fewest_weights, lambda: Transformer(described.shape))
     drafter = _load_drafter(folder / "drafter", described.drafter_config, verifier) if described.drafter_config else None

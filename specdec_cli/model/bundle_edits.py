@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -37,8 +37,8 @@ class Share:
         return Share(Path(matched["folder"]), share)
 
 
-def average(bundle: Bundle, others: Sequence[Share]) -> None:
-    """Replace the weights of `bundle` by their mean with those of `others`; its own share is what theirs leave of 1.
+def average(bundle: Bundle, others: Sequence[Share], load: Callable[[Path], Bundle] = load_bundle) -> None:
+    """Replace the weights of `bundle` by their mean with those of `others`, which `load` loads; its own share is what theirs leave of 1.
 
     The drafter is averaged if all bundles have one; otherwise it is dropped, because it was made for another verifier. Raises
     ModelError if a bundle has another tokenizer or other shapes, and UsageError if no share is left for `bundle`.
@@ -46,7 +46,7 @@ def average(bundle: Bundle, others: Sequence[Share]) -> None:
     own = 1 - sum(other.share for other in others)
     if own <= 0:
         raise UsageError("the shares of the other bundles must have a sum below 1; the rest is the share of the first")
-    read = [(other, _load_like(bundle, other.folder)) for other in others]
+    read = [(other, _checked(bundle, load(other.folder), other.folder)) for other in others]
     drafters = [(part.drafter, other.share) for other, part in read if part.drafter is not None]
     # A drafter may hold weights of its verifier: both means are calculated before one of the models is changed.
     verifier = _mean(bundle.verifier, own, [(part.verifier, other.share) for other, part in read])
@@ -57,9 +57,8 @@ def average(bundle: Bundle, others: Sequence[Share]) -> None:
     bundle.verifier.load_state_dict(verifier)
 
 
-def _load_like(bundle: Bundle, folder: Path) -> Bundle:
-    """Load the bundle in `folder`. Raises ModelError if its weights cannot be averaged with those of `bundle`."""
-    read = load_bundle(folder)
+def _checked(bundle: Bundle, read: Bundle, folder: Path) -> Bundle:
+    """The bundle `read` from `folder`. Raises ModelError if its weights cannot be averaged with those of `bundle`."""
     if bundle.path is None or tokenizer_digest(folder) != tokenizer_digest(bundle.path.parent):
         raise ModelError(f"{folder}: its tokenizer is not that of the bundle with which it is to be averaged")
     drafters_differ = bundle.drafter is not None and read.drafter is not None and read.drafter_config != bundle.drafter_config

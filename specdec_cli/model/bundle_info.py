@@ -36,6 +36,8 @@ ChangeKind = Literal["mark_inserted", "mark_removed", "mark_replaced", "word_ins
 """What an edit changes; `edit_scores.change_kind` says what each means."""
 BeamStop = Literal["heuristic", "first", "never", "fairseq"]
 """When beam search ends a sentence; `BeamSearch` says what each means."""
+KEPT = "checkpoint.json"
+"""The file that names the checkpoint in the folder of its kept conversion, whose weights are in int8, for a CPU alone."""
 DIGEST = "tokenizer_digest"
 """The key of bundle.json for the digest of the tokenizer that belongs to the weights."""
 

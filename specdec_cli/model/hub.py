@@ -21,6 +21,21 @@ def is_hub_name(name: str) -> bool:
     return _HUB_NAME.fullmatch(name) is not None and not name.startswith(".") and not Path(name).parent.exists()
 
 
+def cached_copy(name: str) -> Path | None:
+    """The folder of the default branch of the model `name` in the hub's cache on disk; None if it is not there.
+
+    It is found without the hub's library, whose import takes long; not all files of a model need be there.
+    """
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    repository = Path(HF_HUB_CACHE) / f"models--{name.replace('/', '--')}"
+    try:
+        folder = repository / "snapshots" / (repository / "refs" / "main").read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return None
+    return folder if folder.is_dir() else None
+
+
 def fetch(name: str, revision: str | None, offline: bool) -> Path:
     """Return the folder of the model `name` of the Hugging Face hub, downloaded unless the hub's cache on disk has
     all its files.

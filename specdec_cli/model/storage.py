@@ -45,7 +45,7 @@ def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
     """Write the weights of `module` to `path` atomically, tied weights once.
 
     `storage` is the number format: "float32", "float16", or "int8", which stores matrices as int8 with a scale per
-    row, and other tensors as float32.
+    row, and other tensors and tables of positions, with which nothing is multiplied, as float32.
     """
     tensors: dict[str, Tensor] = {}
     for name, value in _own_tensors(module).items():
@@ -136,7 +136,7 @@ def _own_tensors(module: nn.Module) -> dict[str, Tensor]:
 def _compress(name: str, value: Tensor, storage: Storage) -> dict[str, Tensor]:
     if storage == "float16":
         return {name: value.half()}
-    if storage == "int8" and value.dim() == 2:
+    if storage == "int8" and value.dim() == 2 and not name.endswith("positions"):
         scale = value.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
         return {name: (value / scale).round().to(torch.int8), name + _SCALE: scale}
     return {name: value.float()}

@@ -8,6 +8,8 @@
 #include "model.h"
 #include "sizes.h"
 
+#define RELEASED ((int64_t)4096) // rows after which the pages that were read are given back
+
 static void fail(struct reader *reader, int32_t status, int64_t tensor) {
     if (reader->status) return;
     reader->status = status;
@@ -41,11 +43,18 @@ static const void *row_of(const struct specdec_tensor *tensor, int64_t row) {
     return (const char *)tensor->data + row * tensor->columns * sizes[tensor->type];
 }
 
-// Gives back the memory of a tensor's whole pages.
-static void release(const struct specdec_tensor *tensor) {
+// Gives back the memory of the whole pages of a tensor's first rows.
+static void release_rows(const struct specdec_tensor *tensor, int64_t rows) {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)tensor->data;
-    const uintptr_t first = (start + page - 1) / page * page, last = (uintptr_t)row_of(tensor, tensor->rows) / page * page;
+    const uintptr_t first = (start + page - 1) / page * page, last = (uintptr_t)row_of(tensor, rows) / page * page;
     if (tensor->mapped && first < last) madvise((void *)first, last - first, MADV_DONTNEED);
+}
+
+// The same for all rows, and while they are read: so a large tensor is never in memory as a whole, beside what is made of it.
+static void release(const struct specdec_tensor *tensor) { release_rows(tensor, tensor->rows); }
+
+static void release_read(const struct specdec_tensor *tensor, int64_t rows) {
+    if (rows % RELEASED == 0) release_rows(tensor, rows);
 }
 
 void widen_row(const struct kernels *kernels, const struct specdec_tensor *tensor, int64_t row, float *to) {
@@ -89,6 +98,7 @@ void read_embedding(struct reader *reader, int64_t rows, int64_t width, struct s
     for (int64_t i = 0; i < rows; i++) {
         widen_row(reader->kernels, tensor, i, row);
         if (!is_finite(row, width)) fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
+        release_read(tensor, i + 1);
     }
     release(tensor);
 }
@@ -130,6 +140,7 @@ void pack_linear(struct reader *reader, struct linear *linear, const struct spec
         linear->float_sums[i] = (float)sum;
         if (bias) linear->bias[i] = bias[i];
         scatter(whole, linear->inputs, linear->weights + i / TILE * TILE * linear->inputs, i % TILE);
+        release_read(weights, i + 1);
     }
     release(weights);
 }

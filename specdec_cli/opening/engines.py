@@ -15,6 +15,7 @@ from specdec_cli.engines.native import NativeEngine, Unsupported
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Described, describe_bundle
 from specdec_cli.native.library import LibraryError, StaleLibrary, UnsupportedModel, load_library
+from specdec_cli.opening.conversions import Tell, silent
 from specdec_cli.opening.machine import (
     Device,
     EngineName,
@@ -25,7 +26,7 @@ from specdec_cli.opening.machine import (
     native_machine,
     prepare_torch,
 )
-from specdec_cli.opening.models import ModelChoice, Tell, find_bundle, open_bundle, silent
+from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.rounds import RoundTrace

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from specdec_cli.model.bundle_info import BundleInfo, Task, read_info
-from specdec_cli.opening.models import TRAINING_FILES, ModelChoice, Tell, cached_bundles, find_bundle, shipped_bundles, silent
+from specdec_cli.opening.conversions import Tell, cached_bundles, silent
+from specdec_cli.opening.models import TRAINING_FILES, ModelChoice, find_bundle, shipped_bundles
 
 
 @dataclass(frozen=True)

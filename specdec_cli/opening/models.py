@@ -1,38 +1,24 @@
-"""Models by name: the choice of a model, the search for its bundle, and the cache of models converted from other toolkits."""
+"""Models by name: the choice of a model, the search for its bundle, and its loading."""
 
-import hashlib
-import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.files import cache_folder, new_folder
+from specdec_cli.opening.conversions import Tell, converted, load_checkpoint, silent
 from specdec_cli.opening.machine import Machine, move_to
 from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
-    from converters.conversion import Conversion
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.bundle_info import Task
     from specdec_cli.text.folding import Order
 
-Tell = Callable[[str], None]
-"""Called with a message for the user, such as that a model is being converted."""
 SHIPPED = Path(__file__).parent.parent / "bundles"
 TRANSLATOR, CORRECTOR = "en-de", "en-gec"
 """The shipped bundles that translate and correct if nothing else is asked for."""
 TRAINING_FILES = ("checkpoint.pt", "metrics.csv")
 """Names of files that training writes into the folder of a bundle, but that are not part of the bundle."""
-_VERSION = 2
-"""The version of the cache format, part of the key of every converted model; raise it when the output of a conversion changes."""
-_READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
-"""Suffixes of the files that a conversion may read; changes of other files, such as logs, do not change the key of a model."""
-
-
-def silent(message: str) -> None:
-    """Ignore a message."""
 
 
 @dataclass(frozen=True)
@@ -139,88 +125,17 @@ def shipped_directions() -> dict[str, tuple[str, str]]:
 
 
 def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool = False) -> "Bundle":
-    """Load a bundle and move it to the device and precision of `machine`, with `same_drafts` as in `move_to`.
+    """Load a bundle and move it to the device and precision of `machine`, with `same_drafts` as in `move_to`. The weights are those of the
+    checkpoint, if it is a converted one, unless they are used in int8 on a CPU.
 
     Raises ModelError if it is missing or malformed.
     """
     from specdec_cli.model.bundle import load_bundle
 
     chosen = ModelChoice(model) if isinstance(model, str) else model
-    bundle = load_bundle(find_bundle(chosen), chosen.source_language, chosen.target_language)
-    return move_to(machine, bundle, same_drafts=same_drafts)
-
-
-def models_folder() -> Path:
-    """The folder of converted models, in the user's cache folder."""
-    return cache_folder() / "models"
-
-
-def cached_bundles() -> Iterator[Path]:
-    """The folders of the converted bundles in the cache, sorted."""
-    return iter(sorted(path.parent for path in models_folder().glob("*/bundle.json")))
-
-
-def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
-    """The folder of the bundle that another toolkit's model (a folder, a file, or a name on the hub) was converted to.
-
-    The model is converted if the cache has no bundle of it. `chosen` may also name a bundle in the cache. None if there is no such
-    model. Raises ModelError for a model that cannot be converted, and UsageError if a language is missing or unknown.
-    """
-    from specdec_cli.model.hub import fetch, is_hub_name
-
-    path = Path(chosen.name)
-    if not path.exists():
-        if (models_folder() / path / "bundle.json").exists():
-            return models_folder() / path
-        if not is_hub_name(chosen.name):
-            return None
-    from converters.conversion import ConversionOptions
-    from converters.formats import convert_model, find_format
-    from specdec_cli.model.bundle import save_bundle
-
-    if path.exists():
-        if find_format(path) is None:
-            return None
-        title = path.resolve().name
+    folder, languages = find_bundle(chosen), (chosen.source_language, chosen.target_language)
+    if (machine.device, machine.precision) == ("cpu", "int8"):
+        bundle = load_bundle(folder, *languages, in_int8=True)
     else:
-        path, title = fetch(chosen.name, None, chosen.offline), chosen.name
-    folder = models_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
-    if not (folder / "bundle.json").exists():
-        tell(f"{chosen.name}: converting to {folder}")
-        conversion = convert_model(path, None, ConversionOptions(chosen.source_language, chosen.target_language))
-        tell_dropped(conversion, chosen.name, tell)
-        _forget_languages(conversion, chosen)
-        try:
-            with new_folder(folder, "bundle.json", force=False) as partial:
-                save_bundle(conversion.bundle, partial)
-        except UsageError:
-            # Another process has converted the same model meanwhile.
-            if not (folder / "bundle.json").exists():
-                raise
-    return folder
-
-
-def tell_dropped(conversion: "Conversion", name: str, tell: Tell) -> None:
-    """Tell the settings of the original model `name` that affect its output and that bundles do not support, if there are any."""
-    if conversion.dropped_settings:
-        tell(f"warning: {name}: unsupported settings: {', '.join(conversion.dropped_settings)}")
-
-
-def _forget_languages(conversion: "Conversion", chosen: ModelChoice) -> None:
-    """Remove the requested languages from the bundle of a multilingual model: later uses may request others."""
-    bundle = conversion.bundle
-    if bundle.tokenizer.multilingual:
-        source = "" if chosen.source_language else bundle.info.source_language
-        target = "" if chosen.target_language else bundle.info.target_language
-        bundle.info = replace(bundle.info, source_language=source, target_language=target)
-
-
-def _key(path: Path) -> str:
-    """A hash of names, sizes and modification times of the files at and beside `path`; reading their content would take long."""
-    folder = path if path.is_dir() else path.parent
-    files = sorted(file for file in folder.iterdir() if file.is_file() and file.suffix in _READ)
-    digest = hashlib.sha256(f"{_VERSION} {path.resolve()}".encode())
-    for file in files:
-        seen = file.stat()
-        digest.update(f"{file.name} {seen.st_size} {seen.st_mtime_ns}\n".encode())
-    return digest.hexdigest()[:12]
+        bundle = load_checkpoint(folder, *languages, offline=chosen.offline)
+    return move_to(machine, bundle, same_drafts=same_drafts)

@@ -1,6 +1,7 @@
 """Models of other toolkits on the command line, which are converted on first use."""
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from specdec_cli.app import app
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
 from specdec_cli.model.drafter import BlockDrafter
+from specdec_cli.opening.conversions import load_checkpoint
 from tests.conftest import make_lines
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
@@ -249,3 +251,86 @@ def test_the_code_example_for_ctranslate2_has_the_special_tokens(many: Path, tmp
     said, _, code = result.stderr.partition("\nIn Python:\n\n")
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert shown.startswith(said.rpartition(" -> ")[2].strip()) and said.rpartition(" -> ")[2].strip()
+
+
+def test_a_kept_conversion_is_found_without_the_libraries_that_made_it(
+    marian: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub = tmp_path / "hub"
+    snapshot = hub / "models--someone--model" / "snapshots" / "1234"
+    (snapshot.parents[1] / "refs").mkdir(parents=True)
+    (snapshot.parents[1] / "refs" / "main").write_text("1234")
+    snapshot.parent.mkdir()
+    copy_with(marian, snapshot, {})
+    monkeypatch.setenv("HF_HUB_CACHE", str(hub))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(hub))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(snapshot))
+    program = (
+        "import sys; from specdec_cli.app import app\n"
+        "sys.modules |= dict.fromkeys(['torch', 'safetensors', 'huggingface_hub._snapshot_download'])\n"
+        "app(['translate', '-m', sys.argv[1], '--offline'], standalone_mode=False)\n"
+        "assert 'converters.formats' not in sys.modules"
+    )
+    for name in (str(marian), "someone/model"):
+        first = run("translate", "--model", name, text=LINES)
+        assert first.exit_code == 0 and "converting to" in first.stderr
+        again = subprocess.run([sys.executable, "-c", program, name], input=LINES, capture_output=True, text=True, check=False)
+        assert (again.returncode, again.stdout) == (0, first.stdout), again.stderr
+
+
+def test_other_precisions_than_int8_read_the_checkpoint(tmp_path: Path, cache: Path) -> None:
+    (tmp_path / "saved").mkdir()
+    made = huggingface.marian(tmp_path / "saved")
+    assert run("translate", "--model", made.folder, "--precision", "int8", text=LINES).exit_code == 0
+    (kept,) = cache.iterdir()
+    expected = from_huggingface(made.folder).bundle.verifier.state_dict()
+    loaded = load_checkpoint(kept).verifier.state_dict()
+    assert all(torch.equal(loaded[name], value) for name, value in expected.items()) and loaded.keys() == expected.keys()
+    # The weights in int8 are not those; nothing takes them for floating-point ones.
+    rounded = load_bundle(kept, in_int8=True).verifier.state_dict()
+    assert not torch.equal(rounded["layers.0.attention.output.weight"], expected["layers.0.attention.output.weight"])
+    assert torch.equal(rounded["encoder.embedding.positions"], expected["encoder.embedding.positions"])
+    with pytest.raises(ModelError, match="in int8, for a CPU alone"):
+        load_bundle(kept)
+    texts = ["kalo mita resu", "no pe difo", "ta re su"]
+    lines = "".join(f"{text}\n" for text in texts)
+    float32 = run("translate", "--model", made.folder, "--decoding", "greedy", "--precision", "float32", "--json", text=lines)
+    assert float32.exit_code == 0, float32.output
+    ids = [list(made.encode(text)) for text in texts]
+    with torch.inference_mode():
+        outputs = [made.model.generate(torch.tensor([each]), num_beams=1, do_sample=False)[0].tolist()[1:] for each in ids]
+    tokenizer = load_checkpoint(kept).tokenizer
+    assert [json.loads(line)["text"] for line in float32.stdout.splitlines()] == [tokenizer.decode(each) for each in outputs]
+
+
+def test_a_checkpoint_that_is_gone_is_an_error_where_it_is_needed(marian: Path, tmp_path: Path, cache: Path) -> None:
+    copy_with(marian, tmp_path / "model", {})
+    first = run("translate", "--model", tmp_path / "model", text=LINES)
+    (kept,) = cache.iterdir()
+    (tmp_path / "model" / "generation_config.json").write_text("{}")
+    for command in (("translate", "--precision", "float32", "--offline", "-m", kept.name), ("convert", kept, tmp_path / "bundle")):
+        changed = run(*command, text=LINES)
+        assert changed.exit_code == ModelError.exit_code
+        assert "not the files that were converted" in changed.stderr and "need the checkpoint" in changed.stderr
+    (tmp_path / "model").rename(tmp_path / "elsewhere")
+    gone = run("translate", "--precision", "float32", "--offline", "--model", kept.name, text=LINES)
+    assert gone.exit_code == ModelError.exit_code
+    assert f"{tmp_path / 'model'}: no such folder or file" in gone.stderr and "need the checkpoint" in gone.stderr
+    # In int8 on a CPU, the checkpoint is not needed.
+    assert run("translate", "--offline", "--model", kept.name, text=LINES).stdout == first.stdout
+    (kept / "checkpoint.json").write_text('{"model": 3}')
+    assert "model must be text" in run("convert", kept, tmp_path / "bundle").stderr
+    (kept / "checkpoint.json").write_text('{"model": "someone/model"}')
+    away = run("translate", "--precision", "float32", "--offline", "--model", kept.name, text=LINES)
+    assert "someone/model: not in the cache, and offline nothing is downloaded" in away.stderr and "need the checkpoint" in away.stderr
+
+
+def test_conversions_of_an_earlier_version_are_named(marian: Path, cache: Path) -> None:
+    assert run("translate", "--model", marian, text=LINES).exit_code == 0
+    assert "earlier version" not in run("models").stderr
+    (kept,) = cache.iterdir()
+    old = cache / "an old-0123"
+    kept.rename(old)
+    (old / "checkpoint.json").unlink()
+    said = run("models").stderr
+    assert re.search(r"1 conversion of an earlier version \(0\.\d MB\), used by name alone; to remove: rm -r '\S+/an old-0123'", said)

@@ -97,7 +97,8 @@ class ConvertedTokenizer(Tokenizer):
         special_tokens = SpecialTokens(
             find_ids("before", config.before, source_ids), find_ids("after", config.after, source_ids), forced, start
         )
-        hidden = [number for number, piece in enumerate(vocabulary) if piece in config.hidden]
+        never_shown = frozenset(config.hidden)
+        hidden = [number for number, piece in enumerate(vocabulary) if piece in never_shown]
         super().__init__(vocabulary, special_tokens, hidden, find_id("mask", config.mask, ids), config.unknown, source_vocabulary)
         self._source_ids = source_ids
         self._unknown, self._unknown_source = (find_id("unknown", config.unknown, table) for table in (ids, source_ids))
