@@ -11,11 +11,11 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import cache_folder, new_folder, read_json, write_json
 from specdec_cli.model.bundle_info import KEPT, describe_bundle
 from specdec_cli.model.hub import cached_copy, fetch, is_hub_name
+from specdec_cli.opening.choice import ModelChoice
 
 if TYPE_CHECKING:
     from converters.conversion import Conversion
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.opening.models import ModelChoice
 
 Tell = Callable[[str], None]
 """Called with a message for the user, such as that a model is being converted."""
@@ -44,7 +44,7 @@ def superseded_bundles() -> list[Path]:
     return [folder for folder in cached_bundles() if not (folder / KEPT).exists()]
 
 
-def converted(chosen: "ModelChoice", tell: Tell = silent) -> Path | None:
+def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
     """The folder of the bundle that another toolkit's model (a folder, a file, or a name on the hub) was converted to, with its weights in
     int8.
 
@@ -102,7 +102,7 @@ def tell_dropped(conversion: "Conversion", name: str, tell: Tell) -> None:
         tell(f"warning: {name}: unsupported settings: {', '.join(conversion.dropped_settings)}")
 
 
-def _keep(chosen: "ModelChoice", path: Path, folder: Path, tell: Tell) -> None:
+def _keep(chosen: ModelChoice, path: Path, folder: Path, tell: Tell) -> None:
     """Convert the checkpoint at `path`, and keep the bundle in `folder`."""
     from converters.conversion import ConversionOptions
     from converters.formats import convert_model
@@ -141,7 +141,7 @@ def _checkpoint_of(folder: Path, offline: bool) -> Path:
     return path
 
 
-def _forget_languages(conversion: "Conversion", chosen: "ModelChoice") -> None:
+def _forget_languages(conversion: "Conversion", chosen: ModelChoice) -> None:
     """Remove the requested languages from the bundle of a multilingual model: later uses may request others."""
     bundle = conversion.bundle
     if bundle.tokenizer.multilingual:

@@ -1,10 +1,10 @@
 """Models by name: the choice of a model, the search for its bundle, and its loading."""
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.opening.choice import ModelChoice as ModelChoice
 from specdec_cli.opening.conversions import Tell, converted, load_checkpoint, silent
 from specdec_cli.opening.machine import Machine, move_to
 from specdec_cli.text.locale.languages import short_code
@@ -19,24 +19,6 @@ TRANSLATOR, CORRECTOR = "en-de", "en-gec"
 """The shipped bundles that translate and correct if nothing else is asked for."""
 TRAINING_FILES = ("checkpoint.pt", "metrics.csv")
 """Names of files that training writes into the folder of a bundle, but that are not part of the bundle."""
-
-
-@dataclass(frozen=True)
-class ModelChoice:
-    """The path or name of a model, and its languages ("": the bundle's), which matter for a multilingual model.
-
-    With `offline` the model is not downloaded.
-    """
-
-    name: str
-    source_language: str = ""
-    target_language: str = ""
-    offline: bool = False
-
-    def absolute(self) -> Self:
-        """The same model, with an absolute path if it is given as a path, for processes with another working folder."""
-        path = Path(self.name)
-        return replace(self, name=str(path.resolve())) if path.exists() else self
 
 
 def find_bundle(model: str | ModelChoice, tell: Tell = silent) -> Path:
