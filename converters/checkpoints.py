@@ -3,6 +3,7 @@
 import argparse
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,17 +12,20 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from specdec_cli.devices import free_memory
 from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular, read_json
 from specdec_cli.model.hub import WEIGHT_FILES
 
 _INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
 _MAX_UNPACKED_RATIO, _UNPACKED_ALLOWANCE = 20, 2**24
+_WEIGHTS = (".safetensors", ".bin", ".npz", ".pt")
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
 def read_weights(folder: Path) -> dict[str, Tensor]:
-    """All weights of a Hugging Face model folder by name, stored in one file or several; floating-point weights as float32.
+    """All weights of a Hugging Face model folder by name, stored in one file or several, mapped into memory where the format allows it;
+    matrices in their number format, and vectors as float32.
 
     Raises ModelError if the folder has no weights, or a file of them is malformed or holds other objects.
     """
@@ -35,15 +39,16 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     raise ModelError(f"{folder}: no weights ({' or '.join(WEIGHT_FILES)})")
 
 
-def read_pickle(path: Path) -> Any:
-    """Load a file that torch.save wrote, which may hold only tensors, plain Python values and argparse.Namespace.
+def read_pickle(path: Path, *, mapped: bool = False) -> Any:
+    """Load a file that torch.save wrote, which may hold only tensors, plain Python values and argparse.Namespace. `mapped`: tensors are the
+    mapped file, if it is an archive, and the file must not be written while they are used.
 
     Raises ModelError for a file that cannot be read, and for one with objects of another class, because loading them could run code.
     """
     check_archive(path)
     try:
         with torch.serialization.safe_globals([argparse.Namespace]):
-            return torch.load(path, map_location="cpu", weights_only=True)
+            return torch.load(path, map_location="cpu", weights_only=True, mmap=mapped and zipfile.is_zipfile(path))
     except Exception as error:  # torch, pickle and zipfile raise exceptions of many classes
         foreign, reason = _FOREIGN.search(str(error)), str(error).partition("\n")[0]
         if foreign:
@@ -79,6 +84,21 @@ def check_sizes(path: Path, weights: Mapping[str, Any]) -> None:
             raise ModelError(f"{path}: {name!r} has shape {tuple(value.shape)}, but fewer values are stored")
 
 
+def check_memory(path: Path) -> None:
+    """Raise ModelError, before anything is read, if the machine has less free memory than a conversion of the model at `path` needs: 1.25
+    times the size of its weights, and 0.4 GB.
+    """
+    folder = path if path.is_dir() else path.parent
+    sizes = Counter[str]()
+    for file in folder.iterdir():
+        if file.suffix in _WEIGHTS and file.is_file():
+            sizes[file.suffix] += file.stat().st_size
+    # A folder may have the same weights in two formats, of which one is read.
+    needed, free = 1.25 * max(sizes.values(), default=0) + 4e8, free_memory("cpu")
+    if 0 < free < needed:
+        raise ModelError(f"{path}: its conversion needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free")
+
+
 def find_weights(path: Path, inside: Iterable[Path], expected: str) -> Path:
     """`path` if it is a file; if it is a folder, the only element of `inside`, the weight files found in it.
 
@@ -93,7 +113,7 @@ def find_weights(path: Path, inside: Iterable[Path], expected: str) -> Path:
 
 def _read_one(path: Path) -> dict[str, Tensor]:
     if path.suffix != ".safetensors":
-        values = read_pickle(path)
+        values = read_pickle(path, mapped=True)
         if not isinstance(values, dict):
             raise ModelError(f"{path}: expected weights by name")
         check_sizes(path, values)
@@ -107,4 +127,4 @@ def _read_one(path: Path) -> dict[str, Tensor]:
 
 
 def _as_float(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    return {name: value.float() if value.is_floating_point() else value for name, value in weights.items()}
+    return {name: value.float() if value.is_floating_point() and value.dim() < 2 else value for name, value in weights.items()}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from converters.checkpoints import check_memory
 from converters.conversion import Conversion, ConversionOptions
 from converters.fairseq import from_fairseq, is_fairseq
 from converters.huggingface import from_huggingface, is_huggingface
@@ -40,14 +41,15 @@ def find_format(path: Path) -> str | None:
 def convert_model(path: Path, name: str | None, options: ConversionOptions) -> Conversion:
     """Convert the model at `path` of the format `name` (None: the format is detected) to a bundle.
 
-    Raises ModelError for a model of no known format or one that cannot be converted, and UsageError for an unknown
-    `name`.
+    Matrices keep the number format of the file, and their memory is that of the mapped file where this is possible. Raises ModelError for a
+    model of no known format, one that cannot be converted or that needs more memory than is free, and UsageError for an unknown `name`.
     """
     if name is not None and name not in READERS:
         raise UsageError(f"format {name}: not known; known are bundle, {', '.join(READERS)}")
     name = name or find_format(path)
     if name is None:
         raise ModelError(f"{path}: neither a bundle nor a model of {', '.join(READERS)}")
+    check_memory(path)
     try:
         return READERS[name].convert(path, options.source_language, options.target_language, options.task, options.decoder_layers)
     except ModelError as error:

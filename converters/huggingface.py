@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from converters.checkpoints import read_weights
@@ -255,7 +256,7 @@ def _canonical(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         found["decoder.output_projection.weight"] = found["lm_head.weight"]
     bias = found.get("final_logits_bias")
     rows = found["decoder.embed_tokens.weight"].shape[0]
-    found["output_bias"] = bias.flatten() if bias is not None else found["decoder.embed_tokens.weight"].new_zeros(rows)
+    found["output_bias"] = torch.zeros(rows) if bias is None else bias.flatten().float()
     return found
 
 
@@ -275,9 +276,9 @@ def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: di
     """The shape of the model, from its settings and weights. Adds the suppression of tokens to `weights["output_bias"]`."""
     kind = config["model_type"]
     tokens, source_tokens = weights["decoder.embed_tokens.weight"], weights["encoder.embed_tokens.weight"]
-    shared = source_tokens.shape == tokens.shape and bool((source_tokens == tokens).all())
+    shared = source_tokens.shape == tokens.shape and torch.equal(source_tokens, tokens)
     output = weights.get("decoder.output_projection.weight")
-    tied = output is None or config.get("tie_word_embeddings", True) or (output.shape == tokens.shape and bool((output == tokens).all()))
+    tied = output is None or config.get("tie_word_embeddings", True) or torch.equal(output, tokens)
     for token in suppressed_tokens(generation):
         weights["output_bias"] = weights["output_bias"].clone()
         weights["output_bias"][token] += SUPPRESSED

@@ -57,17 +57,18 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], 
     """A Transformer of `config` with `weights` under fairseq's names (`encoder.layers.0.self_attn.q_proj.weight`, ...).
 
     Position tables begin with `config.position_offset` rows before that of the first token; the weight `output_bias` is the bias of the
-    output projection. The model is in evaluation mode. Raises ModelError naming weights that are missing or have another shape and,
-    if `strict`, weights that are not used.
+    output projection. The model is in evaluation mode; its parameters are the weights themselves, but for products that are joined.
+    Raises ModelError naming weights that are missing or have another shape and, if `strict`, weights that are not used.
     """
     count = sum(value.numel() for value in weights.values())
     if config.fewest_weights > 2 * count:  # checked before memory is allocated for a far too large model
         raise ModelError(f"weights: a model of these layers and sizes has at least {config.fewest_weights}, but there are {count}")
     loader = _WeightLoader(weights)
-    model = Transformer(config)
+    with torch.device("meta"):  # no memory for what is replaced
+        model = Transformer(config)
     with torch.no_grad():
-        _fill_embedding(loader, "encoder", model.encoder.embedding)
         _fill_embedding(loader, "decoder", model.embedding)
+        _fill_embedding(loader, "encoder", model.encoder.embedding)
         for index, layer in enumerate(model.encoder.layers):
             _fill_layer(loader, f"encoder.layers.{index}", layer)
         for index, layer in enumerate(model.layers):
@@ -76,10 +77,12 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], 
             if isinstance(norm, nn.LayerNorm):
                 loader.fill(f"{side}.layer_norm", norm)
         if not config.tied_output:
-            loader.copy("decoder.output_projection.weight", model.output.weight)
+            loader.put("decoder.output_projection.weight", model.output, "weight")
         if config.output_bias:
-            loader.copy("output_bias", model.output.bias)
+            loader.put("output_bias", model.output, "bias")
     loader.check(strict)
+    if config.tied_output:
+        model.output.weight = model.embedding.tokens.weight
     return model.eval()
 
 
@@ -103,34 +106,48 @@ def keep_decoder_layers(
 
 
 class _WeightLoader:
-    """Copies weights by name into parameters, and collects errors for one message."""
+    """Makes weights the parameters of modules, and collects errors for one message."""
 
     def __init__(self, weights: Mapping[str, Tensor]) -> None:
         self._weights = weights
         self._used: set[str] = set()
         self._problems: list[str] = []
+        self._taken: dict[int, nn.Module] = {}
 
-    def copy(self, name: str, target: Tensor) -> None:
-        """Copy the weight `name` into `target`, or record an error if it is missing or has another shape."""
+    def put(self, name: str, module: nn.Module, kind: str) -> None:
+        """Make the weight `name` the parameter `kind` of `module`, or record an error if it is missing or has another shape."""
+        found = self._checked(name, tuple(getattr(module, kind).shape))
+        if found is None or self._taken.get(found.data_ptr()) is module:  # embeddings that encoder and decoder share
+            return
+        # Parameters that are trained apart have memory of their own.
+        setattr(module, kind, nn.Parameter(found.clone() if found.data_ptr() in self._taken else found))
+        self._taken[found.data_ptr()] = module
+
+    def _checked(self, name: str, shape: tuple[int, ...]) -> Tensor | None:
         self._used.add(name)
         found = self._weights.get(name)
         if found is None:
             self._problems.append(f"{name} is missing")
-        elif found.shape != target.shape:
-            self._problems.append(f"{name} is {tuple(found.shape)}, but the configuration requires {tuple(target.shape)}")
+        elif tuple(found.shape) != shape:
+            self._problems.append(f"{name} is {tuple(found.shape)}, but the configuration requires {shape}")
+        elif not found.is_floating_point():
+            self._problems.append(f"{name} is stored as {str(found.dtype).removeprefix('torch.')}")
         else:
-            target.copy_(found)
+            return found
+        return None
 
     def fill(self, name: str, module: nn.Module) -> None:
-        """Copy weight and bias into a linear layer or layer norm."""
-        for kind, parameter in module.named_parameters():
-            self.copy(f"{name}.{kind}", parameter)
+        """Make a weight and a bias those of a linear layer or layer norm."""
+        for kind, _ in list(module.named_parameters()):
+            self.put(f"{name}.{kind}", module, kind)
 
     def join(self, names: Sequence[str], linear: nn.Linear) -> None:
-        """Copy several linear layers into one, whose outputs are their concatenation."""
-        for name, weight, bias in zip(names, linear.weight.chunk(len(names)), linear.bias.chunk(len(names)), strict=True):
-            self.copy(f"{name}.weight", weight)
-            self.copy(f"{name}.bias", bias)
+        """Join several linear layers to one, whose outputs are their concatenation."""
+        for kind, joined in list(linear.named_parameters()):
+            shape = (joined.shape[0] // len(names), *joined.shape[1:])
+            parts = [part for name in names if (part := self._checked(f"{name}.{kind}", shape)) is not None]
+            if len(parts) == len(names):
+                setattr(linear, kind, nn.Parameter(torch.cat(parts)))
 
     def check(self, strict: bool) -> None:
         """Raise ModelError naming the recorded errors and, if `strict`, the weights that were not used."""
@@ -143,8 +160,8 @@ class _WeightLoader:
 
 def _fill_embedding(loader: _WeightLoader, side: str, embedding: nn.Module) -> None:
     assert isinstance(embedding.tokens, nn.Embedding) and isinstance(embedding.positions, Tensor)
-    loader.copy(f"{side}.embed_tokens.weight", embedding.tokens.weight)
-    loader.copy(f"{side}.embed_positions.weight", embedding.positions)
+    loader.put(f"{side}.embed_tokens.weight", embedding.tokens, "weight")
+    loader.put(f"{side}.embed_positions.weight", embedding, "positions")
     if isinstance(embedding.norm, nn.LayerNorm):
         loader.fill(f"{side}.layernorm_embedding", embedding.norm)
 

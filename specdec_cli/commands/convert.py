@@ -252,6 +252,7 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
         path = fetch(chosen.name, revision, chosen.offline)
     conversion = convert_model(path, name, wanted)
     tell_dropped(conversion, chosen.name, tell)
+    conversion.bundle.verifier.float()
     return conversion.bundle
 
 
@@ -267,17 +268,15 @@ def proof_sentence(info: "BundleInfo") -> str:
 
 
 def translated_by_bundle(folder: Path, sentence: str) -> str:
-    """The output of the bundle in `folder` for `sentence`, decoded greedily."""
-    from specdec_cli.decoding.options import DecodingOptions, resolve
-    from specdec_cli.engines.reference import Engine
-    from specdec_cli.model.bundle import load_bundle
+    """The output of the bundle in `folder` for `sentence`, decoded greedily by the engine that decodes text with it here."""
+    from specdec_cli.decoding.options import DecodingOptions
+    from specdec_cli.opening.engines import open_engine
+    from specdec_cli.opening.machine import MachineOptions
     from specdec_cli.pipeline.translator import LineTranslator
 
-    bundle = load_bundle(folder)
-    translator = LineTranslator(
-        Engine(bundle, resolve(DecodingOptions(decoding="greedy", max_length=_PROOF_LENGTH), bundle)), bundle.tokenizer
-    )
-    (translation,) = translator.translate([sentence])
+    request = DecodingOptions(decoding="greedy", max_length=_PROOF_LENGTH)
+    opened = open_engine(ModelChoice(str(folder)), MachineOptions(batch_size=1), request)
+    (translation,) = LineTranslator(opened.engine, opened.bundle.tokenizer).translate([sentence])
     return translation.text
 
 

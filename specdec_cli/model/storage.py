@@ -1,16 +1,18 @@
 """Reading and writing of weights, and construction of modules without random initial weights."""
 
+import errno
+import json
 import math
 import os
-import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
@@ -37,7 +39,10 @@ class Uninitialized(TorchFunctionMode):
 
 Storage = Literal["float32", "float16", "int8"]
 _SCALE = ".scale"
-_OS_ERROR = re.compile(r"\(os error (\d+)\)")
+_ROWS = 4096
+"""The rows of a tensor that are converted to their number format at a time."""
+_BYTES = {"F32": 4, "F16": 2, "I8": 1}
+"""The number formats that are written, and the bytes of a number."""
 _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
@@ -47,21 +52,58 @@ def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
     `storage` is the number format: "float32", "float16", or "int8", which stores matrices as int8 with a scale per
     row, and other tensors and tables of positions, with which nothing is multiplied, as float32.
     """
-    tensors: dict[str, Tensor] = {}
-    for name, value in _own_tensors(module).items():
-        tensors |= _compress(name, value.detach().cpu().contiguous(), storage)
-    write_atomically(path, lambda partial: _save(tensors, partial))
+    tensors = _own_tensors(module)
+    write_atomically(path, lambda partial: _write(tensors, partial, storage))
 
 
-def _save(tensors: dict[str, Tensor], path: Path) -> None:
-    """Save `tensors`; raise OSError if the file cannot be written, in place of the library's own error."""
-    try:
-        save_file(tensors, path)
-    except SafetensorError as error:
-        number = _OS_ERROR.search(str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1])), str(path)) from error
+def _write(tensors: Mapping[str, Tensor], path: Path, storage: Storage) -> None:
+    """Write a safetensors file some rows at a time, so that no second copy of the weights is in memory. Raises OSError, before anything is
+    written, if the disk has not enough space for it.
+    """
+    parts = [part for name, value in tensors.items() for part in _parts(name, tuple(value.shape), storage)]
+    # Formats of more bytes come first, so that each tensor begins at a multiple of its element's size.
+    parts.sort(key=lambda part: _BYTES[part.dtype], reverse=True)
+    ends = list(accumulate(math.prod(part.shape) * _BYTES[part.dtype] for part in parts))
+    starts = dict(zip((part.name for part in parts), [0, *ends], strict=False))
+    described = {
+        part.name: {"dtype": part.dtype, "shape": part.shape, "data_offsets": [starts[part.name], end]}
+        for part, end in zip(parts, ends, strict=True)
+    }
+    header = json.dumps(described, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 8)
+    first = 8 + len(header)
+    if (free := shutil.disk_usage(path.parent).free) < first + ends[-1]:
+        needs = f"{os.strerror(errno.ENOSPC)}: {(first + ends[-1]) / 1e6:,.1f} MB are needed, and {free / 1e6:,.1f} MB are free"
+        raise OSError(errno.ENOSPC, needs, str(path))
+    with path.open("wb") as stream:
+        stream.write(len(header).to_bytes(8, "little") + header)
+        for name, value in tensors.items():
+            values = value.detach() if value.dim() else value.detach()[None]
+            for row in range(0, len(values), _ROWS):
+                for part, chunk in _compress(name, values[row : row + _ROWS].cpu().float(), storage).items():
+                    numbers = chunk.contiguous().numpy()
+                    stream.seek(first + starts[part] + row * numbers[0].nbytes)
+                    stream.write(numbers.data)
+
+
+class _Part(NamedTuple):
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def _parts(name: str, shape: tuple[int, ...], storage: Storage) -> list[_Part]:
+    """The tensors as which one of this shape is stored."""
+    if storage == "float16":
+        return [_Part(name, "F16", shape)]
+    if storage == "int8" and _is_product(name, len(shape)):
+        return [_Part(name, "I8", shape), _Part(name + _SCALE, "F32", (shape[0], 1))]
+    return [_Part(name, "F32", shape)]
+
+
+def _is_product(name: str, dimensions: int) -> bool:
+    """Whether a tensor is a matrix with which states are multiplied, or one of token embeddings."""
+    return dimensions == 2 and not name.endswith("positions")
 
 
 def count_weights(path: Path) -> int:
@@ -136,7 +178,7 @@ def _own_tensors(module: nn.Module) -> dict[str, Tensor]:
 def _compress(name: str, value: Tensor, storage: Storage) -> dict[str, Tensor]:
     if storage == "float16":
         return {name: value.half()}
-    if storage == "int8" and value.dim() == 2 and not name.endswith("positions"):
+    if storage == "int8" and _is_product(name, value.dim()):
         scale = value.abs().amax(1, keepdim=True).clamp_min(1e-12) / 127
         return {name: (value / scale).round().to(torch.int8), name + _SCALE: scale}
-    return {name: value.float()}
+    return {name: value}

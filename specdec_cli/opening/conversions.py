@@ -36,7 +36,8 @@ def models_folder() -> Path:
 
 def cached_bundles() -> Iterator[Path]:
     """The folders of the converted bundles in the cache, sorted."""
-    return iter(sorted(path.parent for path in models_folder().glob("*/bundle.json")))
+    # Folders whose names begin with a full stop are being written, or were left by a program that was killed.
+    return iter(sorted(path.parent for path in models_folder().glob("[!.]*/bundle.json")))
 
 
 def superseded_bundles() -> list[Path]:
@@ -92,7 +93,7 @@ def load_checkpoint(folder: Path, source_language: str = "", target_language: st
     from converters.formats import convert_model
 
     options = ConversionOptions(described.info.source_language, described.info.target_language)
-    verifier = convert_model(path, None, options).bundle.verifier
+    verifier = convert_model(path, None, options).bundle.verifier.float()
     return Bundle(described.info, described.tokenizer, verifier, path=described.path)
 
 

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from typer.testing import CliRunner, Result
 
+from converters.conversion import ConversionOptions
+from converters.formats import convert_model
 from converters.huggingface import from_huggingface
 from specdec_cli.app import app
 from specdec_cli.errors import ModelError, UsageError
@@ -334,3 +337,36 @@ def test_conversions_of_an_earlier_version_are_named(marian: Path, cache: Path) 
     (old / "checkpoint.json").unlink()
     said = run("models").stderr
     assert re.search(r"1 conversion of an earlier version \(0\.\d MB\), used by name alone; to remove: rm -r '\S+/an old-0123'", said)
+
+
+def test_a_model_that_is_too_large_for_the_machine_is_refused_before_it_is_read(
+    marian: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("converters.checkpoints.free_memory", lambda _: 300_000_000)
+    monkeypatch.setattr("converters.huggingface.read_weights", lambda _: pytest.fail("the weights are read"))
+    for command in (["translate", "-m", marian], ["convert", marian, tmp_path / "bundle"]):
+        result = run(*command, text=LINES)
+        assert result.exit_code == ModelError.exit_code
+        assert re.search(r"its conversion needs 0\.4 GB of memory, and 0\.3 GB are free", result.stderr)
+    assert not cache.exists() or list(cache.iterdir()) == []
+
+
+def test_what_an_interrupted_conversion_leaves_is_no_bundle(marian: Path, cache: Path) -> None:
+    assert run("translate", "--model", marian, text=LINES).exit_code == 0
+    (kept,) = cache.iterdir()
+    kept.rename(cache / f".{kept.name}.123.partial")
+    listed = run("models")
+    assert kept.name not in listed.stdout and "converted from" not in listed.stderr
+    assert "converting to" in run("translate", "--model", marian, text=LINES).stderr
+
+
+def test_matrices_in_halves_stay_in_halves_until_they_are_written(marian: Path, tmp_path: Path) -> None:
+    halves = copy_with(marian, tmp_path / "halves", {})
+    save_file({name: value.half() for name, value in load_file(marian / "model.safetensors").items()}, halves / "model.safetensors")
+    verifier = convert_model(halves, None, ConversionOptions()).bundle.verifier
+    assert {weight.dtype for weight in verifier.parameters() if weight.dim() == 2} == {torch.float16, torch.float32}
+    assert verifier.get_parameter("layers.0.feed_forward.inner.weight").dtype == verifier.embedding.tokens.weight.dtype == torch.float16
+    assert verifier.output.weight is verifier.embedding.tokens.weight and verifier.output.bias.dtype == torch.float32
+    assert verifier.encoder.embedding.positions.data_ptr() != verifier.embedding.positions.data_ptr()
+    assert run("translate", "--model", halves, text=LINES).exit_code == 0
+    assert run("translate", "--model", halves, "--precision", "float32", text=LINES).exit_code == 0

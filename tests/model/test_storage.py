@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from torch import Tensor
 
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, load_bundle, save_bundle
+from specdec_cli.model.storage import Storage
 from tests.fakes import tiny_drafter
 
 WEIGHTS = "verifier/model.safetensors"
@@ -174,3 +176,26 @@ def test_deeply_nested_json_is_named(saved: dict[str, Path], tmp_path: Path) -> 
     (folder / "bundle.json").write_text('{"a": ' + "[" * 200_000 + "]" * 200_000 + "}")
     with pytest.raises(ModelError, match=r"bundle.json: not readable as JSON \(too deeply nested\)"):
         load_bundle(folder)
+
+
+@pytest.mark.parametrize("storage", ["float32", "float16", "int8"])
+def test_weights_are_written_some_rows_at_a_time(
+    storage: Storage, saved: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("specdec_cli.model.storage._ROWS", 7)
+    whole = load_bundle(saved["float32"])
+    save_bundle(whole, tmp_path, storage)
+    expected, written = (load_file(folder / WEIGHTS) for folder in (saved[storage], tmp_path))
+    assert expected.keys() == written.keys() and all(torch.equal(written[name], value) for name, value in expected.items())
+    # The file of a model in halves is the same: it has a copy in float32 of a few rows alone.
+    whole.verifier.half()
+    save_bundle(whole, tmp_path / "halves", "float16")
+    halves = load_file(tmp_path / "halves" / WEIGHTS)
+    assert all(torch.equal(halves[name], value) for name, value in load_file(saved["float16"] / WEIGHTS).items())
+
+
+def test_a_disk_without_space_is_seen_before_anything_is_written(bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=100_000))
+    with pytest.raises(OSError, match=r"No space left on device: 0\.2 MB are needed, and 0\.1 MB are free"):
+        save_bundle(bundle, tmp_path / "bundle")
+    assert not (tmp_path / "bundle" / WEIGHTS).exists() and not (tmp_path / "bundle" / "bundle.json").exists()
