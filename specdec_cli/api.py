@@ -242,6 +242,7 @@ class Translator(Model[LineTranslator, Translation]):
     - `batch_size`: sentences that are decoded together (None: up to 64, on a GPU up to 256).
     - `glossary`: terms with the translation that they must have, or a file or files with such terms; `keep`: terms that stay as they are.
     - `split`: lines are split into sentences. `labels`: labels such as Home are translated by the bundle's list.
+    - `raw`: the model's own output, line by line: nothing is split, kept or repaired. It does not go with `glossary` and `keep`.
     - `offline`: the network is never used. `tell` is called with messages, such as that a model is being converted.
 
     Raises ModelError for a model that cannot be opened, UsageError for options that it does not support, and InputError for a glossary
@@ -266,16 +267,18 @@ class Translator(Model[LineTranslator, Translation]):
         keep: Sequence[str] = (),
         split: bool = True,
         labels: bool = True,
+        raw: bool = False,
         offline: bool = False,
         tell: Tell = silent,
     ) -> None:
         self._given = _checked_arguments({name: value for name, value in locals().items() if name != "self"})
         kept = with_kept(_terms(glossary), checked_words("keep", keep))
+        _check_raw(raw, {"glossary": glossary, "keep": keep})
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineTranslator:
             if bundle.info.task == "correct":
                 raise UsageError(f"{model} corrects text; open it with Corrector")
-            return LineTranslator.of_bundle(engine, bundle, split=split, terms=kept, labels=labels)
+            return LineTranslator.of_bundle(engine, bundle, split=split, terms=kept, labels=labels, raw=raw)
 
         name = None if model is None else str(model)
         choice = chosen_translator(name, source_language, target_language, offline=offline)
@@ -341,6 +344,7 @@ class Corrector(Model[LineCorrector, Correction]):
     - `ignore`: words that are not changed; `words`: a file of such words, one a line, as a server with --words writes it.
     - `ignore_categories`: categories of errors that are not corrected, as R:SPELL.
     - `types`: edits get the types of their errors.
+    - `raw`: the model's own output, line by line, with all its edits; it does not go with the arguments that leave some out.
 
     The other arguments, and errors, are those of Translator.
     """
@@ -362,10 +366,13 @@ class Corrector(Model[LineCorrector, Correction]):
         ignore_categories: Sequence[str] = (),
         types: bool = True,
         split: bool = True,
+        raw: bool = False,
         offline: bool = False,
         tell: Tell = silent,
     ) -> None:
         self._given = _checked_arguments({name: value for name, value in locals().items() if name != "self"})
+        least = min_score is not None
+        _check_raw(raw, {"mode": mode, "min_score": least, "ignore": ignore, "words": words, "ignore_categories": ignore_categories})
         if mode is not None and min_score is not None:
             raise UsageError("mode and min_score are alternatives; give one")
         if mode is not None and mode not in MODES:
@@ -375,10 +382,12 @@ class Corrector(Model[LineCorrector, Correction]):
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineCorrector:
             check_corrects(str(model), bundle.info, "; open it with Translator")
-            return LineCorrector.of_bundle(engine, bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split)
+            return LineCorrector.of_bundle(
+                engine, bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split, raw=raw
+            )
 
         machine = _machine(device, precision, engine, threads, batch_size, offline)
-        wanted = replace(_with_batches(options, machine), with_scores=True, mode="" if min_score is not None else mode or DEFAULT_MODE)
+        wanted = replace(_with_batches(options, machine), with_scores=True, mode="" if least or raw else mode or DEFAULT_MODE)
         self._begin(make, ModelChoice(str(model), offline=offline), machine, wanted, tell)
 
     def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
@@ -425,7 +434,7 @@ def check_corrects(model: str, info: BundleInfo, advice: str = "") -> None:
 _NAME, _FLAG = ((str, Path, NoneType), "a name or path"), (bool, "True or False")
 _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     **{"model": _NAME, "words": _NAME, "source_language": (str, "a text"), "target_language": (str, "a text")},
-    **{"split": _FLAG, "labels": _FLAG, "types": _FLAG, "offline": _FLAG, "tell": (Callable, "a function")},  # type: ignore[dict-item]
+    **{"split": _FLAG, "labels": _FLAG, "raw": _FLAG, "types": _FLAG, "offline": _FLAG, "tell": (Callable, "a function")},  # type: ignore[dict-item]
     **{"options": ((DecodingOptions, NoneType), "DecodingOptions"), "min_score": ((int, float, NoneType), "a number")},
 }
 """The types of arguments, and what errors call them. The others are checked where they are used."""
@@ -436,6 +445,12 @@ def _checked_arguments(given: dict[str, Any]) -> dict[str, Any]:
     for name in given.keys() & _KINDS.keys():
         checked(name, given[name], *_KINDS[name])
     return given
+
+
+def _check_raw(raw: bool, given: Mapping[str, object]) -> None:
+    """Raise UsageError for arguments of what `raw` turns off: `given` has their values by name."""
+    if raw and (named := [name for name, value in given.items() if value]):
+        raise UsageError(f"raw is the model's own output and does not go with {' and '.join(named)}")
 
 
 def _machine(

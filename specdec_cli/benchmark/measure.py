@@ -61,7 +61,7 @@ class Plan:
     @property
     def split(self) -> bool:
         """Whether lines are split into sentences; for summarisation, a line is one text."""
-        return not self.options.no_split and self.task != "summarise" and self.geometry is None
+        return not (self.options.no_split or self.options.raw) and self.task != "summarise" and self.geometry is None
 
     @property
     def shared(self) -> bool:
@@ -142,7 +142,7 @@ def _inspect(plan: Plan, name: str, folder: Path) -> Conditions:
     rows, model = [row for row in plan.rows if row.model == name], plan.models[name]
     find_bundle(model)
     folders = {kind: folder / kind for row in rows for kind in row.formats}
-    asked = Conditions(model, plan.options.machine, split=plan.split, geometry=plan.geometry)
+    asked = Conditions(model, plan.options.machine, split=plan.split, raw=plan.options.raw, geometry=plan.geometry)
     with Process(WORKER, model.name) as process:
         found: Conditions = process.call("inspect", asked, rows[0].options.max_length, folders)
     languages = plan.examples.languages

@@ -51,6 +51,7 @@ class BenchOptions:
     engine: EngineName = "auto"
     threads: int | None = None
     no_split: bool = False
+    raw: bool = False
     json_file: Path | None = None
     markdown: bool = False
     quiet: bool = False

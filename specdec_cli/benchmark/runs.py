@@ -66,7 +66,7 @@ class Conditions:
     - `machine`: the machine, with device, precision and threads resolved; `gpu` is the name of its GPU (None: it is not used), and
       `torch` the version of PyTorch.
     - `languages`: those of source and target; `drafter`: the kind of the bundle's drafter (None: it has none).
-    - `split`: lines are split into sentences.
+    - `split`: lines are split into sentences; `raw`: corrections are the model's own output.
     - `limits`: the largest number of output tokens by padded length of the source.
     - `converted`: folders with the bundle as a CTranslate2 model, by number format; `refused`: why other formats are not supported.
     - `geometry`: the shape of a synthetic bundle, whose drafts are recorded (None: another bundle).
@@ -79,6 +79,7 @@ class Conditions:
     languages: tuple[str, str] = ("", "")
     drafter: DrafterKind | None = None
     split: bool = True
+    raw: bool = False
     limits: Mapping[int, int] = field(default_factory=dict)
     converted: Mapping[str, Path] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
@@ -129,6 +130,8 @@ class BundleRunner(Runner):
         self._model, self._load = replace(conditions.model, name=str(find_bundle(conditions.model))), load
         self._info = read_info(Path(self._model.name))
         options = options_of(row, self._info)
+        if conditions.raw:
+            options = replace(options, with_scores=False, mode="")
         opened = open_engine(self._model, replace(conditions.machine, threads=row.threads), options, load=load)
         self.bundle, self.decoding = opened.bundle, resolve(options, opened.bundle)
         # The native engine is loaded for each run.
@@ -137,6 +140,8 @@ class BundleRunner(Runner):
 
     def prepare(self) -> dict[str, Any]:
         described = describe_settings(self.row, self.decoding, self.engine(), self._info)
+        if self.conditions.raw:
+            described = {name: value for name, value in described.items() if name not in ("min_score", "mode")} | {"raw": True}
         return described | {"vocabulary": self.bundle.shape.vocabulary_size}
 
     def run(self, lines: Sequence[str]) -> Run:
@@ -233,12 +238,14 @@ class BundleRunner(Runner):
         Nothing else that `translate` does to text before and after the model is done, as for other toolkits; spelling is corrected as by
         `correct`. With `row.min_score`, lines are corrected for any task.
         """
-        bundle, split, kept = self.bundle, self.conditions.split, _edit_filter(self.row, self._info)
+        bundle, split, raw = self.bundle, self.conditions.split, self.conditions.raw
+        kept = _edit_filter(self.row, self._info)
         decode: Callable[[Sequence[str]], Iterator[Translation | Correction]]
         if self._info.task not in REWRITING and self.row.min_score is None:
-            decode = LineTranslator(engine, bundle.tokenizer, split=split).translate
+            decode = LineTranslator(engine, bundle.tokenizer, split=split, raw=raw).translate
         else:
-            decode = LineCorrector(engine, bundle.tokenizer, kept, split=split, ngrams=bundle.ngrams, lexicon=bundle.lexicon).correct
+            words, tokenizer = (bundle.ngrams, bundle.lexicon), bundle.tokenizer
+            decode = LineCorrector(engine, tokenizer, kept, split=split, ngrams=words[0], lexicon=words[1], raw=raw).correct
 
         def outputs(lines: Sequence[str]) -> list[Output]:
             decoded = [Output(line.text, line.sentences, line.rounds) for line in decode(lines)]

@@ -293,6 +293,8 @@ def _make_plan(models: Sequence[ModelChoice], file: Path | None, asked: BenchOpt
     from specdec_cli.benchmark.views import check_analyses
 
     task, sweep = asked.task or _task(models), parse_sweeps(asked.sweep or [])
+    if asked.raw and (filtering := {"mode", "min-score"} & set(sweep)):
+        raise UsageError(f"--raw is the model's own output and does not go with --sweep {' and '.join(sorted(filtering))}")
     of_lines = asked.profile or asked.histogram or (asked.plot is not None and task in REWRITING)
     if len(models) > 1 and (asked.tune or of_lines):
         raise UsageError("--tune, --profile, --histogram, and --plot of edits are of one model each; give --model once")

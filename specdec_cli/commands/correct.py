@@ -104,7 +104,7 @@ class Correcting:
         return written_around(self.report, writer)
 
     def request(self, machine: MachineOptions) -> "DecodingOptions":
-        mode = "" if self.edits.min_score is not None else self.edits.mode or DEFAULT_MODE
+        mode = "" if self.edits.min_score is not None or self.text.raw else self.edits.mode or DEFAULT_MODE
         return self.decoding.options(machine, with_scores=True, trace=self.text.trace, mode=mode)
 
     def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
@@ -130,6 +130,7 @@ class Correcting:
                 types=edits.check or edits.m2 or text.as_json,
                 on_rejected=_show_rejected if text.trace else None,
                 on_spelt=_show_spelt if text.trace else None,
+                raw=text.raw,
             )
 
         model = Corrector.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
@@ -251,6 +252,18 @@ def _split_formats(names: Sequence[FormatName], *, check: bool) -> tuple[Format 
 
 def _check_options(edits: EditOptions, decoding: DecodingFlags, text: TextOptions, report: ReportFormat, *, on_cluster: bool) -> None:
     """Raise UsageError for options that exclude each other."""
+    ignoring = edits.ignoring
+    text.check_raw(
+        {
+            "--mode": edits.mode,
+            "--min-score": edits.min_score is not None,
+            "--max-edit-ratio": edits.max_edit_ratio is not None,
+            "--ignore": ignoring.ignore,
+            "--ignore-file": ignoring.ignore_file,
+            "--ignore-category": ignoring.ignore_category,
+            "--words": ignoring.words,
+        }
+    )
     if edits.mode and edits.min_score is not None:
         raise UsageError("--mode and --min-score are alternatives; give one")
     if (edits.mode or edits.min_score is not None) and decoding.search:

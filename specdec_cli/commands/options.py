@@ -175,6 +175,11 @@ FLAGS: dict[str, Any] = {
         show_default="by the ending of each FILE; lines otherwise",
     ),
     "no_split": output_option("--no-split", help="Take each line as one sentence instead of splitting it."),
+    "raw": output_option(
+        "--raw",
+        help="Write the model's own output, line by line: nothing is split, kept, repaired or filtered. Longer lines than the model's are "
+        "cut, with a warning.",
+    ),
     "unwrap": output_option(
         "--unwrap",
         help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
@@ -339,6 +344,7 @@ class TextOptions(OptionGroup):
 
     format: Format | None = None
     no_split: bool = False
+    raw: bool = False
     unwrap: bool = False
     front_matter: bool = False
     max_line_bytes: int = 2**20
@@ -348,6 +354,11 @@ class TextOptions(OptionGroup):
     stats: bool = False
     trace: bool = False
     quiet: bool = False
+
+    def check_raw(self, given: Mapping[str, object]) -> None:
+        """Raise UsageError if --raw is given with an option of what it turns off: `given` has the values by the names of options."""
+        if self.raw and (named := [name for name, value in given.items() if value]):
+            raise UsageError(f"--raw is the model's own output and does not go with {' and '.join(named)}")
 
     def read(self, files: Sequence[Path]) -> Iterator[Line]:
         """The lines of files (`-` is stdin), with the code of programs marked, joined as `join` says."""

@@ -98,6 +98,7 @@ class Translating:
             labels=self.uses_labels,
             warn=warner.warn,
             on_tried=partial(_show_tried, warner) if text.trace else None,
+            raw=text.raw,
         )
         model = Translator.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
         if self.earlier.given:
@@ -179,6 +180,8 @@ def translate(
     if n_best > 1 and not text.as_json:
         raise UsageError("--n-best is for --json, whose objects have all hypotheses")
     earlier.check()
+    copies = earlier.exact_matches == "copy"
+    text.check_raw({"--glossary": glossary.glossary, "--keep": glossary.keep, "--exact-matches copy": copies})
     check_stdin(files or (), "--glossary", glossary.glossary)
     check_stdin(files or (), "--previous", earlier.previous)
     terms = glossary.read(n_best=n_best)

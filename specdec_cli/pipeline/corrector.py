@@ -28,7 +28,7 @@ from specdec_cli.text.spelling.spacing import apostrophes, repeated_spaces, spac
 from specdec_cli.text.spelling.speller import Lexicon, Speller
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
-from specdec_cli.text.view import Bare, Readable
+from specdec_cli.text.view import Bare, Readable, Untagged
 
 NOTHING_IGNORED = IgnoredEdits()
 
@@ -66,6 +66,7 @@ class LineCorrector:
     confused words are corrected before the model reads the text (see `Speller`), if these edits pass the filter.
     With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
     punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
+    With `raw`, each line is decoded as it is, and all edits are made that lead to the model's output: no other argument changes them.
     `on_rejected` is called for each edit of the model that a rule rejects (see pipeline/edit_rules.py), and `on_spelt` with the number of
     the first sentence of a line and each edit that was made before the model read the line.
     """
@@ -85,6 +86,7 @@ class LineCorrector:
         lexicon: Lexicon | None = None,
         on_rejected: Rejecting | None = None,
         on_spelt: Callable[[int, Edit], None] | None = None,
+        raw: bool = False,
     ) -> None:
         self.engine, self.tokenizer, self._filter, self._ngrams = engine, tokenizer, edit_filter, ngrams
         self._on_rejected, self._on_spelt = on_rejected, on_spelt
@@ -96,8 +98,8 @@ class LineCorrector:
         self._requested, self._ignored = NOTHING_IGNORED, NOTHING_IGNORED
         self._types = types or bool(ignored.categories)
         self._english = languages is not None and short_code(languages[1]) == "en"
-        self._splits = split
-        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages)
+        self._splits, self._raw = split, raw
+        self._lines = LineDecoder(engine, tokenizer, split=split and not raw, warn=warn, languages=None if raw else languages, raw=raw)
         self.ignore(ignored)
 
     @classmethod
@@ -115,6 +117,7 @@ class LineCorrector:
         types: bool = False,
         on_rejected: Rejecting | None = None,
         on_spelt: Callable[[int, Edit], None] | None = None,
+        raw: bool = False,
     ) -> Self:
         """The corrector of a bundle: with its languages, its filter of edits for `mode` or the least scores, and its words.
 
@@ -134,6 +137,7 @@ class LineCorrector:
             lexicon=bundle.lexicon,
             on_rejected=on_rejected,
             on_spelt=on_spelt,
+            raw=raw,
         )
 
     def ignore(self, ignored: IgnoredEdits) -> None:
@@ -150,6 +154,8 @@ class LineCorrector:
         With `separate`, lines are parts of a document such as headings. The punctuation at their ends is kept. A line without any keeps
         the case of its first letter; so does a line in lower case after such a line, since only a line break may be between them.
         """
+        if self._raw:
+            return self._in_full(lines, separate=separate, numbers=numbers)
         plain = [bare(line) for line in lines]
         views = [readable(line.text, self.tokenizer.lacks) for line in plain]
         spelling = [self._misspelt(view.text) for view in views]
@@ -163,6 +169,15 @@ class LineCorrector:
             continues = [False, *goes_on][: len(texts)]
         correction = partial(self._correction, keeps_marks=separate or (self._checks and self._splits), closes=not separate)
         return map(correction, plain, views, spelling, self._lines.decode(texts, numbers=numbers), goes_on, continues)
+
+    def _in_full(self, lines: Sequence[str], *, separate: bool, numbers: Sequence[int]) -> Iterator[Correction]:
+        """The model's own output for each line; for parts of a document, which keeps its tags, that for what is between them."""
+        plain = [bare(line) for line in lines] if separate else [Bare(line, Untagged(line, line)) for line in lines]
+        for each, line in zip(plain, self._lines.decode([each.text for each in plain], numbers=numbers), strict=True):
+            found = self._with_types(each.text, find_edits(each.text, line.text), [tag.place for tag in each.tags])
+            edits, ids = each.restored(found), tuple(tuple(part.ids) for part in line.parts)
+            text = apply_edits(each.source, edits) if separate else line.text
+            yield Correction(text, tuple(with_outputs(edits)), line.tokens, line.rounds, line.score, ids, line.decoding)
 
     def _misspelt(self, text: str) -> list[Edit]:
         """The edits that correct misspelt and confused words of a text, and spaces beside marks. The model reads the text with these
@@ -288,9 +303,12 @@ class LineCorrector:
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""
-        found = self._outside_protected(line, edits)
-        if found and self._types:
-            from specdec_cli.error_types.annotation import with_types  # its tables are not needed for plain text
+        return self._ignored.passing(line, self._with_types(line, self._outside_protected(line, edits), tags))
 
-            found = with_types(line, found, english=self._english, tags=tags)
-        return self._ignored.passing(line, found)
+    def _with_types(self, line: str, edits: list[Edit], tags: Sequence[int]) -> list[Edit]:
+        """The edits of a line with the types of their errors, if these are wanted."""
+        if not edits or not self._types:
+            return edits
+        from specdec_cli.error_types.annotation import with_types  # its tables are not needed for plain text
+
+        return with_types(line, edits, english=self._english, tags=tags)

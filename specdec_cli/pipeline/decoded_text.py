@@ -63,6 +63,7 @@ class DecodedText:
     - `is_continued`: the sentence goes on after `text` (see `without_own_stop`).
     - `begins`: a capital at its beginning stays one (see `with_first_capital`).
     - `goes_on`: it is a later piece of a sentence that was cut (see `with_small_beginning`).
+    - `is_raw`: the output is that of the model as it is.
     - `is_behind_greeting`: it goes on behind the greeting of a letter (see `with_small_beginning`).
     - `draft`: the draft that was found for `text`; with `copied`, it is the output, or a translation that is known without the model is.
     - `is_waiting`: terms may still change the output, or tags are still to be placed.
@@ -85,6 +86,7 @@ class DecodedText:
         is_continued: bool = False,
         begins: bool = False,
         goes_on: bool = False,
+        is_raw: bool = False,
         is_behind_greeting: bool = False,
         tags: InlineTags = NO_TAGS,
         languages: tuple[str, str] = ("", ""),
@@ -94,7 +96,7 @@ class DecodedText:
         self.text, self.tokens, self.tags, self.line, self._languages = text, tokens, tags, line, languages
         self.tagged: str | None = None
         self._variants, self._is_fragment, self._is_continued, self._begins = variants, is_fragment, is_continued, begins
-        self._goes_on, self._is_behind_greeting = goes_on, is_behind_greeting
+        self._goes_on, self._is_behind_greeting, self._is_raw = goes_on, is_behind_greeting, is_raw
         self.output: str | None = None
         self.draft: FoundDraft | None = None
         self.copied = False
@@ -192,7 +194,7 @@ class DecodedText:
 
     def _shaped(self, output: str) -> str:
         """An output with the shape of the text: its final marks, first letter and quotation marks."""
-        if not output:
+        if not output or self._is_raw:
             return output
         if has_broken_characters(output, self.text):
             output = _BROKEN.sub("", output)

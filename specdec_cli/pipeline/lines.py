@@ -15,7 +15,7 @@ from specdec_cli.pipeline.drafts import PROBE, Drafts, first_bound
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.pipeline.text_variants import variants_with
-from specdec_cli.pipeline.variants import Variant, as_it_is
+from specdec_cli.pipeline.variants import Variant, as_it_is, variants
 from specdec_cli.pipeline.whole_sentences import WholeSentence, give_drafts, whole_sentences, without_cuts
 from specdec_cli.text.apart import with_known_menus
 from specdec_cli.text.labels import ENDS_NAME, Labels
@@ -47,9 +47,10 @@ class LineDecoder:
     target language. With `place`, sentences are decoded without their pairs of inline tags, which are then placed in the
     outputs (see tag_placing.py), and the output has every other protected span (a URL, say) as often as the source, and
     every sign that the tokenizer lacks (see `variants_with`): a sentence whose output does not is decoded again, with a
-    placeholder for the span or without it. The attribute `drafts` finds drafts for sentences, and `terms` brings the
-    terms of a glossary into outputs; `labels` are translations of labels, which are not decoded; `on_tried` is called for each text
-    of which several variants were decoded. They may be set before a call of `decode`.
+    placeholder for the span or without it. If the decoder is `raw`, each line is decoded as it is, in pieces if it does not fit, and
+    outputs stay as they are; only a line of a document that has tags is decoded with placeholders for these. The attribute `drafts`
+    finds drafts for sentences, and `terms` brings the terms of a glossary into outputs; `labels` are translations of labels, which are
+    not decoded; `on_tried` is called for each text of which several variants were decoded. They may be set before a call of `decode`.
     """
 
     def __init__(
@@ -61,7 +62,9 @@ class LineDecoder:
         warn: Warn | None = None,
         languages: Languages | None = None,
         place: bool = False,
+        raw: bool = False,
     ) -> None:
+        self._raw = raw
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
         self.drafts: Drafts | None = None
         self.terms: TermPlacer | None = None
@@ -128,7 +131,7 @@ class LineDecoder:
     @property
     def _limit(self) -> int:
         """The most tokens of a sentence that is not cut."""
-        return min(self._longest, self._fitting) if self._longest else self._fitting
+        return min(self._longest, self._fitting) if self._longest and not self._raw else self._fitting
 
     def segments(self, line: str, count: Count) -> Segments:
         """Split a line into the texts that are decoded and the gaps between them; `count` returns the number of tokens
@@ -175,12 +178,12 @@ class LineDecoder:
             return tokens - self._saved(text) if self._place and self._limit < tokens <= self._fitting else tokens
 
         segments = self.segments(plain.text, count)
-        if segments.continued and longest > self._fitting and self._warn:
-            self._warn(index, f"a sentence of more than {self._fitting} tokens; cut into pieces")
-        variants = (self._variants(text) if self._place else iter([as_it_is(text)]) for text in segments.texts)
+        if (segments.continued or self._raw) and longest > self._fitting and self._warn:
+            self._warn(index, f"a {'line' if self._raw else 'sentence'} of more than {self._fitting} tokens; cut into pieces")
+        tries = (self._variants_of(text, is_segment=separate) for text in segments.texts)
         marked = separate or (segments.has_marks and self._passthrough is not None)
         tags = distributed(plain, segments)
-        parts = zip(segments.texts, variants, tags.inner, strict=True)
+        parts = zip(segments.texts, tries, tags.inner, strict=True)
         fragment = marked or plain.is_enclosed
         sizes = {text: len(encoded[text]) for text in segments.texts if text in encoded}
         goes_on = [False, *(place in segments.continued for place in range(len(segments.texts)))]
@@ -193,6 +196,7 @@ class LineDecoder:
                 is_continued=goes_on[place + 1],
                 begins=self._place and not goes_on[place],
                 goes_on=self._place and goes_on[place],
+                is_raw=self._raw,
                 is_behind_greeting=place == 1 and self._is_greeting(segments.texts[0]),
                 tags=inner,
                 languages=self._languages,
@@ -209,6 +213,12 @@ class LineDecoder:
         latin = self._passthrough is not None and self._passthrough.latin
         spans = (text[start:end] for start, end in protected_spans(text, latin=latin))
         return sum(max(len(self._tokenizer.encode(span)) - _SPAN, 0) for span in spans)
+
+    def _variants_of(self, text: str, *, is_segment: bool) -> Iterator[Variant]:
+        if self._place:
+            return self._variants(text)
+        has_tags = self._raw and is_segment and without_tags(text).text != text
+        return variants(text) if has_tags else iter([as_it_is(text)])
 
     def _variants(self, text: str) -> Iterator[Variant]:
         own = self._passthrough or Passthrough()

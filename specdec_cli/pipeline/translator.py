@@ -46,7 +46,8 @@ class LineTranslator:
 
     `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
     decoded in pieces. With the `languages` of the model, text that is not prose is copied, inline tags are placed (see
-    LineDecoder) and outputs are checked for errors. `on_tried` is called for each text of which several variants were decoded.
+    LineDecoder) and outputs are checked for errors; `raw` is as there. `on_tried` is called for each text of which several variants
+    were decoded.
     """
 
     def __init__(
@@ -58,10 +59,11 @@ class LineTranslator:
         warn: Warn | None = None,
         languages: Languages | None = None,
         on_tried: Trying | None = None,
+        raw: bool = False,
     ) -> None:
         self.engine, self.tokenizer, self.splits = engine, tokenizer, split
         self._checks, self._languages = languages is not None, languages or ("", "")
-        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks)
+        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks, raw=raw)
         self._lines.on_tried = on_tried
 
     @classmethod
@@ -75,19 +77,21 @@ class LineTranslator:
         labels: bool = True,
         warn: Warn | None = None,
         on_tried: Trying | None = None,
+        raw: bool = False,
     ) -> Self:
         """The translator of a bundle: with its languages, with a glossary of `terms`, and with its `labels`.
 
-        A model that summarises reads a line as one text, of which nothing is copied or checked. Raises UsageError for terms that the order
-        of the model's tokens does not allow.
+        A model that summarises reads a line as one text, of which nothing is copied or checked. With `raw`, the model reads each line as
+        it is, and its output is the translation. Raises UsageError for terms that the order of the model's tokens does not allow.
         """
         info = bundle.info
         summarises = info.task == "summarise"
-        languages = None if summarises else (info.source_language, info.target_language)
-        translator = cls(engine, bundle.tokenizer, split=split and not summarises, warn=warn, languages=languages, on_tried=on_tried)
+        whole = summarises or raw
+        languages = None if whole else (info.source_language, info.target_language)
+        translator = cls(engine, bundle.tokenizer, split=split and not whole, warn=warn, languages=languages, on_tried=on_tried, raw=raw)
         if terms:
             translator.use_glossary(open_glossary(terms, bundle.shape.order))
-        translator.use_labels(bundle.labels if labels else None)
+        translator.use_labels(bundle.labels if labels and not raw else None)
         return translator
 
     def sentences(self, lines: Sequence[str]) -> list[str]:

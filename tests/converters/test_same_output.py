@@ -9,7 +9,10 @@ import torch
 
 from converters.conversion import ConversionOptions
 from converters.formats import READERS, convert_model
+from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import BeamStop, Bundle, load_bundle, save_bundle
+from specdec_cli.pipeline.translator import LineTranslator
 from tests.conftest import make_lines
 from tests.converters.comparison import LONGEST, decode, generate, sources_of
 
@@ -73,6 +76,26 @@ def test_greedy_output_equals_that_of_transformers(made: Any, bundle: Bundle) ->
     assert decode(bundle, sources, decoding="greedy", batch_size=8) == expected
     assert decode(bundle, sources, decoding="lookup,ngram-memory,gs-jacobi") == expected
     assert len(set(map(tuple, expected))) > len(sources) / 2, "the model says the same to everything: this test would prove nothing"
+
+
+def test_raw_output_of_float32_is_the_text_of_transformers(kind: str, made: Any, bundle: Bundle) -> None:
+    made.model.float()
+    bundle.verifier.float()
+    engine = Engine(bundle, resolve(DecodingOptions(decoding="greedy", max_length=LONGEST, batch_size=8), bundle))
+    found = [each.text for each in LineTranslator.of_bundle(engine, bundle, raw=True).translate(LINES)]
+    ids = generate(made, list(map(made.encode, LINES)), **settings_of(bundle))
+    assert found == list(map(bundle.tokenizer.decode, ids))
+    if kind.startswith("huggingface"):
+        from transformers import AutoTokenizer
+
+        tokenizer = AutoTokenizer.from_pretrained(made.folder)
+        # These small models emit spaces at the ends and in a row, which transformers writes in other ways.
+        texts = (tokenizer.decode(each, skip_special_tokens=True, clean_up_tokenization_spaces=False) for each in ids)
+        assert list(map(_with_single_spaces, found)) == list(map(_with_single_spaces, texts))
+
+
+def _with_single_spaces(text: str) -> str:
+    return " ".join(text.replace("\u2581", " ").split())
 
 
 @pytest.mark.parametrize(("early_stopping", "stop"), [(False, "heuristic"), (True, "first"), ("never", "never")])
