@@ -99,9 +99,8 @@ def test_what_raw_output_does_not_go_with_is_refused_by_name(arguments: list[str
 
 
 def test_the_api_refuses_the_same() -> None:
-    for wrong in (lambda: Translator("en-de", raw=True, keep=["a"]), lambda: Translator("en-de", raw=True, glossary={"a": "b"})):
-        with pytest.raises(UsageError, match="raw is the model's own output and does not go with"):
-            wrong()
-    for given in ({"mode": "careful"}, {"min_score": 0.0}, {"ignore": ["a"]}):
-        with pytest.raises(UsageError, match=f"does not go with {next(iter(given))}"):
-            Corrector("en-gec", raw=True, **given)  # type: ignore[arg-type]
+    wrong: list[tuple[Any, str, Any]] = [(Translator, "keep", ["a"]), (Translator, "glossary", {"a": "b"})]
+    wrong += [(Corrector, "mode", "careful"), (Corrector, "min_score", 0.0), (Corrector, "ignore", ["a"])]
+    for opens, name, value in wrong:
+        with pytest.raises(UsageError, match=f"raw is the model's own output and does not go with {name}"):
+            opens(raw=True, **{name: value})
