@@ -209,7 +209,7 @@ def correct(
         counts = decode_on_cluster("correct", replace(correcting, model=chosen.absolute()), files or [], text, cluster, _goes_on)
         _end_of_check(edits.check, counts["changed"], counts["lines"])
         return
-    inputs = inputs_of(files or (), text.format)
+    inputs = inputs_of(files or (), text.format, writes=not edits.check)
     tell_of_keyboard(files or (), quiet=text.quiet)
     stream = correcting.open(machine)
     # A ZIP file cannot have the marks of --diff.
@@ -219,7 +219,7 @@ def correct(
     loaded = time.perf_counter()
     changed = 0
     with writer, correcting.written_around(writer), shown_progress(stream, text):
-        for each in read_inputs(inputs, text, "correct"):
+        for each in read_inputs(inputs, text, "correct", writes=not edits.check):
             document = each.document
             found = (one.edits for one in stream.decode_input(each, writer, as_lines=document is None or one_stream))
             if document is None or one_stream:

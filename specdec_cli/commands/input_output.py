@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
 from specdec_cli.documents.formats import DOCUMENTS, LINES, PACKAGES, Format, format_of, read_document
+from specdec_cli.documents.unread import check_readable
 from specdec_cli.errors import InputError, UsageError, cause_of, counted
 from specdec_cli.failures import reader_has_gone
 from specdec_cli.files import check_target, is_device, write_atomically
@@ -83,12 +84,14 @@ class Input:
             yield SegmentLine(number, segment.text, "\n", location, file, document=document, segment=segment)
 
 
-def inputs_of(files: Sequence[Path], format: Format | None) -> list[Input]:
+def inputs_of(files: Sequence[Path], format: Format | None, *, writes: bool = True) -> list[Input]:
     """Return the inputs in the order of `files`; without files, stdin. All are read as `format`; None: each by the ending of its name.
 
-    Raises InputError for a missing file and for a folder.
+    Raises InputError for a missing file, for a folder, and if the command `writes` text, for a structured file without a reader.
     """
     check_files(files)
+    if format is None and writes:
+        check_readable(files)
     found: list[Input] = []
     for name, group in groupby(files or (STDIO,), key=lambda path: format or (LINES if path == STDIO else format_of(path))):
         paths = tuple(group)
@@ -97,7 +100,11 @@ def inputs_of(files: Sequence[Path], format: Format | None) -> list[Input]:
 
 
 def check_lines(files: Sequence[Path], format: Format | None) -> None:
-    """Raise UsageError if one of `files` is a document: by `format`, or by the ending of its name if that is None."""
+    """Raise UsageError if one of `files` is a document: by `format`, or by the ending of its name if that is None; then raise InputError
+    for a structured file without a reader.
+    """
+    if format is None:
+        check_readable(files)
     for path in files:
         if (format or format_of(path)) in DOCUMENTS:
             raise UsageError(f"{path}: --ray decodes lines; give --format lines to decode those of a document")

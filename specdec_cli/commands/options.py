@@ -22,6 +22,7 @@ from specdec_cli.decoding.methods import DECODINGS, OPTIONS, SEARCHES
 from specdec_cli.decoding.options import DecodingOptions, alternatives, flags, ranges, words
 from specdec_cli.devices import by_device
 from specdec_cli.documents.formats import FORMATS, LINES, TEXT, Format, format_of
+from specdec_cli.documents.unread import unstructured
 from specdec_cli.errors import UsageError
 from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.opening.machine import MOST_THREADS, Device, MachineOptions
@@ -360,9 +361,12 @@ class TextOptions(OptionGroup):
         if self.raw and (named := [name for name, value in given.items() if value]):
             raise UsageError(f"--raw is the model's own output and does not go with {' and '.join(named)}")
 
-    def read(self, files: Sequence[Path]) -> Iterator[Line]:
-        """The lines of files (`-` is stdin), with the code of programs marked, joined as `join` says."""
-        return self.join(marked(read_lines(() if files == (STDIO,) else files, self.max_line_bytes)))
+    def read(self, files: Sequence[Path], *, writes: bool = True) -> Iterator[Line]:
+        """The lines of files (`-` is stdin), with the code of programs marked, joined as `join` says. If the command `writes` text, and no
+        format is given, InputError is raised for XML and JSON from stdin.
+        """
+        lines = read_lines(() if files == (STDIO,) else files, self.max_line_bytes)
+        return self.join(marked(unstructured(lines) if writes and self.format is None else lines))
 
     def join(self, lines: Iterator[Line]) -> Iterator[Line]:
         """Join the lines of wrapped paragraphs to one line: those of text files, or of all files with --unwrap."""

@@ -36,11 +36,8 @@ LINES, TEXT, *DOCUMENTS = FORMATS
 """Lines and text are read line by line; the others are the formats of documents."""
 _ENDINGS = {
     "text": "txt",
-    "rst": "txt",
-    "adoc": "txt",
-    "asciidoc": "txt",
-    "tex": "txt",
     "markdown": "md",
+    "mdx": "md",
     "pot": "po",
     "xlf": "xliff",
     "sdlxliff": "xliff",
@@ -62,13 +59,23 @@ ENDINGS = tuple(f".{ending}" for ending in (TEXT, *DOCUMENTS, *_ENDINGS) if endi
 """The endings of the names of text files and documents, with the dot."""
 
 
+_MARKUP = frozenset(["rst", "adoc", "asciidoc", "tex"])
+"""The endings of text in other markup, which only `correct --check` reads if no format is named (see unread.py)."""
+
+
+def ending_of(path: Path) -> str:
+    """The ending of the name of a file, in small letters, without its dot and without that of compression."""
+    name = path.with_suffix("") if path.suffix in COMPRESSED else path
+    return name.suffix.lower().removeprefix(".")
+
+
 def format_of(path: Path) -> Format:
     """The format of a file by its ending, without that of compression, or by its whole name; "lines" for one that is not known."""
     name = path.with_suffix("") if path.suffix in COMPRESSED else path
     if _ANDROID.fullmatch(name.name) or (name.suffix == ".xml" and _ANDROID_FOLDER.fullmatch(name.parent.name)):
         return "android"
-    ending = name.suffix.lower().removeprefix(".")
-    found = _ENDINGS.get(ending, ending)
+    ending = ending_of(path)
+    found = TEXT if ending in _MARKUP else _ENDINGS.get(ending, ending)
     return next((name for name in FORMATS if name == found), LINES)
 
 
