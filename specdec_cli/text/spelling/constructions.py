@@ -1,14 +1,17 @@
-"""Edits that mend wrong English constructions (see construction_rules.py), repeated function words, and a comma behind the beginning of a
+"""Edits that mend wrong English constructions (see rules/en.toml), repeated function words, and a comma behind the beginning of a
 sentence: `listen music`, `the the`, `in my opinion it is`.
 """
 
 import re
-from collections.abc import Iterator
-from functools import cache
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
 
-from specdec_cli.english.words import word_set
+from specdec_cli.english.words import pairs, word_set
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.spelling.construction_rules import RULES
 
 SCORE = 1.0
 """The score of these edits, which are right or are not made."""
@@ -33,17 +36,66 @@ _INTRODUCTION = re.compile(
 _COMMA_SCORE = 0.05
 
 
+_NAMED = re.compile(r"\{([a-z][a-z-]*)\}")
+"""What stands in patterns and words for those of a list or map."""
+_GROUP = re.compile(r"\{(\w+)(?:>([a-z-]+))?\}")
+Maps = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Construction:
+    """A rule of rules/en.toml: its name, the words of which a text must have one, its pattern, and what it writes."""
+
+    name: str
+    words: tuple[str, ...]
+    expression: str
+    write: str
+    cased: bool
+    maps: Maps
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern, compiled when a text has one of the words."""
+        return re.compile(self.expression)
+
+    def written(self, found: re.Match[str]) -> str:
+        """What is written in the place of the group `old`."""
+        text = _GROUP.sub(lambda group: self._word(found[group[1]], group[2]), self.write)
+        return text[:1].upper() + text[1:] if self.cased and found["old"][:1].isupper() else text
+
+    def _word(self, text: str, table: str | None) -> str:
+        return text if table is None else self.maps[table].get(text.lower(), text)
+
+
+def read_rules() -> dict[str, Any]:
+    """The file of rules as it is, with the cases of each rule."""
+    return tomllib.loads((Path(__file__).parent / "rules" / "en.toml").read_text(encoding="utf-8"))
+
+
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+def constructions() -> tuple[Construction, ...]:
+    """The rules in the order in which they are tried."""
+    read = read_rules()
+    maps = {name: dict(pairs(text)) for name, text in read["maps"].items()}
+    named = {name: "|".join(text.split()) for name, text in read["lists"].items()}
+    named |= {name: "|".join(words) for name, words in maps.items()} | read["patterns"]
+
+    def full(text: str) -> str:
+        return _NAMED.sub(lambda name: named[name[1]], text)
+
+    def rule(values: Mapping[str, Any]) -> Construction:
+        words = tuple(word for text in values["words"] for word in full(text).split("|"))
+        return Construction(values["id"], words, full(values["pattern"]), values["write"], values.get("cased", False), maps)
+
+    return tuple(map(rule, read["rule"]))
 
 
 def construction_edits(text: str) -> Iterator[Edit]:
     """Yield the edits that mend these constructions in `text`, with their scores."""
     lowered = text.lower()
-    for words, pattern, write in RULES:
-        for found in _compiled(pattern).finditer(text) if any(word in lowered for word in words) else ():
-            yield Edit(*found.span("old"), found["old"], write(found), score=SCORE)
+    for rule in constructions():
+        for found in rule.pattern.finditer(text) if any(word in lowered for word in rule.words) else ():
+            yield Edit(*found.span("old"), found["old"], rule.written(found), score=SCORE)
     for found in _REPEATED.finditer(text):
         word, *others = found.group().split()
         word = word if word == "I" else word.lower()
