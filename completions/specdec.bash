@@ -48,6 +48,7 @@ _specdec() {
                 --threads) return ;;
                 --seed) return ;;
                 --format) words="lines txt md srt vtt po xliff html docx pptx odt epub json yaml properties ini csv android strings" ;;
+                --without) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -56,7 +57,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
             esac
             ;;
         correct)
@@ -92,6 +93,7 @@ _specdec() {
                 --threads) return ;;
                 --seed) return ;;
                 --format) words="lines txt md srt vtt po xliff html docx pptx odt epub json yaml properties ini csv android strings text gnu rdjsonl sarif github" ;;
+                --without) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -100,7 +102,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
+                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
             esac
             ;;
         serve)

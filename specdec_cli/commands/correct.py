@@ -131,6 +131,7 @@ class Correcting:
                 on_rejected=_show_rejected if text.trace else None,
                 on_spelt=_show_spelt if text.trace else None,
                 raw=text.raw,
+                without=text.without or (),
             )
 
         model = Corrector.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
@@ -159,9 +160,9 @@ def _show_rejected(number: int, edit: "Edit", rule: str) -> None:
     typer.echo(f"{number + 1:>4}   x {edit.source!r} -> {edit.text!r}: {rule}{_shown_score(edit)}", err=True)
 
 
-def _show_spelt(number: int, edit: "Edit") -> None:
-    """Print an edit that was made before the model read the text."""
-    typer.echo(f"{number + 1:>4}   + {edit.source!r} -> {edit.text!r}{_shown_score(edit)}", err=True)
+def _show_spelt(number: int, edit: "Edit", rule: str) -> None:
+    """Print an edit that was made before the model read the text, with the name of its rule."""
+    typer.echo(f"{number + 1:>4}   + {edit.source!r} -> {edit.text!r}{f': {rule}' if rule else ''}{_shown_score(edit)}", err=True)
 
 
 def _shown_score(edit: "Edit") -> str:
@@ -193,6 +194,10 @@ def correct(
 
     input_format, report_format = _split_formats(format or (), check=edits.check)
     text = replace(text, format=input_format)
+    if text.without:
+        from specdec_cli.pipeline.corrector import correction_rules
+
+        text.check_without(correction_rules())
     if edits.diff + edits.m2 + edits.check + text.as_json + in_place > 1:
         raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
     check_stdin(files or (), "--ignore-file", edits.ignoring.ignore_file)

@@ -5,7 +5,7 @@ A default of None leaves a value to the bundle; `auto` chooses one for the model
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import partial, wraps
 from inspect import Parameter, signature
@@ -181,6 +181,13 @@ FLAGS: dict[str, Any] = {
         help="Write the model's own output, line by line: nothing is split, kept, repaired or filtered. Longer lines than the model's are "
         "cut, with a warning.",
     ),
+    "without": output_option(
+        "--without",
+        metavar="NAME",
+        help="Turn a rule off that changes what the model reads or writes, by its name, as --trace shows it; a wrong name lists all. "
+        "Repeatable.",
+        show_default=False,
+    ),
     "unwrap": output_option(
         "--unwrap",
         help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
@@ -346,6 +353,7 @@ class TextOptions(OptionGroup):
     format: Format | None = None
     no_split: bool = False
     raw: bool = False
+    without: list[str] | None = None
     unwrap: bool = False
     front_matter: bool = False
     max_line_bytes: int = 2**20
@@ -355,6 +363,11 @@ class TextOptions(OptionGroup):
     stats: bool = False
     trace: bool = False
     quiet: bool = False
+
+    def check_without(self, rules: Collection[str]) -> None:
+        """Raise UsageError for a name of --without that is none of the `rules`."""
+        if unknown := [name for name in self.without or () if name not in rules]:
+            raise UsageError(f"--without {unknown[0]!r}: no rule; the rules are {', '.join(rules)}")
 
     def check_raw(self, given: Mapping[str, object]) -> None:
         """Raise UsageError if --raw is given with an option of what it turns off: `given` has the values by the names of options."""

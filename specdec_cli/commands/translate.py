@@ -99,6 +99,7 @@ class Translating:
             warn=warner.warn,
             on_tried=partial(_show_tried, warner) if text.trace else None,
             raw=text.raw,
+            without=text.without or (),
         )
         model = Translator.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
         if self.earlier.given:
@@ -180,6 +181,10 @@ def translate(
     if n_best > 1 and not text.as_json:
         raise UsageError("--n-best is for --json, whose objects have all hypotheses")
     earlier.check()
+    if text.without:
+        from specdec_cli.pipeline.text_variants import RULES
+
+        text.check_without(RULES)
     copies = earlier.exact_matches == "copy"
     text.check_raw({"--glossary": glossary.glossary, "--keep": glossary.keep, "--exact-matches copy": copies})
     check_stdin(files or (), "--glossary", glossary.glossary)

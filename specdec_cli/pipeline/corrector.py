@@ -1,7 +1,7 @@
 """Correction of lines of text; text that no accepted edit changes is copied byte for byte."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
@@ -25,12 +25,20 @@ from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
 from specdec_cli.text.shape import with_own_beginning, with_own_marks
 from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.spacing import apostrophes, repeated_spaces, spaces_beside_marks
-from specdec_cli.text.spelling.speller import Lexicon, Speller
+from specdec_cli.text.spelling.speller import Lexicon, Speller, spelling_rules
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.text.view import Bare, Readable, Untagged
 
 NOTHING_IGNORED = IgnoredEdits()
+END, BEGINNING = "marks at the end", "beginning"
+Spelt = Callable[[int, Edit, str], None]
+"""Takes the number of a sentence, an edit that was made before the model read it, and the name of its rule."""
+
+
+def correction_rules() -> list[str]:
+    """The names of all rules of corrections, as --trace shows them; each may be off."""
+    return [*spelling_rules(), *(rule.name for rule in (*RULES, *LAST)), END, BEGINNING]
 
 
 @dataclass(frozen=True)
@@ -68,7 +76,8 @@ class LineCorrector:
     punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
     With `raw`, each line is decoded as it is, and all edits are made that lead to the model's output: no other argument changes them.
     `on_rejected` is called for each edit of the model that a rule rejects (see pipeline/edit_rules.py), and `on_spelt` with the number of
-    the first sentence of a line and each edit that was made before the model read the line.
+    the first sentence of a line and each edit that was made before the model read the line, and the name of its rule. `without` are the
+    names of rules that are off (see `correction_rules`).
     """
 
     def __init__(
@@ -85,13 +94,16 @@ class LineCorrector:
         ngrams: NgramModel | None = None,
         lexicon: Lexicon | None = None,
         on_rejected: Rejecting | None = None,
-        on_spelt: Callable[[int, Edit], None] | None = None,
+        on_spelt: Spelt | None = None,
         raw: bool = False,
+        without: Collection[str] = (),
     ) -> None:
         self.engine, self.tokenizer, self._filter, self._ngrams = engine, tokenizer, edit_filter, ngrams
         self._on_rejected, self._on_spelt = on_rejected, on_spelt
         language = "en" if languages is None else languages[1]
-        self._speller = Speller(lexicon, ngrams, language) if lexicon is not None and ngrams is not None else None
+        self._rules, self._last = ([rule for rule in rules if rule.name not in without] for rules in (RULES, LAST))
+        self._keeps_ends, self._keeps_beginnings = END not in without, BEGINNING not in without
+        self._speller = Speller(lexicon, ngrams, language, without) if lexicon is not None and ngrams is not None else None
         self._eos = engine.eos
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
@@ -116,8 +128,9 @@ class LineCorrector:
         ignored: IgnoredEdits = NOTHING_IGNORED,
         types: bool = False,
         on_rejected: Rejecting | None = None,
-        on_spelt: Callable[[int, Edit], None] | None = None,
+        on_spelt: Spelt | None = None,
         raw: bool = False,
+        without: Collection[str] = (),
     ) -> Self:
         """The corrector of a bundle: with its languages, its filter of edits for `mode` or the least scores, and its words.
 
@@ -138,6 +151,7 @@ class LineCorrector:
             on_rejected=on_rejected,
             on_spelt=on_spelt,
             raw=raw,
+            without=without,
         )
 
     def ignore(self, ignored: IgnoredEdits) -> None:
@@ -208,7 +222,8 @@ class LineCorrector:
         edits: list[Edit] = []
         if self._on_spelt is not None and line.parts:
             for edit in spelling:
-                self._on_spelt(line.parts[0].number, edit)
+                name = "" if self._speller is None else self._speller.name_of(view.text, edit)
+                self._on_spelt(line.parts[0].number, edit, name)
         taken_back = inverse_edits(spelling)
         start = 0
         marked = self._checks and (plain.is_enclosed or line.segments.has_marks)
@@ -219,16 +234,16 @@ class LineCorrector:
                 taken_back = [edit for edit in taken_back if not start <= edit.start < start + len(own.text)]
             found = found or []
             is_continued, continues_text = number in line.segments.continued, number - 1 in line.segments.continued
-            if keeps_marks or is_continued:
+            if self._keeps_ends and (keeps_marks or is_continued):
                 ends = marked or is_continued or (goes_on and number == len(line.parts) - 1)
                 left = with_own_marks(found, own.text, continues=ends, closes=closes)
-                report_rejected(found, left, "marks at the end", self._rejecting(part))
+                report_rejected(found, left, END, self._rejecting(part))
                 found = left
-            if marked or continues_text or (continues and number == 0):
+            if self._keeps_beginnings and (marked or continues_text or (continues and number == 0)):
                 left = with_own_beginning(found)
-                report_rejected(found, left, "beginning", self._rejecting(part))
+                report_rejected(found, left, BEGINNING, self._rejecting(part))
                 found = left
-            found = applied(LAST, found, self._context(own.text, view.text), self._rejecting(part))
+            found = applied(self._last, found, self._context(own.text, view.text), self._rejecting(part))
             edits += [edit._replace(start=edit.start + start, end=edit.end + start) for edit in found]
             start += len(own.text)
         if spelling:
@@ -299,7 +314,7 @@ class LineCorrector:
             return None
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams, self._filter.offsets))
-        return applied(RULES, edits, context, reject)
+        return applied(self._rules, edits, context, reject)
 
     def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, partial
 
 from specdec_cli.decoding.methods import GIVEN
@@ -63,8 +63,9 @@ class LineDecoder:
         languages: Languages | None = None,
         place: bool = False,
         raw: bool = False,
+        without: Collection[str] = (),
     ) -> None:
-        self._raw = raw
+        self._raw, self._without = raw, without
         self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
         self.drafts: Drafts | None = None
         self.terms: TermPlacer | None = None
@@ -222,7 +223,7 @@ class LineDecoder:
 
     def _variants(self, text: str) -> Iterator[Variant]:
         own = self._passthrough or Passthrough()
-        found = variants_with(self._lacks, text, latin=own.latin, languages=(own.source, own.target))
+        found = variants_with(self._lacks, text, latin=own.latin, languages=(own.source, own.target), without=self._without)
         if self.labels is None or " > " not in text:
             return found
         known = self.labels.find

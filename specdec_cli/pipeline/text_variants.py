@@ -4,7 +4,7 @@ and with placeholders for what an output lacks.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import cycle, islice
 from typing import NamedTuple
@@ -61,17 +61,36 @@ _FEW = 4
 """The largest number of variants of a text with other units and names that are tried."""
 
 
+RULES = (
+    *("encoding", "escapes", "readings", "scales", "genders", "stress", "months", "ordinals", "dates", "small letters", "speech"),
+    *("quotation marks", "brackets", "menus", "repetition", "numbers", "names", "plain characters", "known signs"),
+)
+"""The names of the rules by which a text is decoded in other ways than as it is, or its output is written anew; each may be off."""
+
+
 class Setting(NamedTuple):
-    """What the variants of a text depend on: whether the model's vocabulary `lacks` a character, `latin` (see `protected_spans`), and the
-    languages of text and translation.
+    """What the variants of a text depend on: whether the model's vocabulary `lacks` a character, `latin` (see `protected_spans`), the
+    languages of text and translation, and which of RULES are off.
     """
 
     lacks: Lacks
     latin: bool
     languages: Languages
+    without: Collection[str] = ()
+
+    def uses(self, rule: str) -> bool:
+        """Whether one of RULES is on."""
+        return rule not in self.without
+
+    @property
+    def translates(self) -> bool:
+        """Whether the languages differ."""
+        return self.languages[0] != self.languages[1]
 
 
-def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", "")) -> Iterator[Variant]:
+def variants_with(
+    lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", ""), without: Collection[str] = ()
+) -> Iterator[Variant]:
     """Yield the variants of `text`, for a model whose vocabulary `lacks` some characters.
 
     Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
@@ -82,32 +101,45 @@ def variants_with(lacks: Lacks, text: str, *, latin: bool = False, languages: La
     capitals for stress. One with quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations
     of "million" and the like after amounts are spelled out, and dashes for no cents are left out. Quotation marks and apostrophes with a
     backslash, as in string literals, are read without it; those of the output have one again. An ordinal of a placeholder (#th) is decoded
-    as that of a number.
+    as that of a number. Those of RULES that are in `without` are off.
     """
-    text = with_right_encoding(text) if languages[0] != languages[1] else text
-    if languages[0] != languages[1] and (escaped := escaped_marks(text)):
-        inner = variants_with(lacks, without_escapes(text), latin=latin, languages=languages)
-        yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in inner)
-        return
-    if languages[0] != languages[1] and (read := read_text(text, languages)) is not None:
-        inner = variants_with(lacks, read.text, latin=latin, languages=languages)
-        yield from (each.changed("readings", partial(_with_readings, read=read), lambda _: None) for each in islice(inner, _FEW))
-    if languages[0] != languages[1]:
-        text = without_gender_signs(without_dash_cents(spelled_out(text, languages[0]), languages[0]), languages[0])
-        text = without_stress(text, languages[0])
-        if (named := with_named_months(text, languages[0])) != text:
-            change = partial(_with_months_in_digits, source=text, languages=languages)
-            yield from (each.changed("", change) for each in variants_with(lacks, named, latin=latin, languages=languages))
+    setting = Setting(lacks, latin, languages, without)
+    again = partial(variants_with, lacks, latin=latin, languages=languages, without=without)
+    if setting.translates:
+        text = with_right_encoding(text) if setting.uses("encoding") else text
+        if setting.uses("escapes") and (escaped := escaped_marks(text)):
+            found = again(without_escapes(text))
+            yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in found)
             return
-    yield from with_ordinals(partial(variants_with, lacks, latin=latin, languages=languages), text, languages)
-    with_dates = partial(dated, partial(_with_parts_apart, Setting(lacks, latin, languages)), languages=languages)
-    if is_in_capitals(text, languages[0]):
+        if setting.uses("readings") and (read := read_text(text, languages)) is not None:
+            found = again(read.text)
+            yield from (each.changed("readings", partial(_with_readings, read=read), lambda _: None) for each in islice(found, _FEW))
+        text = _read_alike(setting, text)
+        if setting.uses("months") and (named := with_named_months(text, languages[0])) != text:
+            change = partial(_with_months_in_digits, source=text, languages=languages)
+            yield from (each.changed("", change) for each in again(named))
+            return
+    if setting.uses("ordinals"):
+        yield from with_ordinals(again, text, languages)
+    inner_variants = partial(_with_parts_apart, setting)
+    with_dates = partial(dated, inner_variants, languages=languages) if setting.uses("dates") else inner_variants
+    if setting.uses("small letters") and is_in_capitals(text, languages[0]):
         spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
         inner = with_dates(in_small_letters_but_dates(text, languages[0]))
         # An earlier translation is in capitals too, and the model writes small letters here.
         yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in inner)
     else:
         yield from with_dates(text)
+
+
+def _read_alike(setting: Setting, text: str) -> str:
+    """A text with scales of amounts spelled out, without dashes for no cents, signs of genders, and capitals for stress."""
+    language = setting.languages[0]
+    if setting.uses("scales"):
+        text = without_dash_cents(spelled_out(text, language), language)
+    if setting.uses("genders"):
+        text = without_gender_signs(text, language)
+    return without_stress(text, language) if setting.uses("stress") else text
 
 
 def _with_escapes(restored: Restored, marks: Collection[str]) -> Restored:
@@ -127,30 +159,38 @@ def _with_months_in_digits(restored: Restored, source: str, languages: Languages
 def _with_parts_apart(setting: Setting, text: str) -> Iterator[Variant]:
     """The variants of a text, and if outputs have other brackets or repetitions than it, those with these apart."""
     found = _with_marks(setting, text)
-    if setting.languages[0] == setting.languages[1]:
+    if not setting.translates:
         yield from found
         return
-    yield from (each.changed("", partial(_with_lost_marks, source=text)) for each in found)
-    for apart in (*brackets_apart(text), *menus_apart(text), *repetition_apart(text, setting.languages[1])):
-        yield _decoded_apart(apart, setting)
+    yield from (each.changed("", partial(_with_lost_marks, source=text, setting=setting)) for each in found)
+    ways: dict[str, Callable[[str], Iterator[Apart]]] = {
+        "brackets": brackets_apart,
+        "menus": menus_apart,
+        "repetition": partial(repetition_apart, language=setting.languages[1]),
+    }
+    for rule, cut in ways.items():
+        yield from (_decoded_apart(apart, setting, rule) for apart in (cut(text) if setting.uses(rule) else ()))
 
 
-def _with_lost_marks(restored: Restored, source: str) -> Restored:
+def _with_lost_marks(restored: Restored, source: str, setting: Setting) -> Restored:
     """An output, and the problems that it has other brackets or menus than the source, or repeats its first clause more or less often."""
     output, problems = restored
-    if not has_brackets_of(output, source):
+    if setting.uses("brackets") and not has_brackets_of(output, source):
         problems = (*problems, Problem("brackets lost"))
-    if not has_menus_of(output, source):
+    if setting.uses("menus") and not has_menus_of(output, source):
         problems = (*problems, Problem("menus lost"))
-    if count_repetitions(output) != count_repetitions(source) > 1:
+    if setting.uses("repetition") and count_repetitions(output) != count_repetitions(source) > 1:
         problems = (*problems, Problem("repetition lost"))
     return Restored(output, problems)
 
 
 def _with_marks(setting: Setting, text: str) -> Iterator[Variant]:
     """The variants of a text; if it has quotations, those with these apart, and with other quotation marks, come first."""
-    for apart in speech_apart(text, setting.languages):
-        yield _decoded_apart(apart, setting)
+    if setting.uses("speech"):
+        yield from (_decoded_apart(apart, setting, "speech") for apart in speech_apart(text, setting.languages))
+    if not setting.uses("quotation marks"):
+        yield from _watched(setting, text)
+        return
     forms = quoted_forms(text, setting.languages[1])
     in_spans = (text[start:end] for start, end in protected_spans(text, latin=setting.latin))
     quotes = bool(quotations(text)) and not any(map(has_marks, in_spans))
@@ -161,8 +201,8 @@ def _with_marks(setting: Setting, text: str) -> Iterator[Variant]:
         yield each.changed("", partial(_unquoted, source=text, language=setting.languages[1])) if quotes else each
 
 
-def _decoded_apart(apart: Apart, setting: Setting) -> Variant:
-    """The variant of a text whose parts are decoded by themselves, each as in its own first variant."""
+def _decoded_apart(apart: Apart, setting: Setting, rule: str) -> Variant:
+    """The variant of a text, by the name of a rule, whose parts are decoded by themselves, each as in its own first variant."""
     parts = [next(_watched(setting, text)) for text in apart.texts]
     texts = tuple(text for part in parts for text in part.segments.texts)
 
@@ -173,7 +213,7 @@ def _decoded_apart(apart: Apart, setting: Setting) -> Variant:
         output = apart.join([each.text for each in kept]) if len(kept) == len(parts) else None
         return None if output is None else Restored(output, tuple(problem for each in kept for problem in each.problems))
 
-    return Variant("apart", Segments(texts, ("",) * (len(texts) + 1)), restore, lambda _: None)
+    return Variant(f"{rule} apart", Segments(texts, ("",) * (len(texts) + 1)), restore, lambda _: None)
 
 
 def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:
@@ -202,7 +242,7 @@ def _watched(setting: Setting, text: str) -> Iterator[Variant]:
     these.
     """
     lost = set[str]()
-    watch = partial(_with_lost, source=text, languages=setting.languages, lost=lost)
+    watch = partial(_with_lost, source=text, setting=setting, lost=lost)
     yield from (each.changed("", watch) for each in _in_plain_characters(setting, text))
     if not lost:
         return
@@ -213,16 +253,19 @@ def _watched(setting: Setting, text: str) -> Iterator[Variant]:
     yield from (each.changed("", watch) for each in inner if each.name != IN_PARTS)
 
 
-def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[str]) -> Restored:
+def _with_lost(restored: Restored, source: str, setting: Setting, lost: set[str]) -> Restored:
     """An output with its quantities as its language writes them, and the problems that long numbers, prices, times or letters of names
     are missing; these are added to `lost`.
     """
-    output = with_references(source, with_primes(source, tidied_numbers(source, realise(source, restored.text, languages))), languages)
-    numbers, names = lost_long_numbers(source, output, languages), shortened_names(source, output, languages[1])
-    others = []
-    if languages[0] != languages[1]:
-        numbers = [*numbers, *lost_primes(source, output), *lost_letters(source, output)]
-        others = lost_names(source, output, languages[0])
+    output, languages = restored.text, setting.languages
+    numbers, names, others = list[str](), list[str](), list[str]()
+    if setting.uses("numbers"):
+        output = with_references(source, with_primes(source, tidied_numbers(source, realise(source, output, languages))), languages)
+        numbers = lost_long_numbers(source, output, languages)
+        numbers += [*lost_primes(source, output), *lost_letters(source, output)] if setting.translates else []
+    if setting.uses("names"):
+        names = shortened_names(source, output, languages[1])
+        others = lost_names(source, output, languages[0]) if setting.translates else []
     lost.update(numbers, names, others)
     kinds = {"number lost": numbers, "name shortened": names, "name lost": others}
     found = [Problem(kind, each) for kind, parts in kinds.items() for each in parts]
@@ -230,7 +273,7 @@ def _with_lost(restored: Restored, source: str, languages: Languages, lost: set[
 
 
 def _in_plain_characters(setting: Setting, text: str) -> Iterator[Variant]:
-    plain = plain_characters(text, setting.lacks)
+    plain = plain_characters(text, setting.lacks) if setting.uses("plain characters") else text
     inner = _with_known_signs(setting, plain)
     if plain == text:
         yield from inner
@@ -259,7 +302,7 @@ def _with_known_signs(setting: Setting, text: str) -> Iterator[Variant]:
     lacking = "".join(sorted(character for character in set("".join(parts[::2])) if setting.lacks(character)))
     spans = lacking_spans(text, lacking)
     known, fitted = known_signs(text, lacking, setting.lacks), _fitted_signs(text, setting.languages)
-    if known:
+    if known and setting.uses("known signs"):
         parts[::2] = ["".join(known.get(character, character) for character in part) for part in parts[::2]]
         shown = "".join(parts)
         pairs = list(zip(text, shown, strict=True))
@@ -274,7 +317,7 @@ def _with_known_signs(setting: Setting, text: str) -> Iterator[Variant]:
         yield from (each.changed("known signs", change, draft) for each in variants(shown, latin=setting.latin, also=rest))
     # Amounts with signs that are lacking, too, are written as in the target language.
     written, moved = written_in(text, spans, setting.languages)
-    yield from variants(written, latin=setting.latin, also=moved, unchanged=not known)
+    yield from variants(written, latin=setting.latin, also=moved, unchanged=not (known and setting.uses("known signs")))
 
 
 def _fitted_signs(text: str, languages: Languages) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """Translation of lines of text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -60,10 +60,13 @@ class LineTranslator:
         languages: Languages | None = None,
         on_tried: Trying | None = None,
         raw: bool = False,
+        without: Collection[str] = (),
     ) -> None:
         self.engine, self.tokenizer, self.splits = engine, tokenizer, split
         self._checks, self._languages = languages is not None, languages or ("", "")
-        self._lines = LineDecoder(engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks, raw=raw)
+        self._lines = LineDecoder(
+            engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks, raw=raw, without=without
+        )
         self._lines.on_tried = on_tried
 
     @classmethod
@@ -78,17 +81,28 @@ class LineTranslator:
         warn: Warn | None = None,
         on_tried: Trying | None = None,
         raw: bool = False,
+        without: Collection[str] = (),
     ) -> Self:
         """The translator of a bundle: with its languages, with a glossary of `terms`, and with its `labels`.
 
         A model that summarises reads a line as one text, of which nothing is copied or checked. With `raw`, the model reads each line as
-        it is, and its output is the translation. Raises UsageError for terms that the order of the model's tokens does not allow.
+        it is, and its output is the translation. `without` names rules of text_variants.py that are off. Raises UsageError for terms that
+        the order of the model's tokens does not allow.
         """
         info = bundle.info
         summarises = info.task == "summarise"
         whole = summarises or raw
         languages = None if whole else (info.source_language, info.target_language)
-        translator = cls(engine, bundle.tokenizer, split=split and not whole, warn=warn, languages=languages, on_tried=on_tried, raw=raw)
+        translator = cls(
+            engine,
+            bundle.tokenizer,
+            split=split and not whole,
+            warn=warn,
+            languages=languages,
+            on_tried=on_tried,
+            raw=raw,
+            without=without,
+        )
         if terms:
             translator.use_glossary(open_glossary(terms, bundle.shape.order))
         translator.use_labels(bundle.labels if labels and not raw else None)

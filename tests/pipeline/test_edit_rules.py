@@ -72,4 +72,4 @@ def test_trace_names_the_rule() -> None:
     assert result.stdout == "The Meaning of Life in Our Time\nhe go\nI definitely agree.\n"
     assert "x 'Meaning' -> 'meeting': title (score -" in result.stderr
     assert "x 'he go' -> 'He goes.': too many edits" in result.stderr
-    assert "+ 'definately' -> 'definitely' (score " in result.stderr
+    assert "+ 'definately' -> 'definitely': misspelt-word (score " in result.stderr

@@ -4,7 +4,7 @@ sentence: `listen music`, `the the`, `in my opinion it is`.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -34,6 +34,7 @@ _INTRODUCTION = re.compile(
 )
 """Words that introduce a sentence, before its subject or clause: nearly always, a comma is between them."""
 _COMMA_SCORE = 0.05
+REPEATED, COMMA = "repeated-word", "introductory-comma"
 
 
 _NAMED = re.compile(r"\{([a-z][a-z-]*)\}")
@@ -90,18 +91,28 @@ def constructions() -> tuple[Construction, ...]:
     return tuple(map(rule, read["rule"]))
 
 
-def construction_edits(text: str) -> Iterator[Edit]:
-    """Yield the edits that mend these constructions in `text`, with their scores."""
+def rule_names() -> list[str]:
+    """The names of all rules that make edits of `construction_edits`."""
+    return [*(rule.name for rule in constructions()), REPEATED, COMMA]
+
+
+def construction_edits(text: str, without: Collection[str] = ()) -> Iterator[Edit]:
+    """Yield the edits that mend these constructions in `text`, with their scores, but for the rules `without`."""
+    return (edit for name, edit in named_edits(text) if name not in without)
+
+
+def named_edits(text: str) -> Iterator[tuple[str, Edit]]:
+    """Yield the name of a rule with each edit that it makes in `text`."""
     lowered = text.lower()
     for rule in constructions():
         for found in rule.pattern.finditer(text) if any(word in lowered for word in rule.words) else ():
-            yield Edit(*found.span("old"), found["old"], rule.written(found), score=SCORE)
+            yield rule.name, Edit(*found.span("old"), found["old"], rule.written(found), score=SCORE)
     for found in _REPEATED.finditer(text):
         word, *others = found.group().split()
         word = word if word == "I" else word.lower()
         if others == [word] * len(others) and word in (_TWICE if len(others) == 1 else _THRICE):
             length = len(word) + 1  # one edit a word: an edit that removes two loses content
             for start in range(found.start("more"), found.end(), length):
-                yield Edit(start, start + length, text[start : start + length], "", score=SCORE)
+                yield REPEATED, Edit(start, start + length, text[start : start + length], "", score=SCORE)
     for found in _INTRODUCTION.finditer(text):
-        yield Edit(found.end(), found.end(), "", ",", score=_COMMA_SCORE)
+        yield COMMA, Edit(found.end(), found.end(), "", ",", score=_COMMA_SCORE)

@@ -1,7 +1,7 @@
 """Correction of misspelt and confused words, and the words by which they are found."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
 from specdec_cli.text.protect.spans import without_protected
-from specdec_cli.text.spelling.constructions import construction_edits
+from specdec_cli.text.spelling.constructions import construction_edits, named_edits, rule_names
 from specdec_cli.text.spelling.kept_words import CHAT, LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, technical_names
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.spelling.phrases import phrase_edits
@@ -134,15 +134,24 @@ _CONFUSION = 13.0
 """The cost of a confusion."""
 
 
+MISSPELT, CONFUSED, PHRASE = "misspelt-word", "confused-word", "phrase"
+
+
+def spelling_rules() -> list[str]:
+    """The names of all rules that make edits before the model reads a text."""
+    return [MISSPELT, CONFUSED, PHRASE, *rule_names()]
+
+
 class Speller:
     """Corrects unknown words, which are not in `lexicon` and are rare in `ngrams`, and words that are confused with others.
 
     `language` is that of the texts. An unknown word is replaced by a known word that differs from it by one letter or by the order of two,
     by two known words with a space between them, or by a known word of which two frequent misspellings make it. A confused word is replaced
-    by another one of its group in _CONFUSED, if that makes the text much more probable.
+    by another one of its group in _CONFUSED, if that makes the text much more probable. `without` are the names of rules that are off.
     """
 
-    def __init__(self, lexicon: Lexicon, ngrams: NgramModel, language: str = "en") -> None:
+    def __init__(self, lexicon: Lexicon, ngrams: NgramModel, language: str = "en", without: Collection[str] = ()) -> None:
+        self._without = without
         self._lexicon, self._ngrams, self._language = lexicon, ngrams, short_code(language)
         self._knows = lru_cache(2**16)(self._is_known)
         self._likely = lru_cache(2**10)(self._corrections)
@@ -155,13 +164,24 @@ class Speller:
         n-grams, and the misspelling or confusion by the constants of this module. It can be compared with those of `score_edits`.
         """
         plain = text.replace("’", "'")  # noqa: RUF001
-        found = self._misspelt(plain) + [edit for word in _CONFUSABLE.finditer(plain) if (edit := self._unconfused(word)) is not None]
-        found += phrase_edits(plain, self._ngrams, self._knows)
+        found = [edit for name, edits in self._searches(plain) if name not in self._without for edit in edits]
         if self._language == "en":
-            found += [edit for edit in construction_edits(plain) if not any(_touch(edit, other) for other in found)]
+            found += [edit for edit in construction_edits(plain, self._without) if not any(_touch(edit, other) for other in found)]
         apostrophe = "’" if "’" in text and "'" not in text else "'"  # noqa: RUF001
         edits = (edit._replace(source=text[edit.start : edit.end], text=edit.text.replace("'", apostrophe)) for edit in found)
         return sorted(edits, key=lambda edit: edit.start)
+
+    def _searches(self, text: str) -> Iterator[tuple[str, Iterable[Edit]]]:
+        """The names of the searches by n-grams and words, with what they find."""
+        yield MISSPELT, self._misspelt(text) if MISSPELT not in self._without else ()
+        yield CONFUSED, (edit for word in _CONFUSABLE.finditer(text) if (edit := self._unconfused(word)) is not None)
+        yield PHRASE, phrase_edits(text, self._ngrams, self._knows)
+
+    def name_of(self, text: str, edit: Edit) -> str:
+        """The name of the rule that makes an edit of `text`; "" for one that is not made here."""
+        plain = text.replace("’", "'")  # noqa: RUF001
+        found = [*((name, each) for name, edits in self._searches(plain) for each in edits), *named_edits(plain)]
+        return next((name for name, each in found if (each.start, each.end) == (edit.start, edit.end)), "")
 
     def _misspelt(self, text: str) -> list[Edit]:
         """The most probable correction of each misspelt word of a text that has one."""
