@@ -40,7 +40,6 @@ from specdec_cli.text.protect.characters import (
     plain_characters,
     with_dashes_of_ranges,
     with_fixed_spaces,
-    with_right_encoding,
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
 from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS
@@ -62,7 +61,7 @@ _FEW = 4
 
 
 RULES = (
-    *("encoding", "escapes", "readings", "scales", "genders", "stress", "months", "ordinals", "dates", "small letters", "speech"),
+    *("escapes", "readings", "scales", "genders", "stress", "months", "ordinals", "dates", "small letters", "speech"),
     *("quotation marks", "brackets", "menus", "repetition", "numbers", "names", "plain characters", "known signs"),
 )
 """The names of the rules by which a text is decoded in other ways than as it is, or its output is written anew; each may be off."""
@@ -106,7 +105,6 @@ def variants_with(
     setting = Setting(lacks, latin, languages, without)
     again = partial(variants_with, lacks, latin=latin, languages=languages, without=without)
     if setting.translates:
-        text = with_right_encoding(text) if setting.uses("encoding") else text
         if setting.uses("escapes") and (escaped := escaped_marks(text)):
             found = again(without_escapes(text))
             yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in found)

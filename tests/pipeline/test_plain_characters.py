@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.pipeline.text_variants import variants_with
-from specdec_cli.text.protect.characters import plain_characters, with_dashes_of_ranges, with_right_encoding
+from specdec_cli.text.protect.characters import plain_characters, with_dashes_of_ranges
 from tests.variants import chosen
 
 
@@ -125,10 +125,3 @@ def test_two_ampersands_and_two_ellipses_are_written_back(text: str, output: str
     read = plain_characters(text, lacks)
     assert placed(text, lambda _: output)[:2] == (written, [read]) and "&&" not in read and "... ..." not in read
     assert plain_characters("`a && b`", lacks) == "`a && b`"
-
-
-def test_text_in_a_wrong_encoding_is_read_as_it_was_meant() -> None:
-    for text in ("Gr\u00fc\u00dfe aus K\u00f6ln", "It\u2019s a caf\u00e9 \u2013 20\u00a0\u00b0C \U0001f389"):
-        wrong = "".join(bytes([each]).decode("cp1252", errors="ignore") or chr(each) for each in text.encode())
-        assert wrong != text == with_right_encoding(wrong) == with_right_encoding(text)
-    assert with_right_encoding(quoted := "\u201egro\u00df\u201c, MEN\u00dc\u201c, \u00c2m\u00e9") == quoted

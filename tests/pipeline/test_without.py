@@ -12,7 +12,6 @@ from specdec_cli.pipeline.text_variants import RULES, variants_with
 from tests.stored_engine import opened
 
 TEXTS = {
-    "encoding": "The Caf\u00c3\u00a9 is open.",
     "escapes": "It\\'s late.",
     "readings": "Add 2 tbsp of oil.",
     "scales": "It costs $3m.",

@@ -45,29 +45,6 @@ def plain_characters(text: str, lacks: Lacks) -> str:
     return "".join(parts)
 
 
-def _of_byte(number: int) -> str:
-    """The character that Windows shows for a byte."""
-    return bytes([number]).decode("cp1252", errors="ignore") or chr(number)
-
-
-_BYTES = {_of_byte(number): number for number in range(0x80, 0x100)}
-_FOLLOWING = re.escape("".join(map(_of_byte, range(0x80, 0xC0))))
-_MISREAD = re.compile(rf"[\u00c2\u00c3][{_FOLLOWING}]|\u00e2[{_FOLLOWING}]{{2}}|\u00f0[{_FOLLOWING}]{{3}}")
-"""The characters that the bytes of one character in UTF-8 are read as in a Windows encoding: "\u00c3\u00bc" for "\u00fc". Others,
-such as "\u00df\u201c", may also be the end of a quotation."""
-
-
-def with_right_encoding(text: str) -> str:
-    """Return `text` with the characters that were meant where the bytes of UTF-8 were read in a Windows encoding."""
-    if text.isascii() or not _MISREAD.search(text):
-        return text
-
-    def right(found: re.Match[str]) -> str:
-        return bytes(_BYTES[each] for each in found.group()).decode("utf-8", errors="ignore") or found.group()
-
-    return _MISREAD.sub(right, text)
-
-
 def is_raised(character: str) -> bool:
     """Whether a character is a superscript or subscript form of another one."""
     return unicodedata.decomposition(character).startswith(("<super>", "<sub>"))
