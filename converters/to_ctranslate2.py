@@ -1,6 +1,7 @@
 """Conversion of a bundle to a CTranslate2 folder."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
@@ -62,6 +63,12 @@ def _unsupported(bundle: Bundle) -> list[str]:
             ("order", config.order, _ORDERS),
         )
         if value not in known
+    ]
+    defaults = {each.name: each.default for each in fields(config)}
+    problems += [
+        f"{name} {getattr(config, name)!r} (supported: {defaults[name]!r})"
+        for name in ("norm_kind", "biases", "gated", "attention_width", "attention_scale")
+        if getattr(config, name) != defaults[name]
     ]
     if len(bundle.tokenizer) != config.vocabulary_size:
         problems.append(f"a vocabulary of {config.vocabulary_size}, but {len(bundle.tokenizer)} pieces")
@@ -155,7 +162,8 @@ def _fill_linear(target: Any, linear: nn.Linear) -> None:
         target.bias = _array(linear.bias)
 
 
-def _fill_norm(target: Any, norm: nn.LayerNorm) -> None:
+def _fill_norm(target: Any, norm: nn.LayerNorm | nn.RMSNorm) -> None:
+    assert isinstance(norm, nn.LayerNorm)
     target.gamma, target.beta = _array(norm.weight), _array(norm.bias)
 
 

@@ -21,6 +21,23 @@ VOCABULARY = 48
 SPECIAL = (PADDING, BOS, EOS, MASK)
 
 
+RELATIVE: dict[str, dict[str, Any]] = {
+    "shared": {},
+    "gated": {"gated": True, "activation": "gelu-tanh", "attention_width": 64, "tied_output": False},
+    "of layers": {"layer_biases": True, "heads": 4, "attention_width": 96, "attention_scale": True, "biases": True},
+}
+"""Kinds of models with relative positions (T5, T5 v1.1, UMT5), by what differs from the first; with the fields of RELATIVE_SHAPE."""
+RELATIVE_SHAPE: dict[str, Any] = {
+    "positions": "relative",
+    "reach": 5,
+    "norm_kind": "rms",
+    "norm_epsilon": 1e-6,
+    "biases": False,
+    "attention_scale": False,
+    "embedding_scale": False,
+}
+
+
 def tiny_transformer(seed: int = 1, *, ends: float = 0.1, **changes: Any) -> Transformer:
     """A model whose outputs depend on the source, and whose best token is EOS in about a share `ends` of positions."""
     shape: dict[str, Any] = {"width": 32, "feed_forward": 64, "heads": 2, "encoder_layers": 1, "decoder_layers": 2, "max_positions": 128}
@@ -47,6 +64,9 @@ def _enliven(model: Transformer) -> None:
     """Make attention sharper and positions larger: otherwise a random model repeats one token."""
     if isinstance(model.embedding.positions, nn.Parameter):
         model.embedding.positions.normal_()
+    for bias in (model.encoder.bias, model.bias):
+        if bias is not None:
+            bias.weight.normal_()
     model.embedding.tokens.weight.normal_()
     for name, weight in model.named_parameters():
         if "query" in name and weight.dim() == 2:
@@ -150,7 +170,7 @@ def redraw(module: nn.Module, seed: int = 0, *, spread: float = 1.0) -> None:
 
     for part in module.modules():
         for name, weight in part.named_parameters(recurse=False):
-            if isinstance(part, nn.LayerNorm) or (isinstance(part, nn.Linear) and weight.dim() == 1):
+            if isinstance(part, nn.LayerNorm | nn.RMSNorm) or (isinstance(part, nn.Linear) and weight.dim() == 1):
                 weight.copy_((name == "weight") + draw(weight.shape, 0.2))
             elif isinstance(part, nn.Linear):
                 weight.copy_(draw(weight.shape, (2 / sum(weight.shape)) ** 0.5))

@@ -125,7 +125,7 @@ class Verifier:
         `source_width` ids. Scores of the vocabulary take `token_bytes` for each token (0: two numbers).
         """
         config, size = self.config, self.network.value_bytes
-        keys_values = 2 * config.width * config.decoder_layers * (self.capacity(source_width) + source_width)
+        keys_values = 2 * config.heads_width * config.decoder_layers * (self.capacity(source_width) + source_width)
         working = source_width * (5 * config.width + 2 * config.feed_forward)
         return size * (keys_values + working) + (token_bytes or 2 * size) * config.vocabulary_size
 

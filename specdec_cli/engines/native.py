@@ -390,7 +390,7 @@ class NativeEngine:
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._drafter.layers if isinstance(self._drafter, DrafterConfig) else 0)
-        head_width = -(-self._shape.width // self._shape.heads // _LANES) * _LANES  # the engine pads heads
+        head_width = -(-self._shape.head_width // _LANES) * _LANES  # the engine pads heads
         positions = self._asked.search.beam_size * self._model.capacity(longest, self._asked.constraints.min_length) + longest
         keys_values = 2 * self._shape.heads * head_width * layers * positions
         fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)

@@ -246,9 +246,14 @@ def _feed_forward(x: Tensor, layer: FeedForward) -> Tensor:
 def _leave(x: Tensor, layer: nn.Linear, before: Tensor, residual: Sublayer) -> Tensor:
     """The output of a sublayer that ends with `layer` and was entered with `before`."""
     total = linear(x, layer, residual=before)
-    return total if residual.pre else norm(total, residual.norm)
+    return total if residual.pre else norm(total, _layer_norm(residual))
 
 
 def _entry(residual: Sublayer) -> nn.LayerNorm | None:
     """The norm at the entry of a sublayer; None with post-norm."""
-    return residual.norm if residual.pre else None
+    return _layer_norm(residual) if residual.pre else None
+
+
+def _layer_norm(residual: Sublayer) -> nn.LayerNorm:
+    assert isinstance(residual.norm, nn.LayerNorm)
+    return residual.norm

@@ -1,11 +1,13 @@
 """Multi-head attention over keys and values that may come from a cache."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from specdec_cli.model.config import TransformerConfig
 
 
 def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
@@ -37,28 +39,70 @@ class PrefixMask:
     ends: Tensor
     keys: int
     dtype: torch.dtype
+    bias: Tensor | None = None
 
     @cached_property
     def additive(self) -> Tensor:
-        """The mask (B, 1, Q, S) as numbers that are added to attention scores: 0 where a key is visible, else the
-        lowest finite number.
+        """The mask (B, 1, Q, S), or (B, H, Q, S) with a bias, as numbers that are added to attention scores: 0 or the bias where a key is
+        visible, else the lowest finite number.
         """
-        return additive_mask(torch.arange(self.keys, device=self.ends.device) < self.ends[..., None], self.dtype)[:, None]
+        visible = (torch.arange(self.keys, device=self.ends.device) < self.ends[..., None])[:, None]
+        if self.bias is None:
+            return additive_mask(visible, self.dtype)
+        return self.bias.masked_fill(~visible, torch.finfo(self.dtype).min)
 
 
 Mask = Tensor | PrefixMask
 
 
-def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor) -> Tensor:
+def layer_masks(mask: Mask, biases: Tensor | None, layers: int) -> list[Mask]:
+    """The mask of each layer: `mask`, with the relative `biases` (T, B, H, Q, S) of T = 1 or `layers` tables, if there are any."""
+    if biases is None:
+        return [mask] * layers
+    masks: list[Mask]
+    if isinstance(mask, PrefixMask):
+        masks = [replace(mask, bias=bias) for bias in biases]
+    else:
+        masks = [bias.masked_fill(mask < 0, torch.finfo(mask.dtype).min) for bias in biases]
+    return masks if len(masks) == layers else masks * layers
+
+
+class RelativeBias(nn.Module):
+    """Numbers that self-attention adds to its scores, by the distance from query to key (T5: Raffel et al. 2020, Section 2.1).
+
+    `weight` (T * H, D) has a row for each of T tables and H heads, and a column for each distance, from the farthest key behind to the
+    farthest one ahead; a decoder has none for keys ahead.
+    """
+
+    def __init__(self, tables: int, heads: int, reach: int, *, ahead: bool) -> None:
+        super().__init__()
+        self.heads, self.reach, self.last = heads, reach, (2 if ahead else 1) * reach
+        self.weight = nn.Parameter(torch.zeros(tables * heads, self.last + 1))
+
+    def forward(self, positions: Tensor, keys: Tensor) -> Tensor:
+        """The numbers (T, B, H, Q, S) of queries at `positions` (B, Q) or (Q,) and keys at positions `keys` (S,)."""
+        columns = (keys - positions[..., None] + self.reach).clamp(0, self.last)
+        columns = columns.view(-1, *columns.shape[-2:])
+        biases = self.weight[:, columns].view(-1, self.heads, *columns.shape)
+        return biases.transpose(1, 2)
+
+
+def relative_bias(config: TransformerConfig, layers: int, *, ahead: bool) -> RelativeBias | None:
+    """The relative positions of a stack of so many layers, in which queries see keys `ahead` of them or not; None if it has none."""
+    tables = config.bias_tables(layers)
+    return RelativeBias(tables, config.heads, config.reach, ahead=ahead) if tables else None
+
+
+def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scale: float | None = None) -> Tensor:
     """Scaled dot-product attention (B, H, Q, D) of queries (B, H, Q, D) over keys and values (B, H, S, D), with an
-    additive mask (B, 1, Q, S).
+    additive mask (B, 1, Q, S) or (B, H, Q, S). Scores are multiplied by `scale`; None stands for 1 / sqrt(D).
     """
     if queries.requires_grad and queries.device.type == "cpu":
         # The backward pass of the fused kernel is slow on a CPU: it makes a training step a third longer.
-        scores = queries * queries.shape[-1] ** -0.5 @ keys.transpose(-1, -2) + mask
+        scores = queries * (queries.shape[-1] ** -0.5 if scale is None else scale) @ keys.transpose(-1, -2) + mask
         mixed: Tensor = scores.softmax(-1).to(values.dtype) @ values
         return mixed
-    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=scale)
 
 
 class Attention(nn.Module):
@@ -68,15 +112,17 @@ class Attention(nn.Module):
     for attention over the encoder's states, one product gives keys and values, once per sentence.
     """
 
-    def __init__(self, width: int, heads: int, kind: str) -> None:
+    def __init__(self, config: TransformerConfig, kind: str) -> None:
         super().__init__()
-        self.heads, self.head_width = heads, width // heads
+        width, inner, bias = config.width, config.heads_width, config.biases
+        self.heads, self.head_width = config.heads, config.head_width
+        self.scale = None if config.attention_scale else 1.0
         if kind == "self":
-            self.query_key_value = nn.Linear(width, 3 * width)
+            self.query_key_value = nn.Linear(width, 3 * inner, bias=bias)
         else:
-            self.query = nn.Linear(width, width)
-            self.key_value = nn.Linear(width, 2 * width)
-        self.output = nn.Linear(width, width)
+            self.query = nn.Linear(width, inner, bias=bias)
+            self.key_value = nn.Linear(width, 2 * inner, bias=bias)
+        self.output = nn.Linear(inner, width, bias=bias)
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Queries (B, Q, H, D) and keys and values (B, Q, 2, H, D) of `x` (B, Q, W); for self-attention."""
@@ -101,6 +147,6 @@ class Attention(nn.Module):
         """
         mask = mask.additive if isinstance(mask, PrefixMask) else mask
         keys, values = keys_values.transpose(1, 3).unbind(2)
-        mixed = mix(queries.transpose(1, 2), keys, values, mask)
+        mixed = mix(queries.transpose(1, 2), keys, values, mask, self.scale)
         output: Tensor = self.output(mixed.transpose(1, 2).flatten(2))
         return output

@@ -9,8 +9,9 @@ from specdec_cli.text.folding import Order, tokens_per_step
 from specdec_cli.text.tokenize.sentencepiece import MASK
 
 Norm = Literal["pre", "post"]
-Activation = Literal["relu", "gelu", "silu"]
-Positions = Literal["sinusoidal", "learned"]
+NormKind = Literal["layer", "rms"]
+Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
+Positions = Literal["sinusoidal", "learned", "relative"]
 LARGEST_VOCABULARY = 2**24
 Id = Annotated[int, Between(0, LARGEST_VOCABULARY)]
 """The id of a token; also the size of a vocabulary."""
@@ -26,14 +27,24 @@ class TransformerConfig(StoredConfig):
     use.
 
     - `vocabulary_size`: tokens of the target vocabulary.
-    - `width`: units of a state; a multiple of `heads`, and of 16, because for other widths sums may be added up in another order.
+    - `width`: units of a state; a multiple of 16, because for other widths sums may be added up in another
+      order, and of `heads` unless there is an `attention_width`.
     - `feed_forward`: inner width of the feed-forward layers, a multiple of 16.
     - `heads`: number of attention heads.
     - `encoder_layers`: number of encoder layers.
     - `decoder_layers`: number of decoder layers.
     - `norm`: layer normalisation before ("pre") or after ("post") each sublayer.
-    - `activation`: activation function of the feed-forward layers.
-    - `positions`: position embeddings are computed ("sinusoidal") or trained ("learned").
+    - `activation`: activation function of the feed-forward layers; "gelu-tanh" is GELU approximated by tanh, as in T5.
+    - `positions`: position embeddings are computed ("sinusoidal") or trained ("learned"), or there are none, and self-attention adds a
+      trained number for each head and distance of key and query ("relative", as in T5).
+    - `reach`: with relative positions, larger distances count as this one.
+    - `layer_biases`: with relative positions, each layer has numbers of its own; without, the layers of a stack share theirs.
+    - `norm_kind`: norms subtract the mean and add a bias ("layer"), or only scale ("rms", Zhang and Sennrich 2019).
+    - `norm_epsilon`: what norms add to the variance.
+    - `biases`: linear layers of encoder and decoder have biases.
+    - `gated`: the feed-forward layers multiply the activation by a second product (Shazeer 2020).
+    - `attention_width`: units of all heads together, a multiple of `heads` and of 16 (0: `width`).
+    - `attention_scale`: scores of attention are divided by the square root of the width of a head.
     - `position_offset`: the row of the position table for the first token.
     - `max_positions`: rows of the position table.
     - `embedding_scale`: token embeddings are multiplied by the square root of `width`.
@@ -76,6 +87,14 @@ class TransformerConfig(StoredConfig):
     order: Order = "left-to-right"
     mask: Id = MASK
     length_reach: Annotated[int, Between(1, 4096)] = 64
+    reach: Annotated[int, Between(1, 2**16)] = 128
+    layer_biases: bool = False
+    norm_kind: NormKind = "layer"
+    norm_epsilon: Annotated[float, Between(1e-12, 1e-2)] = 1e-5
+    biases: bool = True
+    gated: bool = False
+    attention_width: Annotated[int, Between(0, 2**14)] = 0
+    attention_scale: bool = True
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -87,11 +106,14 @@ class TransformerConfig(StoredConfig):
         for name, size in sizes.items():
             if getattr(self, name) >= size:
                 raise ModelError(f"{name} is {getattr(self, name)}, but the vocabulary has {size} tokens")
-        if self.width % self.heads or self.width % 16 or self.feed_forward % 16:
+        if self.heads_width % self.heads or self.heads_width % 16 or self.width % 16 or self.feed_forward % 16:
+            name = f"attention_width {self.attention_width}" if self.attention_width else "the width"
             raise ModelError(
-                f"width {self.width} and feed_forward {self.feed_forward} must be multiples of 16, "
-                f"and the width a multiple of {self.heads} heads"
+                f"width {self.width} and feed_forward {self.feed_forward} must be multiples of 16, and {name} a multiple of "
+                f"{'16 and of ' if self.attention_width else ''}{self.heads} heads"
             )
+        if self.positions == "relative" and self.order != "left-to-right":
+            raise ModelError(f"order {self.order} needs learned or sinusoidal positions, not relative")
         if self.order == "bidirectional" and self.positions != "learned":
             raise ModelError(f"order bidirectional needs learned positions, not {self.positions}")
         if self.order == "masked" and self.mask in (self.padding, self.eos):
@@ -117,15 +139,26 @@ class TransformerConfig(StoredConfig):
     @property
     def head_width(self) -> int:
         """Width of an attention head."""
-        return self.width // self.heads
+        return self.heads_width // self.heads
+
+    @property
+    def heads_width(self) -> int:
+        """Width of all attention heads together."""
+        return self.attention_width or self.width
+
+    def bias_tables(self, layers: int) -> int:
+        """Number of tables of relative positions in a stack of so many layers."""
+        if self.positions != "relative":
+            return 0
+        return layers if self.layer_biases else min(layers, 1)
 
     @property
     def fewest_weights(self) -> int:
         """A lower bound on the number of weights: those of attention and feed-forward layers and of the target
         embedding.
         """
-        attentions = 4 * self.encoder_layers + 8 * self.decoder_layers
-        products = attentions * self.width + 2 * (self.encoder_layers + self.decoder_layers) * self.feed_forward
+        attentions, layers = 4 * self.encoder_layers + 8 * self.decoder_layers, self.encoder_layers + self.decoder_layers
+        products = attentions * self.heads_width + (3 if self.gated else 2) * layers * self.feed_forward
         return self.width * (self.vocabulary_size + products)
 
 

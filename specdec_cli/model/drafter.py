@@ -12,7 +12,7 @@ from specdec_cli.errors import ModelError
 from specdec_cli.model.attention import Mask, PrefixMask
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, HeadsConfig
-from specdec_cli.model.layers import DecoderLayer, DecoderLayers, Dropout, Embedding, Vocabulary
+from specdec_cli.model.layers import DecoderLayer, DecoderLayers, Dropout, Embedding, Vocabulary, make_norm
 from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.transformer import Encoder, Memory, Transformer
 
@@ -115,10 +115,10 @@ class BlockDrafter(DraftNetwork):
             # The verifier's embeddings are frozen, so learned vectors mark masks and prefix.
             self.slots = nn.Parameter(torch.zeros(config.max_block, width))
             self.layers = DecoderLayers(DecoderLayer(shape, dropout) for _ in range(config.layers))
-            self.norm = nn.LayerNorm(width)
+            self.norm = make_norm(shape)
         self.dropout = Dropout(dropout if config.embeddings == "shared" else 0.0)  # embeddings of its own apply dropout themselves
         if config.prefix == "states":
-            self.prefix_keys_values = nn.Linear(read, config.layers * 2 * width)
+            self.prefix_keys_values = nn.Linear(read, config.layers * 2 * shape.heads_width)
             self.previous_state = nn.Linear(read, width)
         elif config.embeddings == "shared":
             self.prefix_mark = nn.Parameter(torch.zeros(width))
@@ -176,7 +176,8 @@ class BlockDrafter(DraftNetwork):
             assert isinstance(layer, DecoderLayer)
             for part in (layer.attention.output, layer.cross_attention.output, layer.feed_forward.outer):
                 nn.init.zeros_(part.weight)
-                nn.init.zeros_(part.bias)
+                if part.bias is not None:
+                    nn.init.zeros_(part.bias)
 
     def read_source(self, source: Tensor, memory: Memory | None) -> SourceView:
         """Compute the drafter's view of `source` ids (B, M). `memory` is the verifier's encoding; None if the

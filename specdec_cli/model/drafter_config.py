@@ -124,8 +124,10 @@ class DrafterConfig(StoredConfig):
 
     def check_against(self, verifier: TransformerConfig) -> None:
         """Raise ModelError if the mask id, the shortlist or the number of candidates exceeds the vocabulary of
-        `verifier`.
+        `verifier`, or if the verifier has relative positions, of which a block of drafted tokens has none yet.
         """
+        if verifier.positions == "relative":
+            raise ModelError("block drafters need a verifier with learned or sinusoidal positions, not relative ones")
         size = verifier.vocabulary_size
         for name, most in (("mask", size - 1), ("shortlist", size), ("candidates", size)):
             if getattr(self, name) > most:

@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Protocol, cast
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.attention import Attention, Mask, PrefixMask
+from specdec_cli.model.attention import Attention, Mask, PrefixMask, layer_masks
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.config import TransformerConfig
 
@@ -53,13 +54,14 @@ class Embedding(nn.Module):
         self.tokens = tokens
         self.scale = math.sqrt(config.width) if config.embedding_scale else 1.0
         self.offset = config.position_offset
-        rows = config.max_positions + config.position_offset
+        # With relative positions, there are no rows.
+        rows = 0 if config.positions == "relative" else config.max_positions + config.position_offset
         self.positions: Tensor | nn.Parameter
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(rows, config.width).normal_(std=0.02))
         else:
             self.register_buffer("positions", sinusoids(rows, config.width), persistent=False)
-        self.norm = nn.LayerNorm(config.width) if config.embedding_norm else nn.Identity()
+        self.norm = make_norm(config) if config.embedding_norm else nn.Identity()
         self.dropout = Dropout(dropout)
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
@@ -70,7 +72,7 @@ class Embedding(nn.Module):
         """Add the embeddings of `positions`, (B, T) or (T,), to scaled token embeddings `vectors` (B, T, W); then
         normalisation and dropout.
         """
-        embedded: Tensor = self.dropout(self.norm(vectors + self.at(positions)))
+        embedded: Tensor = self.dropout(self.norm(vectors + self.at(positions) if len(self.positions) else vectors))
         return embedded
 
     def at(self, positions: Tensor) -> Tensor:
@@ -85,7 +87,18 @@ class Vocabulary(Protocol):
     output: nn.Linear
 
 
-ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.gelu, "silu": F.silu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu-tanh": partial(F.gelu, approximate="tanh"),
+    "silu": F.silu,
+}
+
+
+def make_norm(config: TransformerConfig) -> nn.LayerNorm | nn.RMSNorm:
+    """A norm over states (..., W), of the kind of the configuration."""
+    kind = nn.LayerNorm if config.norm_kind == "layer" else nn.RMSNorm
+    return kind(config.width, eps=config.norm_epsilon)
 
 
 class Sublayer(nn.Module):
@@ -96,7 +109,7 @@ class Sublayer(nn.Module):
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
         self.pre = config.norm == "pre"
-        self.norm = nn.LayerNorm(config.width)
+        self.norm = make_norm(config)
         self.dropout = Dropout(dropout)
 
     def enter(self, x: Tensor) -> Tensor:
@@ -117,13 +130,20 @@ class FeedForward(nn.Module):
         super().__init__()
         self.activation_name = config.activation
         self.activation = ACTIVATIONS[config.activation]
-        self.inner = nn.Linear(config.width, config.feed_forward)
-        self.outer = nn.Linear(config.feed_forward, config.width)
+        self.gated = config.gated
+        self.inner = nn.Linear(config.width, (2 if config.gated else 1) * config.feed_forward, bias=config.biases)
+        self.outer = nn.Linear(config.feed_forward, config.width, bias=config.biases)
         self.residual = Sublayer(config, dropout)
 
     def forward(self, x: Tensor) -> Tensor:
         """States (B, T, W) after the sublayer, from states (B, T, W) before it."""
-        return self.residual.leave(x, self.outer(self.activation(self.inner(self.residual.enter(x)))))
+        units = self.inner(self.residual.enter(x))
+        if self.gated:
+            activated, factors = units.chunk(2, -1)
+            units = self.activation(activated) * factors
+        else:
+            units = self.activation(units)
+        return self.residual.leave(x, self.outer(units))
 
 
 class EncoderLayer(nn.Module):
@@ -131,7 +151,7 @@ class EncoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
-        self.attention = Attention(config.width, config.heads, "self")
+        self.attention = Attention(config, "self")
         self.attention_residual = Sublayer(config, dropout)
         self.feed_forward = FeedForward(config, dropout)
 
@@ -150,9 +170,9 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: TransformerConfig, dropout: float) -> None:
         super().__init__()
-        self.attention = Attention(config.width, config.heads, "self")
+        self.attention = Attention(config, "self")
         self.attention_residual = Sublayer(config, dropout)
-        self.cross_attention = Attention(config.width, config.heads, "cross")
+        self.cross_attention = Attention(config, "cross")
         self.cross_attention_residual = Sublayer(config, dropout)
         self.feed_forward = FeedForward(config, dropout)
 
@@ -181,12 +201,12 @@ class DecoderLayer(nn.Module):
 class EncoderLayers(nn.ModuleList):
     """The layers of an encoder, in order."""
 
-    def forward(self, x: Tensor, mask: PrefixMask) -> Tensor:
+    def forward(self, x: Tensor, mask: PrefixMask, biases: Tensor | None = None) -> Tensor:
         """States (B, S, W) of the last layer from embeddings (B, S, W); a row attends to those of its positions that
-        `mask` shows.
+        `mask` shows, with `biases` (T, B, H, S, S) added to its scores, if there are any.
         """
-        for layer in self:
-            x = layer(x, mask)
+        for layer, masked in zip(self, layer_masks(mask, biases, len(self)), strict=True):
+            x = layer(x, masked)
         return x
 
 
@@ -205,14 +225,18 @@ class DecoderLayers(nn.ModuleList):
         memory_mask: PrefixMask,
         stores: Sequence[KeyStore | None] | None,
         between: Tensor | None = None,
+        biases: Tensor | None = None,
     ) -> Tensor:
         """States (B, Q, W) of the last layer from inputs `x` (B, Q, W), with the source's keys and values (`memory`)
         for each layer.
 
         `stores` has a cache for each layer, to which the keys and values of its input are written; without one a
         layer attends to its input only. `mask` is for self-attention; one that is a tensor is additive, (B, 1, Q,
-        S). `between` (B, Q, W), if given, is added to the input of every layer but the first.
+        S). `between` (B, Q, W), if given, is added to the input of every layer but the first; `biases` (T, B, H, Q, S) to the scores of
+        self-attention.
         """
-        for number, (layer, keys_values, store) in enumerate(zip(self, memory, stores or [None] * len(self), strict=True)):
-            x = layer(x if between is None or number == 0 else x + between, mask, keys_values, memory_mask, store)
+        masks = layer_masks(mask, biases, len(self))
+        stored = stores or [None] * len(self)
+        for number, (layer, masked, keys_values, store) in enumerate(zip(self, masks, memory, stored, strict=True)):
+            x = layer(x if between is None or number == 0 else x + between, masked, keys_values, memory_mask, store)
         return x

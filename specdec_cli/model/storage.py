@@ -102,8 +102,8 @@ def _parts(name: str, shape: tuple[int, ...], storage: Storage) -> list[_Part]:
 
 
 def _is_product(name: str, dimensions: int) -> bool:
-    """Whether a tensor is a matrix with which states are multiplied, or one of token embeddings."""
-    return dimensions == 2 and not name.endswith("positions")
+    """Whether a tensor is a matrix with which states are multiplied, or one of token embeddings; not of positions, absolute or relative."""
+    return dimensions == 2 and not name.endswith(("positions", "bias.weight"))
 
 
 def count_weights(path: Path) -> int:

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from specdec_cli.model.attention import Mask, PrefixMask, additive_mask, step_mask
-from specdec_cli.model.cache import KeyStore
+from specdec_cli.model.attention import Mask, PrefixMask, additive_mask, relative_bias, step_mask
+from specdec_cli.model.cache import KeyStore, LayerCache, steps
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.layers import DecoderLayer, DecoderLayers, Embedding, EncoderLayer, EncoderLayers
+from specdec_cli.model.layers import DecoderLayer, DecoderLayers, Embedding, EncoderLayer, EncoderLayers, make_norm
 
 
 class LengthHead(nn.Module):
@@ -73,14 +73,16 @@ class Encoder(nn.Module):
         self.padding = config.padding
         self.embedding = Embedding(config, tokens, dropout)
         self.layers = EncoderLayers(EncoderLayer(config, dropout) for _ in range(config.encoder_layers))
-        self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
+        self.norm = make_norm(config) if config.norm == "pre" else nn.Identity()
+        self.bias = relative_bias(config, config.encoder_layers, ahead=True)
 
     def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
         """States (B, S, W) of `source` ids (B, S), padded on the right, and the mask that hides padding."""
-        x = self.embedding(source, torch.arange(source.shape[1], device=source.device))
-        places = torch.arange(1, source.shape[1] + 1, device=source.device)
-        mask = PrefixMask(((source != self.padding) * places).amax(1, keepdim=True), source.shape[1], x.dtype)
-        return self.norm(self.layers(x, mask)), mask
+        positions = torch.arange(source.shape[1], device=source.device)
+        x = self.embedding(source, positions)
+        mask = PrefixMask(((source != self.padding) * (positions + 1)).amax(1, keepdim=True), source.shape[1], x.dtype)
+        biases = None if self.bias is None else self.bias(positions, positions)
+        return self.norm(self.layers(x, mask, biases=biases)), mask
 
 
 class Transformer(nn.Module):
@@ -94,7 +96,8 @@ class Transformer(nn.Module):
         self.encoder = Encoder(config, source_tokens, dropout)
         self.embedding = Embedding(config, tokens, dropout)
         self.layers = DecoderLayers(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))
-        self.norm = nn.LayerNorm(config.width) if config.norm == "pre" else nn.Identity()
+        self.norm = make_norm(config) if config.norm == "pre" else nn.Identity()
+        self.bias = relative_bias(config, config.decoder_layers, ahead=False)
         self.output = nn.Linear(config.width, config.vocabulary_size, bias=config.output_bias)
         if config.tied_output:
             self.output.weight = tokens.weight
@@ -122,8 +125,20 @@ class Transformer(nn.Module):
         shows; without a cache it is over `ids` only. A mask that is a tensor is additive, (B, 1, Q, S).
         """
         x = self.embedding(ids, positions)
-        states: Tensor = self.norm(self.layers(x, mask, memory.keys_values, memory.mask, cache))
+        biases = self._biases(positions, mask, cache)
+        states: Tensor = self.norm(self.layers(x, mask, memory.keys_values, memory.mask, cache, biases=biases))
         return states
+
+    def _biases(self, positions: Tensor, mask: Mask, cache: Sequence[KeyStore] | None) -> Tensor | None:
+        """The numbers that self-attention adds to the scores of queries at `positions`; None if the model has none."""
+        if self.bias is None:
+            return None
+        keys = steps(mask.keys if isinstance(mask, PrefixMask) else mask.shape[-1], positions.device)
+        first = cache[0] if cache else None
+        if isinstance(first, LayerCache) and first.orders is not None:  # keys of the hypotheses in turn
+            keys = keys // first.orders.shape[1]
+        biases: Tensor = self.bias(positions, keys)
+        return biases
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Logits (B, T, V) for the tokens one step after each of `target` (B, T), which begins with the decoder

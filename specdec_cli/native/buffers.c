@@ -150,22 +150,22 @@ static int open_workspace_of(struct worker *worker, const struct specdec_session
     const struct specdec_model *model = session->model;
     const struct stack *decoder = &model->decoder, *drafter = &model->drafter.stack;
     const int64_t longest = larger(session->longest_capacity, session->longest_source);
-    int64_t inner = decoder->inner;
     struct workspace_sizes sizes = {
         .threads = threads,
         .positions = session->most_positions,
-        .projected = larger(inner, 3 * decoder->width),
-        .attended = decoder->width,
+        .projected = projected_of(decoder),
+        .attended = larger(decoder->width, decoder->attention),
+        .quantized = widest_input_of(decoder),
         .scratch = larger(scratch_size_of(decoder, longest), scratch_size_of(&model->encoder, longest)),
     };
     if (has_drafter(session)) {
-        inner = larger(larger(inner, drafter->inner), model->drafter.link.width);
-        sizes.projected = larger(larger(sizes.projected, inner), model->drafter.prefix.outputs);
-        const int64_t link_inputs = sum_of(2 * model->drafter.link.width, QUANTIZED_ALONE);
+        const int64_t link = model->drafter.link.width;
+        sizes.quantized = larger(larger(sizes.quantized, widest_input_of(drafter)), link);
+        sizes.projected = larger(larger(sizes.projected, projected_of(drafter)), larger(link, model->drafter.prefix.outputs));
+        const int64_t link_inputs = sum_of(2 * link, QUANTIZED_ALONE);
         sizes.scratch = larger(sizes.scratch, scratch_size_of(drafter, longest));
         sizes.scratch = larger(sizes.scratch, larger(link_scratch_size(model), link_inputs));
     }
-    sizes.quantized = larger(inner, decoder->width);
     return open_workspace(&worker->workspace, &worker->arena, &sizes);
 }
 

@@ -89,7 +89,6 @@ static void read_states(struct member *member, const struct call *call) {
     const struct drafter *drafter = &call->model->drafter;
     const struct drafting_workspace *drafting = &call->worker->drafting;
     const struct workspace *workspace = call->pass.workspace;
-    const int64_t width = drafter->stack.width;
     if (call->fresh) {
         apply_rows(member, call, &drafter->prefix, call->pass.x, 0, call->fresh, workspace->projected);
         SHARED_FOR (member, i, call->pass.rows) {
@@ -98,7 +97,7 @@ static void read_states(struct member *member, const struct call *call) {
                 const float *from = workspace->projected + (drafting->fresh[i] + k) * drafter->prefix.outputs;
                 const int64_t index = row->length - 1 - row->fresh + k;
                 for (int64_t layer = 0; layer < drafter->stack.count; layer++)
-                    store_keys(&drafter->stack, from + layer * 2 * width, row->draft_cache.start, layer, index, row->allocated);
+                    store_keys(&drafter->stack, from + layer * 2 * drafter->stack.attention, row->draft_cache.start, layer, index, row->allocated);
             }
         }
     }

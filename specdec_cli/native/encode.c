@@ -41,7 +41,7 @@ static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions
     }
     const struct call call = {pass, model, worker->memories, drafts ? worker->caches : 0};
     const int64_t layers = model->decoder.count + (drafts ? model->drafter.stack.count : 0);
-    const int64_t projected = layers * 2 * model->decoder.width * model->decoder.width * positions;
+    const int64_t projected = layers * 2 * model->decoder.attention * model->decoder.width * positions;
     team_run(worker->team, multiplications_of(&model->encoder, positions) + projected, run, &call, sizeof call);
 }
 

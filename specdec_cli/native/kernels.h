@@ -13,8 +13,11 @@ struct linear {
     int8_t *weights;
     float *scales, *float_sums, *bias;
     int32_t *sums;
-    const float *gamma, *beta; // NULL: no norm
+    const float *gamma, *beta; // NULL: no norm; NULL for `beta` alone: an RMS norm
+    float epsilon;             // of the norm
     int32_t activation;
+    int64_t activated;         // so many first outputs have the activation; the others are factors of a gated layer
+    int32_t gated;             // whether a row that is read is `inputs` numbers and as many factors of them
     int32_t sparse; // whether products look for inputs that are 0 and leave them out: behind a ReLU, most are
 };
 
@@ -40,6 +43,8 @@ struct product {
 //   row order[i], or in row i if `order` is NULL.
 // - `width`: a multiple of LANES; of each row, the first `used` numbers are data, and the others are 0.
 // - `queries`, `to`: query i begins at queries + i * stride, and its output at to + i * to_stride.
+// - `bias`: what is added to the scores of a query at positions[i] and of LANES keys from `key` on, from
+//   bias[clamp(key - positions[i] + reach + LANES - 1, 0, last + LANES - 1)] on; or NULL.
 // - `scores`: memory for MOST_QUERIES * room floats; `room` is the largest end, rounded up to a multiple of LANES.
 struct attention {
     const float *queries, *keys, *values;
@@ -47,6 +52,10 @@ struct attention {
     const int64_t *ends;
     int64_t count, end, width, used, stride, to_stride, room;
     float *scores, *to;
+    float scale;
+    const float *bias;
+    int64_t reach, last;
+    const int64_t *positions;
 };
 
 #define MOST_QUERIES 4 // that are computed together
@@ -57,8 +66,8 @@ struct kernels {
     void (*quantize)(const struct linear *linear, const float *row, float *normed, uint8_t *to, struct range *range);
     void (*multiply)(const struct product *product, int64_t tile);
     void (*attend)(const struct attention *attention);
-    void (*normalize)(const float *gamma, const float *beta, const float *row, int64_t width, float *to);
-    // to (width) = token * scale + position, all float32.
+    void (*normalize)(const float *gamma, const float *beta, float epsilon, const float *row, int64_t width, float *to);
+    // to (width) = token * scale + position, all float32; without positions if that is NULL.
     void (*embed)(const float *token, float scale, const float *position, int64_t width, float *to);
     void (*add_rows)(float *x, const float *y, int64_t width);
     float (*dot)(const float *x, const float *y, int64_t width); // width: a multiple of LANES

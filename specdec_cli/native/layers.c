@@ -4,12 +4,16 @@
 
 #include "sizes.h"
 
+int64_t projected_of(const struct stack *stack) { return larger((stack->gated ? 2 : 1) * stack->inner, 3 * stack->attention); }
+
+int64_t widest_input_of(const struct stack *stack) { return larger(larger(stack->width, stack->attention), stack->inner); }
+
 // What a thread needs for itself: a normed row and FEW quantized ones, or scores of some queries, a query, what it attends to, and keys
 // and values of a head.
 int64_t scratch_size_of(const struct stack *stack, int64_t longest) {
     const int64_t keys = sum_of(longest, LANES), for_head = product_of(2 * stack->head_stride, keys);
-    const int64_t attention = sum_of(sum_of(product_of(MOST_QUERIES, keys), 2 * stack->head_stride), for_head), widest = larger(stack->width, stack->inner);
-    return larger(sum_of(2 * widest, QUANTIZED_ALONE), attention);
+    const int64_t attention = sum_of(sum_of(product_of(MOST_QUERIES, keys), 2 * stack->head_stride), for_head);
+    return larger(sum_of(2 * widest_input_of(stack), QUANTIZED_ALONE), attention);
 }
 
 int open_workspace(struct workspace *workspace, struct arena *arena, const struct workspace_sizes *sizes) {
@@ -24,8 +28,8 @@ int open_workspace(struct workspace *workspace, struct arena *arena, const struc
 }
 
 static void quantize_row(const struct linear_call *call, float *normed, uint8_t *bytes, struct range *ranges, int64_t row) {
-    const int64_t inputs = call->linear->inputs;
-    call->kernels->quantize(call->linear, call->x + row * inputs, normed, bytes + row * inputs, ranges + row);
+    const int64_t inputs = call->linear->inputs, stride = call->linear->gated ? 2 * inputs : inputs;
+    call->kernels->quantize(call->linear, call->x + row * stride, normed, bytes + row * inputs, ranges + row);
 }
 
 // Few rows are quantized by every thread for itself, once it has a part of the product: that takes less time than waiting for
@@ -57,7 +61,7 @@ static void normalize_rows(struct member *member, const struct pass *pass, struc
     const int64_t width = pass->stack->width;
     if (!norm.gamma) return;
     SHARED_FOR (member, i, pass->positions)
-        pass->kernels->normalize(norm.gamma, norm.beta, pass->x + i * width, width, pass->x + i * width);
+        pass->kernels->normalize(norm.gamma, norm.beta, norm.epsilon, pass->x + i * width, width, pass->x + i * width);
 }
 
 int64_t keys_size_of(const struct stack *stack, int64_t positions) {
@@ -85,14 +89,15 @@ void store_keys(const struct stack *stack, const float *from, float *to, int64_t
     for (int64_t head = 0; head < stack->heads; head++) {
         const struct head stored = head_of(stack, to, layer, head, capacity);
         copy_head(stack, stored.keys + index * stack->head_stride, from + head * stack->head_width);
-        copy_head(stack, stored.values + index * stack->head_stride, from + stack->width + head * stack->head_width);
+        copy_head(stack, stored.values + index * stack->head_stride, from + stack->attention + head * stack->head_width);
     }
 }
 
 // Queries of a head over what they see: query i before ends[i], or all before `end` if `ends` is NULL. The queries stand `stride` floats
-// apart, what they attend to a width of the stack; `scratch` is the thread's.
+// apart, what they attend to the width of all heads; `bias` is added to scores by the distance from `positions`, unless it is NULL; `scratch`
+// is the thread's.
 static void attend(const struct pass *pass, const float *queries, int64_t stride, int64_t count, struct head seen, const int32_t *order,
-                   const int64_t *ends, int64_t end, float *scratch, float *to) {
+                   const int64_t *ends, int64_t end, const float *bias, const int64_t *positions, float *scratch, float *to) {
     const struct stack *stack = pass->stack;
     const int64_t padded = stack->head_stride, width = stack->head_width;
     float *padded_query = scratch, *padded_to = scratch + padded, *scores = scratch + 2 * padded;
@@ -109,10 +114,15 @@ static void attend(const struct pass *pass, const float *queries, int64_t stride
         .width = padded,
         .used = width,
         .stride = stride,
-        .to_stride = stack->width,
+        .to_stride = stack->attention,
         .room = room,
         .scores = scores,
         .to = to,
+        .scale = stack->scale,
+        .bias = bias,
+        .reach = stack->reach,
+        .last = stack->last_bias,
+        .positions = positions,
     };
     if (padded == width) {
         pass->kernels->attend(&attention);
@@ -125,15 +135,22 @@ static void attend(const struct pass *pass, const float *queries, int64_t stride
     for (int64_t i = 0; i < count; i++) {
         copy_head(stack, padded_query, queries + i * stride);
         if (ends) attention.end = ends[i];
+        if (bias) attention.positions = positions + i;
         pass->kernels->attend(&attention);
-        memcpy(to + i * stack->width, padded_to, (size_t)width * sizeof(float));
+        memcpy(to + i * stack->attention, padded_to, (size_t)width * sizeof(float));
     }
 }
 
-// One head of a row: `projected` (positions, 3 W) has queries, keys and values. New keys and values are stored, then seen.
+// What a head of a layer adds to its scores; NULL: nothing.
+static const float *bias_of_head(const struct stack *stack, int64_t layer, int64_t head) {
+    const int64_t table = stack->tables > 1 ? layer : 0, columns = stack->last_bias + 1 + 2 * (LANES - 1);
+    return stack->biases ? stack->biases + (table * stack->heads + head) * columns : 0;
+}
+
+// One head of a row: `projected` (positions, 3 A) has queries, keys and values. New keys and values are stored, then seen.
 static void attend_to_self(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *scratch) {
     const struct stack *stack = pass->stack;
-    const int64_t first = pass->starts[row], after = pass->starts[row + 1], stride = 3 * stack->width, offset = head * stack->head_width;
+    const int64_t first = pass->starts[row], after = pass->starts[row + 1], stride = 3 * stack->attention, offset = head * stack->head_width;
     const int64_t capacity = pass->caches ? pass->cache_capacities[row] : after - first;
     struct head seen = {scratch, scratch + capacity * stack->head_stride};
     if (pass->caches) seen = head_of(stack, pass->caches[row], layer, head, capacity);
@@ -141,13 +158,15 @@ static void attend_to_self(const struct pass *pass, int64_t layer, int64_t row, 
     for (int64_t i = first; i < after; i++) {
         const float *from = pass->workspace->projected + i * stride + offset;
         const int64_t offset_of_keys = (pass->caches ? pass->indices[i] : i - first) * stack->head_stride;
-        copy_head(stack, seen.keys + offset_of_keys, from + stack->width);
-        copy_head(stack, seen.values + offset_of_keys, from + 2 * stack->width);
+        copy_head(stack, seen.keys + offset_of_keys, from + stack->attention);
+        copy_head(stack, seen.values + offset_of_keys, from + 2 * stack->attention);
     }
     const int32_t *order = pass->orders ? pass->orders[row] : 0;
     const float *queries = pass->workspace->projected + offset + first * stride;
-    float *attended = pass->workspace->attended + offset + first * stack->width;
-    attend(pass, queries, stride, after - first, seen, order, pass->caches ? pass->ends + first : 0, capacity, scratch, attended);
+    float *attended = pass->workspace->attended + offset + first * stack->attention;
+    const int64_t *ends = pass->caches ? pass->ends + first : 0;
+    const float *bias = bias_of_head(stack, layer, head);
+    attend(pass, queries, stride, after - first, seen, order, ends, capacity, bias, pass->token_positions + first, scratch, attended);
 }
 
 static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row, int64_t head, float *scratch) {
@@ -155,9 +174,9 @@ static void attend_to_memory(const struct pass *pass, int64_t layer, int64_t row
     const int64_t offset = head * stack->head_width, capacity = pass->memory_capacities[row];
     const struct head seen = head_of(stack, pass->memories[row], layer, head, capacity);
     const int64_t first = pass->starts[row], count = pass->starts[row + 1] - first;
-    const float *queries = pass->workspace->projected + offset + first * stack->width;
-    float *attended = pass->workspace->attended + offset + first * stack->width;
-    attend(pass, queries, stack->width, count, seen, 0, 0, capacity, scratch, attended);
+    const float *queries = pass->workspace->projected + offset + first * stack->attention;
+    float *attended = pass->workspace->attended + offset + first * stack->attention;
+    attend(pass, queries, stack->attention, count, seen, 0, 0, capacity, 0, 0, scratch, attended);
 }
 
 static void run_layer(struct member *member, const struct pass *pass, int64_t number) {
@@ -185,8 +204,9 @@ static void run_layer(struct member *member, const struct pass *pass, int64_t nu
 void embed_token(const struct kernels *kernels, const struct embedding *embedding, int64_t id, int64_t position, float *to) {
     const int64_t width = embedding->width;
     widen_row(kernels, &embedding->tokens, id, to);
-    kernels->embed(to, embedding->scale, embedding->positions + (position + embedding->offset) * width, width, to);
-    if (embedding->norm.gamma) kernels->normalize(embedding->norm.gamma, embedding->norm.beta, to, width, to);
+    const float *added = embedding->positions ? embedding->positions + (position + embedding->offset) * width : 0;
+    kernels->embed(to, embedding->scale, added, width, to);
+    if (embedding->norm.gamma) kernels->normalize(embedding->norm.gamma, embedding->norm.beta, embedding->norm.epsilon, to, width, to);
 }
 
 int leaves_pass(const struct member *member, const struct pass *pass) {

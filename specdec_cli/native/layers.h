@@ -10,8 +10,8 @@
 #define QUANTIZED_ALONE ((int64_t)(FEW * sizeof(struct range) / sizeof(float)))
 
 // Positions of `rows` rows stand one right after the other, those of row r from starts[r] up to starts[r + 1]. x (positions, W)
-// goes through all layers of `stack` in place, then through its last norm. With an `embedding`, x begins as that of the tokens `ids`, of
-// which number i is the token token_positions[i] of its row.
+// goes through all layers of `stack` in place, then through its last norm. With an `embedding`, x begins as that of the tokens `ids`.
+// Position i is that of token number token_positions[i] of its row.
 //
 // `caches`: keys and values of each row, [layer][head][2][cache_capacities[r]][head_stride] floats; those of position i go to
 // indices[i], and it sees those before ends[i]; with `orders`, those at the first ends[i] indices of orders[r], of which indices[i] is
@@ -38,11 +38,11 @@ struct pass {
 };
 
 // What a pass over `positions` positions computes on its way: shared by all threads, and `scratch` for each thread alone. Of stacks up to a
-// width W and an inner width F.
+// width W, a width A of all heads and an inner width F, which counts twice if the units are gated.
 struct workspace {
-    float *projected;     // (positions, max(3 W, F)): queries, keys and values, or inner activations
-    float *attended;      // (positions, W): what attention gives
-    uint8_t *bytes;       // (positions, max(W, F)): quantized rows
+    float *projected;     // (positions, max(3 A, F)): queries, keys and values, or inner activations
+    float *attended;      // (positions, max(W, A)): what attention gives
+    uint8_t *bytes;       // (positions, max(W, A, F)): quantized rows
     struct range *ranges; // (positions): their ranges
     float *scratch;       // (threads, scratch_size)
     int64_t scratch_size;
@@ -56,6 +56,9 @@ struct workspace_sizes {
 // Returns 0 without memory.
 int open_workspace(struct workspace *workspace, struct arena *arena, const struct workspace_sizes *sizes);
 
+// Of a position: floats that the first products of a stack's sublayers give, and numbers that its products read at most.
+int64_t projected_of(const struct stack *stack);
+int64_t widest_input_of(const struct stack *stack);
 // Floats that a thread needs for itself in passes over at most `longest` positions that a query sees.
 int64_t scratch_size_of(const struct stack *stack, int64_t longest);
 
@@ -86,5 +89,5 @@ void embed_token(const struct kernels *kernels, const struct embedding *embeddin
 // The number of floats that the keys and values of all layers have for `positions` positions of a row.
 int64_t keys_size_of(const struct stack *stack, int64_t positions);
 
-// Keys and values (2 * W) of a position to `index` of a cache.
+// Keys and values (2 * A) of a position to `index` of a cache.
 void store_keys(const struct stack *stack, const float *from, float *to, int64_t layer, int64_t index, int64_t capacity);

@@ -9,9 +9,10 @@
 #include "specdec.h"
 #include "team.h"
 
-// A layer norm; NULLs where there is none.
+// A layer norm, or with `gamma` alone an RMS norm; NULLs where there is none.
 struct norm {
     const float *gamma, *beta;
+    float epsilon;
 };
 
 // A layer of an encoder, or of a decoder, which has attention over a memory too (`query`, `cross_output`, `memory`: the keys
@@ -21,10 +22,17 @@ struct layer {
     struct norm after_attention, after_cross_attention, after_feed_forward;
 };
 
-// Layers of one width, and the norm after the last. `head_stride` is `head_width`, rounded up to LANES.
+// Layers of one width, and the norm after the last. `attention` is the width of all heads together, `head_stride` is `head_width` rounded
+// up to LANES. `biases`: what relative positions add to scores, or NULL: a row of each head in each of `tables` tables, one for all layers or
+// one for each, with numbers for the distances -reach to last_bias - reach of a key from its query, and LANES - 1 copies of the first and of
+// the last one beside them.
 struct stack {
     struct layer *layers;
-    int64_t count, heads, head_width, head_stride, width, inner;
+    int64_t count, heads, head_width, head_stride, width, inner, attention;
+    int32_t gated;
+    float scale; // of scores
+    const float *biases;
+    int64_t tables, reach, last_bias;
     struct norm last;
 };
 
@@ -95,7 +103,7 @@ void widen_row(const struct kernels *kernels, const struct specdec_tensor *tenso
 const float *read_vector(struct reader *reader, int64_t size);
 const float *read_table(struct reader *reader, int64_t rows, int64_t columns);
 void read_embedding(struct reader *reader, int64_t rows, int64_t width, struct specdec_tensor *embedding);
-struct norm read_norm(struct reader *reader, int64_t width);
+struct norm read_norm(struct reader *reader, int64_t width, int rms, float epsilon);
 // Weights (outputs, inputs), and a bias if there is one; `norm` is that before the product.
 void read_linear(struct reader *reader, struct linear *linear, int64_t inputs, int64_t outputs, int bias, struct norm norm,
                  int32_t activation);

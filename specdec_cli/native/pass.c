@@ -36,9 +36,9 @@ static int open_workspace_of(struct borrowed *borrowed, const struct stack *stac
     const struct workspace_sizes sizes = {
         .threads = borrowed->team ? threads : 1,
         .positions = positions,
-        .projected = larger(stack->inner, 3 * stack->width),
-        .attended = stack->width,
-        .quantized = larger(stack->inner, stack->width),
+        .projected = projected_of(stack),
+        .attended = larger(stack->width, stack->attention),
+        .quantized = widest_input_of(stack),
         .scratch = scratch_size_of(stack, longest),
     };
     return open_workspace(&borrowed->workspace, &borrowed->arena, &sizes);
@@ -177,7 +177,7 @@ static int32_t run_parts(struct borrowed *borrowed, const struct specdec_rows *r
         pass->positions = positions;
         lay_out(rows, first, pass->rows, &buffers);
         int64_t work = verified ? multiplications_to_judge(pass, model) : multiplications_of(stack, positions);
-        if (!pass->caches && rows->memories) work += model->decoder.count * 2 * stack->width * stack->width * positions;
+        if (!pass->caches && rows->memories) work += model->decoder.count * 2 * model->decoder.attention * stack->width * positions;
         if (verified) prepare_judgement(&part.judgement, verified, done);
         team_run(borrowed->team, work, run, &part, sizeof part);
     }

@@ -57,7 +57,13 @@ enum specdec_status {
 };
 
 enum specdec_type { SPECDEC_TYPE_F32, SPECDEC_TYPE_F16, SPECDEC_TYPE_BF16, SPECDEC_TYPE_I8 };
-enum specdec_activation { SPECDEC_ACTIVATION_RELU = 1, SPECDEC_ACTIVATION_GELU = 2, SPECDEC_ACTIVATION_SILU = 3 };
+enum specdec_activation {
+    SPECDEC_ACTIVATION_RELU = 1,
+    SPECDEC_ACTIVATION_GELU = 2,
+    SPECDEC_ACTIVATION_SILU = 3,
+    SPECDEC_ACTIVATION_GELU_TANH = 4
+};
+enum specdec_positions { SPECDEC_POSITIONS_SINUSOIDAL, SPECDEC_POSITIONS_LEARNED, SPECDEC_POSITIONS_RELATIVE };
 enum specdec_method {
     SPECDEC_METHOD_GREEDY,
     SPECDEC_METHOD_INPUT_GUIDED,
@@ -80,7 +86,10 @@ enum specdec_stop { SPECDEC_STOP_HEURISTIC, SPECDEC_STOP_FIRST, SPECDEC_STOP_NEV
 // on the one directly before it.
 struct specdec_shape {
     int32_t source_vocabulary, vocabulary, width, feed_forward, heads, encoder_layers, decoder_layers;
-    int32_t pre_norm, activation, learned_positions, position_offset, max_positions;
+    int32_t pre_norm, activation, positions, position_offset, max_positions;
+    // As in TransformerConfig of model/config.py; `attention_width` is not 0.
+    int32_t attention_width, attention_scale, reach, layer_biases, rms_norm, biases, gated;
+    float norm_epsilon;
     int32_t embedding_scale, embedding_norm, shared_embeddings, tied_output, output_bias;
     int32_t padding, eos, start;
     int32_t drafter_layers, drafter_feed_forward, max_block, link_width, candidates, shortlist, mask, own_prefix, recurrent_link;

@@ -83,10 +83,10 @@ const float *read_vector(struct reader *reader, int64_t size) {
     return read_table(reader, size, 1);
 }
 
-struct norm read_norm(struct reader *reader, int64_t width) {
-    struct norm norm;
+struct norm read_norm(struct reader *reader, int64_t width, int rms, float epsilon) {
+    struct norm norm = {0, 0, epsilon};
     norm.gamma = read_vector(reader, width);
-    norm.beta = read_vector(reader, width);
+    if (!rms) norm.beta = read_vector(reader, width);
     return norm;
 }
 
@@ -125,6 +125,8 @@ void pack_linear(struct reader *reader, struct linear *linear, const struct spec
     linear->tiles = (weights->rows + TILE - 1) / TILE;
     linear->gamma = norm.gamma;
     linear->beta = norm.beta;
+    linear->epsilon = norm.epsilon;
+    linear->activated = linear->outputs;
     float *row = allocate_values(reader, linear->inputs, sizeof(float));
     int8_t *whole = allocate_values(reader, linear->inputs, 1);
     if (!allocate(reader, linear)) return;

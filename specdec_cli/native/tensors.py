@@ -19,14 +19,18 @@ def verifier_tensors(config: TransformerConfig) -> Iterator[Named]:
     for number in range(config.encoder_layers):
         yield from _layer(f"encoder.layers.{number}.", config, config.feed_forward, decodes=False)
     if config.norm == "pre":
-        yield from _norm("encoder.norm.", width)
+        yield from _norm("encoder.norm.", config)
+    if tables := config.bias_tables(config.encoder_layers):
+        yield "encoder.bias.weight", (tables * config.heads, 2 * config.reach + 1)
     if not config.shared_embeddings:
         yield "embedding.tokens.weight", (config.vocabulary_size, width)
     yield from _embedding("embedding.", config)
     for number in range(config.decoder_layers):
         yield from _layer(f"layers.{number}.", config, config.feed_forward, decodes=True)
     if config.norm == "pre":
-        yield from _norm("norm.", width)
+        yield from _norm("norm.", config)
+    if tables := config.bias_tables(config.decoder_layers):
+        yield "bias.weight", (tables * config.heads, config.reach + 1)
     if not config.tied_output:
         yield "output.weight", (config.vocabulary_size, width)
     if config.output_bias:
@@ -47,11 +51,11 @@ def drafter_tensors(drafter: DrafterConfig, config: TransformerConfig) -> Iterat
     yield "slots", (drafter.max_block, width)
     for number in range(drafter.layers):
         yield from _layer(f"layers.{number}.", config, drafter.feed_forward, decodes=True)
-    yield from _norm("norm.", width)
+    yield from _norm("norm.", config)
     if drafter.prefix == "own":
         yield "prefix_mark", (width,)
     else:
-        yield from _linear("prefix_keys_values.", width, 2 * width * drafter.layers)
+        yield from _linear("prefix_keys_values.", width, 2 * config.heads_width * drafter.layers)
         yield from _linear("previous_state.", width, width)
     if drafter.chain:
         yield from _linear("chain.from_state.", width, drafter.chain)
@@ -66,29 +70,31 @@ def _embedding(name: str, config: TransformerConfig) -> Iterator[Named]:
     if config.positions == "learned":
         yield f"{name}positions", (config.max_positions + config.position_offset, config.width)
     if config.embedding_norm:
-        yield from _norm(f"{name}norm.", config.width)
+        yield from _norm(f"{name}norm.", config)
 
 
 def _layer(name: str, config: TransformerConfig, inner: int, *, decodes: bool) -> Iterator[Named]:
-    width = config.width
-    yield from _norm(f"{name}attention_residual.norm.", width)
-    yield from _linear(f"{name}attention.query_key_value.", width, 3 * width)
-    yield from _linear(f"{name}attention.output.", width, width)
+    width, attention, bias = config.width, config.heads_width, config.biases
+    yield from _norm(f"{name}attention_residual.norm.", config)
+    yield from _linear(f"{name}attention.query_key_value.", width, 3 * attention, bias=bias)
+    yield from _linear(f"{name}attention.output.", attention, width, bias=bias)
     if decodes:
-        yield from _norm(f"{name}cross_attention_residual.norm.", width)
-        yield from _linear(f"{name}cross_attention.query.", width, width)
-        yield from _linear(f"{name}cross_attention.key_value.", width, 2 * width)
-        yield from _linear(f"{name}cross_attention.output.", width, width)
-    yield from _norm(f"{name}feed_forward.residual.norm.", width)
-    yield from _linear(f"{name}feed_forward.inner.", width, inner)
-    yield from _linear(f"{name}feed_forward.outer.", inner, width)
+        yield from _norm(f"{name}cross_attention_residual.norm.", config)
+        yield from _linear(f"{name}cross_attention.query.", width, attention, bias=bias)
+        yield from _linear(f"{name}cross_attention.key_value.", width, 2 * attention, bias=bias)
+        yield from _linear(f"{name}cross_attention.output.", attention, width, bias=bias)
+    yield from _norm(f"{name}feed_forward.residual.norm.", config)
+    yield from _linear(f"{name}feed_forward.inner.", width, (2 if config.gated else 1) * inner, bias=bias)
+    yield from _linear(f"{name}feed_forward.outer.", inner, width, bias=bias)
 
 
-def _norm(name: str, width: int) -> Iterator[Named]:
-    yield f"{name}weight", (width,)
-    yield f"{name}bias", (width,)
+def _norm(name: str, config: TransformerConfig) -> Iterator[Named]:
+    yield f"{name}weight", (config.width,)
+    if config.norm_kind == "layer":
+        yield f"{name}bias", (config.width,)
 
 
-def _linear(name: str, inputs: int, outputs: int) -> Iterator[Named]:
+def _linear(name: str, inputs: int, outputs: int, *, bias: bool = True) -> Iterator[Named]:
     yield f"{name}weight", (outputs, inputs)
-    yield f"{name}bias", (outputs,)
+    if bias:
+        yield f"{name}bias", (outputs,)

@@ -61,6 +61,12 @@ INLINE floats gelu(floats x) {
     return times(times(all(0.5f), x), choose(below(x, zero), rest, subtract(all(2.0f), rest)));
 }
 
+// x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, which is x / (1 + e^-2u) for the argument u of tanh.
+INLINE floats gelu_tanh(floats x) {
+    const floats inner = times(x, fused(times(x, x), all(-0.071354816f), all(-1.5957691f)));
+    return over(x, add(all(1.0f), exponential(inner)));
+}
+
 INLINE floats silu(floats x) {
     return over(x, add(all(1.0f), exponential(subtract(all(0.0f), x))));
 }

@@ -11,6 +11,7 @@ struct pass pass_of(const struct worker *worker, const struct stack *stack, int6
         .stack = stack,
         .rows = rows,
         .positions = positions,
+        .token_positions = worker->indices,
         .starts = worker->starts,
         .x = worker->x,
         .caches = worker->caches,
@@ -39,7 +40,6 @@ struct judgement judgement_of(const struct worker *worker, int64_t rows, int64_t
     };
     judgement.pass.embedding = &session->model->target;
     judgement.pass.ids = worker->ids;
-    judgement.pass.token_positions = worker->indices;
     return judgement;
 }
 

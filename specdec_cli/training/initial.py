@@ -103,12 +103,22 @@ def with_depth(first: Transformer, config: TransformerConfig, dropout: float) ->
     """
     model = Transformer(config, dropout)
     own = model.state_dict()
-    model.load_state_dict(own | {name: value for name, value in first.state_dict().items() if name in own})
+    weights = {name: value for name, value in first.state_dict().items() if name in own}
+    for name in ("encoder.bias.weight", "bias.weight"):
+        if name in weights:
+            weights[name] = _with_tables(weights[name], len(own[name]), config.heads)
+    model.load_state_dict(own | weights)
     for layers, trained in ((model.encoder.layers, first.encoder.layers), (model.layers, first.layers)):
         for layer in list(layers)[len(trained) :]:
             layer.load_state_dict(trained[-1].state_dict())
             _make_identity(layer)
     return model
+
+
+def _with_tables(biases: Tensor, rows: int, heads: int) -> Tensor:
+    """The first `rows` rows of the relative positions of layers (T * H, D), where the last table stands for layers that lack one."""
+    missing = max(rows - len(biases), 0) // heads
+    return torch.cat([biases, biases[-heads:].repeat(missing, 1)])[:rows]
 
 
 def _make_identity(layer: nn.Module) -> None:
@@ -118,7 +128,8 @@ def _make_identity(layer: nn.Module) -> None:
         products.append(layer.cross_attention.output)
     for product in products:
         nn.init.zeros_(product.weight)
-        nn.init.zeros_(product.bias)
+        if product.bias is not None:
+            nn.init.zeros_(product.bias)
 
 
 def with_order(first: Transformer, order: str, dropout: float, mask: int = MASK) -> Transformer:

@@ -19,7 +19,7 @@ from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import Transformer
 from tests.fake_drafters import FakeDrafter, sometimes
-from tests.fakes import in_precision, make_sentences, tiny_transformer
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, in_precision, make_sentences, tiny_transformer
 
 LONGEST = 9
 EXACT = ["float32", "int8"]
@@ -33,6 +33,8 @@ def model(name: str, precision: str) -> Transformer:
         torch.manual_seed(1)
         shape = TransformerConfig(8000, width=384, feed_forward=1536, heads=6, encoder_layers=2, decoder_layers=2)
         return in_precision(Transformer(shape), precision)
+    if name in RELATIVE:
+        return in_precision(tiny_transformer(**RELATIVE_SHAPE | RELATIVE[name]), precision)
     norm, heads = ("post" if name == "silu" else "pre"), (4 if name == "gelu" else 2)
     return in_precision(tiny_transformer(activation=name, norm=norm, embedding_norm=norm == "post", heads=heads), precision)
 
@@ -85,7 +87,7 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
 @pytest.mark.parametrize(("block_size", "batch_size"), [(0, 5), (3, 1), (7, 1), (12, 1), (3, 4), (7, 5), (12, 3)])
 @pytest.mark.parametrize("width", [16, 32])
 @pytest.mark.parametrize(
-    ("name", "precision"), [*product(["relu", "gelu", "silu", "wide"], EXACT), *product(["relu", "gelu", "silu"], ["bfloat16"])]
+    ("name", "precision"), [*product(["relu", "gelu", "silu", "wide", *RELATIVE], EXACT), *product(["relu", "gelu", "silu"], ["bfloat16"])]
 )
 @pytest.mark.parametrize("threads", [1], indirect=True)
 def test_logits_depend_neither_on_the_block_nor_on_the_batch(

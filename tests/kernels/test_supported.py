@@ -14,6 +14,13 @@ from specdec_cli.model.config import TransformerConfig
 GPU, CPU = torch.device("cuda"), torch.device("cpu")
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"width": 512, "heads": 2}, "heads are 256 wide, and kernels have at most 128"),
+    ({"positions": "relative"}, "kernels do not compute models with relative positions"),
+    ({"norm_kind": "rms"}, "kernels do not compute models with RMS norms"),
+    ({"biases": False}, "kernels do not compute models with layers without biases"),
+    ({"gated": True}, "kernels do not compute models with gated feed-forward layers"),
+    ({"attention_width": 1024}, "kernels do not compute models with attention of another width than states"),
+    ({"attention_scale": False}, "kernels do not compute models with attention without a scale"),
+    ({"activation": "gelu-tanh"}, "kernels do not compute models with the activation gelu-tanh"),
     ({"vocabulary_size": 2**18 + 1}, "the vocabulary has 262145 tokens, and kernels have at most 262144"),
 ]
 

@@ -1,5 +1,6 @@
 """Every variant of the Transformer: decoding with a cache equals one pass, and masks hide what they should."""
 
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -7,17 +8,18 @@ import pytest
 import torch
 from torch import Tensor
 
-from specdec_cli.model.attention import additive_mask
+from specdec_cli.model.attention import RelativeBias, additive_mask
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.layers import sinusoids
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.tokenize.sentencepiece import PADDING
-from tests.fakes import VOCABULARY, tiny_transformer
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, VOCABULARY, tiny_transformer
 
 VARIANTS = [
     dict(zip(("norm", "activation", "positions"), values, strict=True))
     for values in product(("pre", "post"), ("relu", "gelu", "silu"), ("sinusoidal", "learned"))
 ]
+RELATIVE_VARIANTS = [RELATIVE_SHAPE | changes for changes in RELATIVE.values()] + [RELATIVE_SHAPE | {"norm": "post", "norm_kind": "layer"}]
 SWITCHES = [
     dict(
         zip(
@@ -56,6 +58,41 @@ def test_decoding_step_by_step_equals_one_pass(variant: dict[str, Any]) -> None:
         whole = model(source, target)
         for size in (1, 3):
             assert torch.allclose(cached(model, source, target, size), whole, atol=1e-8), switches
+
+
+@pytest.mark.parametrize("variant", RELATIVE_VARIANTS)
+@torch.no_grad()
+def test_relative_positions_are_those_of_one_pass_step_by_step(variant: dict[str, Any]) -> None:
+    source, target = ids(3, 19), ids(3, 17, seed=1)  # beyond the reach
+    source[1, 5:] = PADDING
+    model = tiny_transformer(**variant).double()
+    whole = model(source, target)
+    for size in (1, 3):
+        assert torch.allclose(cached(model, source, target, size), whole, atol=1e-8)
+
+
+@torch.no_grad()
+def test_a_relative_bias_is_the_number_of_its_distance() -> None:
+    bias = RelativeBias(2, 3, 4, ahead=True)
+    bias.weight.copy_(torch.arange(6.0)[:, None] * 100 + torch.arange(9.0))
+    found = bias(torch.tensor([[2], [30]]), torch.arange(10))
+    assert found.shape == (2, 2, 3, 1, 10)
+    assert found[0, 0, 0, 0].tolist() == [2, 3, 4, 5, 6, 7, 8, 8, 8, 8]
+    assert found[1, 1, 2, 0].tolist() == [500.0] * 10
+    behind = RelativeBias(1, 1, 4, ahead=False)
+    behind.weight.copy_(torch.arange(5.0)[None])
+    assert behind(torch.tensor([5]), torch.arange(6))[0, 0, 0, 0].tolist() == [0, 0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("changes", [{"positions": "relative"}, {"norm_kind": "rms"}, {"biases": False}, {"attention_scale": False}])
+@torch.no_grad()
+def test_every_field_computes_another_function(changes: dict[str, Any]) -> None:
+    plain = tiny_transformer()
+    other = Transformer(replace(plain.config, **changes)).eval()
+    own = other.state_dict()
+    other.load_state_dict(own | {name: value for name, value in plain.state_dict().items() if name in own})
+    source, target = ids(2, 6), ids(2, 5, seed=1)
+    assert not torch.allclose(plain(source, target), other(source, target), atol=1e-2)
 
 
 @pytest.mark.parametrize("name", ["norm", "activation", "positions", "embedding_norm", "embedding_scale", "position_offset"])

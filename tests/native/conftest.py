@@ -14,7 +14,7 @@ import pytest
 
 from specdec_cli.native.library import load_library
 from tests.conftest import shared
-from tests.fakes import redraw
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, redraw
 from tests.native.expected import Expectations, expectations_of
 
 if TYPE_CHECKING:
@@ -108,20 +108,32 @@ def pair(
     request: pytest.FixtureRequest, make_bundle: Callable[..., "Bundle"], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple["Bundle", Path]:
     """A bundle in int8, and the file of its weights."""
+    return make_pair(make_bundle(**VARIANTS[request.param]), tmp_path_factory.mktemp("native"), half=request.param == "odd")
+
+
+@pytest.fixture(scope="module", params=RELATIVE)
+def relative_pair(
+    request: pytest.FixtureRequest, make_bundle: Callable[..., "Bundle"], tmp_path_factory: pytest.TempPathFactory
+) -> tuple["Bundle", Path]:
+    """As `pair`, with relative positions."""
+    return make_pair(make_bundle(**RELATIVE_SHAPE | RELATIVE[request.param]), tmp_path_factory.mktemp("native"))
+
+
+def make_pair(bundle: "Bundle", folder: Path, *, half: bool = False) -> tuple["Bundle", Path]:
+    """A bundle like `bundle` in int8, with weights that are drawn anew, and the file of these; with `half` in float16."""
     import torch
 
     from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.int8 import quantize
 
-    made = copy.deepcopy(make_bundle(**VARIANTS[request.param]))
+    made = copy.deepcopy(bundle)
     redraw(made.verifier)
     with torch.no_grad():
         for name, parameter in made.verifier.named_parameters():
             if name.endswith(("cross_attention.output.weight", "outer.weight")):
                 parameter.mul_(3.0)
-    folder = tmp_path_factory.mktemp("native")
-    save_bundle(made, folder, storage="float16" if request.param == "odd" else "float32")
+    save_bundle(made, folder, storage="float16" if half else "float32")
     for parameter in made.verifier.parameters():
-        parameter.data = parameter.data.half().float() if request.param == "odd" else parameter.data
+        parameter.data = parameter.data.half().float() if half else parameter.data
     quantize(made.verifier)
     return made, folder / "verifier" / "model.safetensors"

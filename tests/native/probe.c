@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <stdatomic.h>
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -28,8 +29,9 @@ API void probe_log_softmax(const char *isa, const float *logits, int64_t size, f
     find_kernels(isa)->log_softmax(logits, size, top, log_total);
 }
 
+// Without `beta`, an RMS norm.
 API void probe_normalize(const char *isa, const float *gamma, const float *beta, const float *row, int64_t width, float *to) {
-    find_kernels(isa)->normalize(gamma, beta, row, width, to);
+    find_kernels(isa)->normalize(gamma, beta, 1e-5f, row, width, to);
 }
 
 API void probe_widen(const char *isa, int32_t type, const void *from, float scale, int64_t size, float *to) {
@@ -40,14 +42,21 @@ API int probe_quantize_weights(const char *isa, const float *row, int64_t size, 
     return find_kernels(isa)->quantize_weights(row, size, scale, to);
 }
 
-// Query i of `count` sees the keys before ends[i]; `end`: the largest of these.
+// Query i of `count` sees the keys before ends[i]; `end`: the largest of these. Query i is at ends[i] - 1; with `bias`, what is added to scores
+// for distances from -reach to 0.
 API void probe_attend(const char *isa, const float *queries, const float *keys, const float *values, const int32_t *order,
-                      const int64_t *ends, int64_t count, int64_t end, int64_t width, int64_t used, float *to) {
+                      const int64_t *ends, int64_t count, int64_t end, int64_t width, int64_t used, const float *bias, int64_t reach,
+                      float *to) {
     const int64_t room = (end + LANES - 1) / LANES * LANES;
     float *scores = malloc((size_t)(MOST_QUERIES * room) * sizeof(float));
-    const struct attention attention = {queries, keys, values, order, ends, count, end, width, used, width, width, room, scores, to};
+    int64_t *positions = malloc((size_t)count * sizeof *positions);
+    for (int64_t i = 0; i < count; i++) positions[i] = ends[i] - 1;
+    const float scale = 1.0f / sqrtf((float)used);
+    const struct attention attention = {queries, keys, values, order, ends,  count, end,   width, used,     width,
+                                        width,   room, scores, to,    scale, bias,  reach, reach, positions};
     find_kernels(isa)->attend(&attention);
     free(scores);
+    free(positions);
 }
 
 // Blocks of these sizes from an arena with large pages, filled one after the other. Returns how many are aligned, zeroed at first, and
@@ -82,22 +91,25 @@ API int probe_taken_again(int64_t first, int64_t second) {
     return before && before == after;
 }
 
-// A linear layer from float32 weights (outputs, inputs), a bias, and a norm before it if `gamma` is given; `sparse`: inputs that are 0 are
-// left out. Returns a status.
+// A linear layer from float32 weights (outputs, inputs), a bias, and a norm before it if `gamma` is given; the first `activated` outputs have
+// the activation; `gated`: rows of x have factors of their numbers behind them; `sparse`: inputs that are 0 are left out. Returns a status.
 API int32_t probe_linear(const char *isa, const float *weights, int64_t outputs, int64_t inputs, const float *bias, const float *gamma,
-                         const float *beta, int32_t activation, int32_t sparse, const float *x, int64_t rows, const float *residual, float *to, float *tops) {
+                         const float *beta, int32_t activation, int64_t activated, int32_t gated, int32_t sparse, const float *x,
+                         int64_t rows, const float *residual, float *to, float *tops) {
     struct arena arena = {0};
     const struct specdec_tensor tensor = {weights, 0, outputs, inputs, SPECDEC_TYPE_F32, 0};
     struct reader reader = {&tensor, 1, 1, &arena, find_kernels(isa), SPECDEC_OK, -1};
     struct linear linear = {0};
-    pack_linear(&reader, &linear, &tensor, bias, (struct norm){gamma, beta});
+    pack_linear(&reader, &linear, &tensor, bias, (struct norm){gamma, beta, 1e-5f});
     uint8_t *bytes = arena_allocate(&arena, rows, inputs);
     struct range *ranges = arena_allocate(&arena, rows, sizeof *ranges);
     float *normed = arena_allocate(&arena, inputs, sizeof *normed);
     if (!reader.status) {
         linear.activation = activation;
+        linear.activated = activated;
+        linear.gated = gated;
         linear.sparse = sparse;
-        for (int64_t row = 0; row < rows; row++) reader.kernels->quantize(&linear, x + row * inputs, normed, bytes + row * inputs, ranges + row);
+        for (int64_t row = 0; row < rows; row++) reader.kernels->quantize(&linear, x + row * (gated ? 2 : 1) * inputs, normed, bytes + row * inputs, ranges + row);
         for (int64_t tile = 0; tile < linear.tiles; tile++) {
             const struct product product = {&linear, bytes, ranges, rows, residual, to, tops + tile * rows};
             reader.kernels->multiply(&product, tile);

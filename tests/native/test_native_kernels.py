@@ -48,6 +48,8 @@ def test_sums_and_norms(probe: Any, isa: bytes, width: int) -> None:
     found = np.empty_like(x)
     probe.probe_normalize(isa, at(gamma), at(y), at(x), size(width), at(found))
     assert found.tobytes() == arithmetic.normalize(x, gamma, y, 1e-5).tobytes()
+    probe.probe_normalize(isa, at(gamma), None, at(x), size(width), at(found))
+    assert found.tobytes() == arithmetic.normalize_rms(x, gamma, 1e-5).tobytes()
 
 
 @pytest.mark.parametrize("length", [1, 15, 16, 17, 320, 8001])
@@ -60,16 +62,24 @@ def test_log_probabilities(probe: Any, isa: bytes, length: int) -> None:
 
 @pytest.mark.parametrize("ends", [[1], [2], [5], [16], [17], [33], [1, 2], [16, 17, 18], [33, 1, 15, 16], [*range(14, 21)]])
 @pytest.mark.parametrize("used", [8, 16, 48, 64, 80])
-def test_attention(probe: Any, isa: bytes, ends: list[int], used: int) -> None:
+@pytest.mark.parametrize("reach", [0, 7, 40])
+def test_attention(probe: Any, isa: bytes, ends: list[int], used: int, reach: int) -> None:
     count, end = len(ends), max(ends)
     queries, keys_values = floats(1, count, 1, used, seed=1, scale=3.0), floats(1, end, 2, 1, used, seed=2)
     width = -(-used // 16) * 16
     missing = ((0, 0), (0, width - used))
     keys, values = (np.ascontiguousarray(np.pad(keys_values[0, :, part, 0], missing)) for part in (0, 1))
     padded, found = np.pad(queries[0, :, 0], missing), np.empty((count, width), np.float32)
-    shape = (at(np.array(ends, np.int64)), *map(size, (count, end, width, used)))
+    last = np.array(ends, np.int64)
+    distances = floats(reach + 1, seed=3) if reach else None
+    bias = None if distances is None else np.pad(distances, 15, mode="edge")
+    shape = (at(last), *map(size, (count, end, width, used)), at(bias), size(reach))
     probe.probe_attend(isa, at(padded), at(keys), at(values), None, *shape, at(found))
-    expected = np.concatenate([arithmetic.attend(queries[:, i : i + 1], keys_values, np.array([[ends[i]]])) for i in range(count)], 1)
+    parts = []
+    for i, seen in enumerate(ends):
+        added = None if distances is None else distances[np.clip(np.arange(end) - seen + 1 + reach, 0, reach)][None, None, None]
+        parts.append(arithmetic.attend(queries[:, i : i + 1], keys_values, np.array([[seen]]), bias=added))
+    expected = np.concatenate(parts, 1)
     assert found[:, :used].tobytes() == expected.tobytes()
 
 
@@ -79,7 +89,8 @@ def test_attention_to_keys_in_any_order(probe: Any, isa: bytes, end: int, used: 
     query, keys, values = floats(used, seed=1, scale=3.0), floats(end, used, seed=2), floats(end, used, seed=3)
     order = np.random.default_rng(4).permutation(end).astype(np.int32)
     found, expected = np.empty(used, np.float32), np.empty(used, np.float32)
-    shape = (at(np.array([end], np.int64)), size(1), size(end), size(used), size(used))
+    last = np.array([end], np.int64)
+    shape = (at(last), size(1), size(end), size(used), size(used), None, size(0))
     probe.probe_attend(isa, at(query), at(keys), at(values), at(order), *shape, at(found))
     keys, values = keys[order], values[order]
     probe.probe_attend(isa, at(query), at(keys), at(values), None, *shape, at(expected))
@@ -101,7 +112,7 @@ def test_log_softmax(probe: Any, isa: bytes, length: int, suppressed: int) -> No
     assert found[allowed].tobytes() == expected[allowed].tobytes()
 
 
-@pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu"])
+@pytest.mark.parametrize("activation", ["none", "relu", "gelu", "silu", "gelu-tanh"])
 @pytest.mark.parametrize(("inputs", "outputs"), [(16, 1), (48, 70), (384, 128)])
 @pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 6, 7, 13])
 def test_linear_layers(probe: Any, isa: bytes, rows: int, inputs: int, outputs: int, activation: str) -> None:
@@ -117,15 +128,37 @@ def test_linear_layers(probe: Any, isa: bytes, rows: int, inputs: int, outputs: 
     arrays = [each.detach().numpy() for each in (linear.weight, linear.bias, norm.weight, norm.bias, x, residual)]
     found, tops = np.empty((rows, outputs), np.float32), np.empty((-(-outputs // 64), rows), np.float32)
     gamma, beta = (at(each) if normed else None for each in arrays[2:4])
-    kind = ["none", "relu", "gelu", "silu"].index(activation)
+    kind = ["none", "relu", "gelu", "silu", "gelu-tanh"].index(activation)
     status = probe.probe_linear(
-        *(isa, at(arrays[0]), size(outputs), size(inputs), at(arrays[1]), gamma, beta, kind, 0),
+        *(isa, at(arrays[0]), size(outputs), size(inputs), at(arrays[1]), gamma, beta, kind, size(outputs), 0, 0),
         *(at(arrays[4]), size(rows), at(arrays[5]), at(found), at(tops)),
     )
     assert status == 0
     assert found.tobytes() == expected.numpy().tobytes()
     for tile, top in enumerate(tops):
         assert top.tolist() == found[:, 64 * tile : 64 * tile + 64].max(1).tolist()
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu", "silu", "gelu-tanh"])
+@pytest.mark.parametrize("units", [16, 48, 80])
+@pytest.mark.parametrize("rows", [1, 3, 7])
+def test_gated_layers(probe: Any, isa: bytes, rows: int, units: int, activation: str) -> None:
+    torch.manual_seed(rows)
+    inner, outer = nn.Linear(32, 2 * units, bias=False), nn.Linear(units, 70, bias=False)
+    with torch.inference_mode():
+        x = torch.randn(rows, 32)
+        expected = Int8Linear(outer)(Int8Linear(inner, None, activation, gated=True)(x))
+    weights, kind = (
+        [each.weight.detach().numpy() for each in (inner, outer)],
+        ["none", "relu", "gelu", "silu", "gelu-tanh"].index(activation),
+    )
+    between, found = np.empty((rows, 2 * units), np.float32), np.empty((rows, 70), np.float32)
+    tops = np.empty((-(-max(2 * units, 70) // 64), rows), np.float32)
+    first = (at(weights[0]), size(2 * units), size(32), None, None, None, kind, size(units), 0, 0, at(x.numpy()), size(rows), None)
+    assert probe.probe_linear(isa, *first, at(between), at(tops)) == 0
+    second = (at(weights[1]), size(70), size(units), None, None, None, 0, size(70), 1, 0, at(between), size(rows), None)
+    assert probe.probe_linear(isa, *second, at(found), at(tops)) == 0
+    assert found.tobytes() == expected.numpy().tobytes()
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.6, 1.0])
@@ -139,7 +172,7 @@ def test_linear_layers_that_leave_out_zeros(probe: Any, isa: bytes, rows: int, i
         expected = Int8Linear(linear, None, "none")(x)
     weights, bias, given = (each.detach().numpy() for each in (linear.weight, linear.bias, x))
     found, tops = np.empty((rows, 70), np.float32), np.empty((2, rows), np.float32)
-    layer = (isa, at(weights), size(70), size(inputs), at(bias), None, None, 0, 1)
+    layer = (isa, at(weights), size(70), size(inputs), at(bias), None, None, 0, size(70), 0, 1)
     assert probe.probe_linear(*layer, at(given), size(rows), None, at(found), at(tops)) == 0
     assert found.tobytes() == expected.numpy().tobytes()
 
@@ -152,7 +185,7 @@ def test_sums_of_the_smallest_and_largest_bytes_are_exact(probe: Any, isa: bytes
     x, found, tops = np.zeros((1, 4096), np.float32), np.empty((1, 2), np.float32), np.empty((1, 1), np.float32)
     x[0, :largest] = 1.0  # bytes are 0 and 255
     zeros = np.zeros(2, np.float32)
-    args = (at(zeros), None, None, 0, sparse, at(x), size(1), at(np.zeros((1, 2), np.float32)), at(found), at(tops))
+    args = (at(zeros), None, None, 0, size(2), 0, sparse, at(x), size(1), at(np.zeros((1, 2), np.float32)), at(found), at(tops))
     assert probe.probe_linear(isa, at(weights), size(2), size(4096), *args) == 0
     step, scale = np.float32(1) / np.float32(255), np.float32(1) / np.float32(127)
     sums = np.array([127 * 255 * largest, -127 * 255 * largest], np.float32)

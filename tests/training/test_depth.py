@@ -10,6 +10,7 @@ from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.config import preset
 from specdec_cli.training.initial import changed_depth, check_preset, initial_verifier, with_depth
 from specdec_cli.training.recipe import VerifierRecipe
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, tiny_transformer
 
 
 def test_new_layers_are_initially_the_identity(bundle: Bundle) -> None:
@@ -19,6 +20,17 @@ def test_new_layers_are_initially_the_identity(bundle: Bundle) -> None:
     source, target = torch.tensor([[7, 9, 11, 3]]), torch.tensor([[2, 8, 6]])
     assert (len(deeper.encoder.layers), len(deeper.layers)) == (config.encoder_layers, config.decoder_layers)
     torch.testing.assert_close(deeper(source, target), first(source, target))
+
+
+@pytest.mark.parametrize("kind", RELATIVE)
+def test_new_layers_have_the_relative_positions_of_the_last_one(kind: str) -> None:
+    first = tiny_transformer(**RELATIVE_SHAPE | RELATIVE[kind])
+    config = replace(first.config, encoder_layers=first.config.encoder_layers + 2, decoder_layers=first.config.decoder_layers + 1)
+    deeper = with_depth(first, config, dropout=0.0).eval()
+    source, target = torch.tensor([[7, 9, 11, 3]]), torch.tensor([[2, 8, 6]])
+    torch.testing.assert_close(deeper(source, target), first(source, target))
+    shallower = with_depth(deeper, first.config, dropout=0.0)
+    assert all(torch.equal(value, first.state_dict()[name]) for name, value in shallower.state_dict().items())
 
 
 def test_new_layers_learn(bundle: Bundle) -> None:

@@ -111,10 +111,16 @@ def silu(x: Floats) -> Floats:
     return x / (np.float32(1) + exponential(-x))
 
 
+def gelu_tanh(x: Floats) -> Floats:
+    """x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, computed as x / (1 + e^-2u) for the argument u of tanh."""
+    return x / (np.float32(1) + exponential(x * fused(x * x, np.float32(-0.071354816), np.float32(-1.5957691))))
+
+
 ACTIVATIONS: dict[str, Callable[[Floats], Floats]] = {
     "none": lambda x: x,
     "relu": lambda x: np.maximum(x, np.float32(0)),
     "gelu": gelu,
+    "gelu-tanh": gelu_tanh,
     "silu": silu,
 }
 
@@ -125,6 +131,13 @@ def normalize(x: Floats, weight: Floats, bias: Floats, epsilon: float) -> Floats
     centred = x - (add_up(x) / width)[..., None]
     scale = np.float32(1) / np.sqrt(dot(centred, centred) / width + np.float32(epsilon))
     return fused(centred * scale[..., None], weight, bias)
+
+
+def normalize_rms(x: Floats, weight: Floats, epsilon: float) -> Floats:
+    """RMS norm of `x` (..., W) over its last axis, with `weight` (W,)."""
+    scale = np.float32(1) / np.sqrt(dot(x, x) / np.float32(x.shape[-1]) + np.float32(epsilon))
+    normed: Floats = x * scale[..., None] * weight
+    return normed
 
 
 def to_bytes(x: Floats) -> tuple[Floats, Floats, Floats]:
@@ -151,10 +164,11 @@ def multiply(integers: Floats, weights: Tensor, sums: Tensor) -> Floats:
     return total.numpy().astype(np.float32)
 
 
-def attend(queries: Floats, keys_values: Floats, ends: NDArray[np.int64]) -> Floats:
+def attend(queries: Floats, keys_values: Floats, ends: NDArray[np.int64], scale: float | None = None, bias: Floats | None = None) -> Floats:
     """Attention (B, Q, H * D) of queries (B, Q, H, D) over keys and values (B, S, 2, H, D).
 
-    A query sees the first `ends` keys; `ends` is (B, Q), or (B, 1) if all queries of a row see the same.
+    A query sees the first `ends` keys; `ends` is (B, Q), or (B, 1) if all queries of a row see the same. Scores are multiplied by `scale`
+    (None: 1 / sqrt(D)); a `bias` (B, H, Q, S) is added to them.
     """
     rows, asked, heads, width = queries.shape
     places = np.arange(ends.max())
@@ -162,7 +176,9 @@ def attend(queries: Floats, keys_values: Floats, ends: NDArray[np.int64]) -> Flo
     used = (places < ends.max(1, keepdims=True))[:, :, None, None, None]
     keys, values = np.where(used, keys_values[:, : len(places)], np.float32(0)).transpose(2, 0, 3, 1, 4)
     queries = queries.transpose(0, 2, 1, 3)
-    scores = _products(queries, keys) * (np.float32(1) / np.sqrt(np.float32(width)))
+    factor = np.float32(1) / np.sqrt(np.float32(width)) if scale is None else np.float32(scale)
+    products = _products(queries, keys)
+    scores = products * factor if bias is None else fused(products, factor, bias[..., : len(places)])
     scores = np.where((places < ends[..., None])[:, None], scores, np.float32(-np.inf))
     weights = exponential(scores - scores.max(-1, keepdims=True))
     mixed = np.zeros(queries.shape, np.float32)

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from specdec_cli.model.attention import PrefixMask
+from specdec_cli.model.attention import PrefixMask, layer_masks
 from specdec_cli.model.cache import LayerCache
-from specdec_cli.model.int8.arithmetic import ACTIVATIONS, Floats, attend, dot, fused, multiply, normalize, to_bytes
+from specdec_cli.model.int8.arithmetic import ACTIVATIONS, Floats, attend, dot, fused, multiply, normalize, normalize_rms, to_bytes
 from specdec_cli.model.layers import DecoderLayer, Embedding, EncoderLayer, Sublayer, Vocabulary
 from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.model.storage import Uninitialized
@@ -25,10 +25,10 @@ class Int8Linear(nn.Module):
     The product is exact in integers, so results are batch-invariant.
     """
 
-    def __init__(self, linear: nn.Linear, norm: nn.Module | None = None, activation: str = "none") -> None:
+    def __init__(self, linear: nn.Linear, norm: nn.Module | None = None, activation: str = "none", gated: bool = False) -> None:
         super().__init__()
-        self.norm = norm if isinstance(norm, nn.LayerNorm) else None
-        self.activation = activation
+        self.norm = None if isinstance(norm, nn.Identity) else norm
+        self.activation, self.gated = activation, gated
         self.outputs, self.inputs = linear.weight.shape
         weight = linear.weight.detach().float()
         scales = (weight.abs().amax(1) / 127).clamp_min(1e-12)
@@ -43,11 +43,18 @@ class Int8Linear(nn.Module):
         integers, low, step = to_bytes(normed(self.norm, x.numpy()))
         sums, scales, bias = (values.numpy() for values in (self._sums.float(), self._scales, self._bias))
         product = fused(multiply(integers, self._weights, self._sums), step, low * sums)
-        return torch.from_numpy(ACTIVATIONS[self.activation](fused(product, scales, bias)))
+        output = fused(product, scales, bias)
+        if self.gated:
+            units, factors = np.split(output, 2, -1)
+            return torch.from_numpy(ACTIVATIONS[self.activation](units) * factors)
+        return torch.from_numpy(ACTIVATIONS[self.activation](output))
 
 
 def normed(norm: nn.Module | None, x: Floats) -> Floats:
-    """Layer norm of `x` (..., W) if `norm` is a LayerNorm, else `x`."""
+    """The norm of `x` (..., W) if `norm` is one, else `x`."""
+    if isinstance(norm, nn.RMSNorm):
+        assert norm.eps is not None
+        return normalize_rms(x, norm.weight.detach().numpy(), norm.eps)
     if not isinstance(norm, nn.LayerNorm):
         return x
     return normalize(x, norm.weight.detach().numpy(), norm.bias.detach().numpy(), norm.eps)
@@ -66,8 +73,11 @@ class FusedEmbedding(nn.Module):
 
     def forward(self, ids: Tensor, positions: Tensor) -> Tensor:
         """Embeddings (..., T, W) of `ids` (..., T) at `positions` (..., T) or (T,)."""
+        tokens = F.embedding(ids, self.tokens.weight.detach()).numpy()
+        if not len(self.positions):
+            return torch.from_numpy(normed(self.norm, tokens * np.float32(self.scale)))
         places = F.embedding(positions + self.offset, self.positions.detach()).numpy()
-        x = fused(F.embedding(ids, self.tokens.weight.detach()).numpy(), np.float32(self.scale), places)
+        x = fused(tokens, np.float32(self.scale), places)
         return torch.from_numpy(normed(self.norm, x))
 
     def place(self, vectors: Tensor, positions: Tensor) -> Tensor:
@@ -88,7 +98,7 @@ class Int8Layer(nn.Module):
 
     def __init__(self, layer: EncoderLayer | DecoderLayer) -> None:
         super().__init__()
-        self.heads, self.width = layer.attention.heads, layer.attention.head_width
+        self.heads, self.width, self.scale = layer.attention.heads, layer.attention.head_width, layer.attention.scale
         self.query_key_value = _entering(layer.attention.query_key_value, layer.attention_residual)
         self.output = Int8Linear(layer.attention.output)
         self.after_attention = _after(layer.attention_residual)
@@ -99,7 +109,7 @@ class Int8Layer(nn.Module):
             self.cross_output = Int8Linear(layer.cross_attention.output)
             self.after_cross_attention = _after(layer.cross_attention_residual)
         feed_forward = layer.feed_forward
-        self.inner = _entering(feed_forward.inner, feed_forward.residual, feed_forward.activation_name)
+        self.inner = _entering(feed_forward.inner, feed_forward.residual, feed_forward.activation_name, feed_forward.gated)
         self.outer = Int8Linear(feed_forward.outer)
         self.after_feed_forward = _after(feed_forward.residual)
 
@@ -114,11 +124,11 @@ class Int8Layer(nn.Module):
         """
         fused = self.query_key_value(x).unflatten(-1, (3, self.heads, self.width))
         keys_values = fused[:, :, 1:] if store is None else store.write(fused[:, :, 1:])
-        x = _normed(self.after_attention, x + self.output(_attend(fused[:, :, 0], keys_values, mask)))
+        x = _normed(self.after_attention, x + self.output(_attend(fused[:, :, 0], keys_values, mask, self.scale)))
         if memory is not None and memory_mask is not None:
             assert self.query is not None and self.cross_output is not None
             queries = self.query(x).unflatten(-1, (self.heads, self.width))
-            x = _normed(self.after_cross_attention, x + self.cross_output(_attend(queries, memory, memory_mask)))
+            x = _normed(self.after_cross_attention, x + self.cross_output(_attend(queries, memory, memory_mask, self.scale)))
         return _normed(self.after_feed_forward, x + self.outer(self.inner(x)))
 
 
@@ -147,17 +157,19 @@ class Int8Layers(nn.Module):
         memory_mask: PrefixMask | None = None,
         stores: Sequence[LayerCache | None] | None = None,
         between: Tensor | None = None,
+        biases: Tensor | None = None,
     ) -> Tensor:
         """States (B, Q, W) after the last layer and the final norm, from `x` (B, Q, W), which may be overwritten.
 
         `stores` has a cache for each layer, to which the keys and values of its input are written; without one a
         layer attends to its input only. `mask` is for self-attention. `memory` has the source's keys and values for
         each decoder layer, and `memory_mask` hides the source's padding; an encoder has neither. `between` (B, Q,
-        W), if given, is added to the input of every layer but the first.
+        W), if given, is added to the input of every layer but the first, and `biases` (T, B, H, Q, S) to the scores of self-attention.
         """
+        masks = layer_masks(mask, biases, len(self.layers))
         for i, layer in enumerate(self.layers):
             x = x if between is None or i == 0 else x + between
-            x = layer(x, mask, memory[i] if memory else None, memory_mask, stores[i] if stores else None)
+            x = layer(x, cast(PrefixMask, masks[i]), memory[i] if memory else None, memory_mask, stores[i] if stores else None)
         return _normed(self.norm, x)
 
 
@@ -165,12 +177,13 @@ def _normed(norm: nn.Module, x: Tensor) -> Tensor:
     return torch.from_numpy(normed(norm, x.numpy()))
 
 
-def _attend(queries: Tensor, keys_values: Tensor, mask: PrefixMask) -> Tensor:
-    return torch.from_numpy(attend(queries.numpy(), keys_values.numpy(), mask.ends.numpy()))
+def _attend(queries: Tensor, keys_values: Tensor, mask: PrefixMask, scale: float | None) -> Tensor:
+    bias = None if mask.bias is None else mask.bias.numpy()
+    return torch.from_numpy(attend(queries.numpy(), keys_values.numpy(), mask.ends.numpy(), scale, bias))
 
 
-def _entering(linear: nn.Linear, residual: Sublayer, activation: str = "none") -> Int8Linear:
-    return Int8Linear(linear, residual.norm if residual.pre else None, activation)
+def _entering(linear: nn.Linear, residual: Sublayer, activation: str = "none", gated: bool = False) -> Int8Linear:
+    return Int8Linear(linear, residual.norm if residual.pre else None, activation, gated)
 
 
 def _after(residual: Sublayer) -> nn.Module:
@@ -181,10 +194,12 @@ def _join(linears: Sequence[nn.Linear]) -> Int8Linear | None:
     """One linear layer that computes several with the same input."""
     if not linears:
         return None
+    biased = linears[0].bias is not None
     with Uninitialized():
-        joined = nn.Linear(linears[0].in_features, sum(linear.out_features for linear in linears))
+        joined = nn.Linear(linears[0].in_features, sum(linear.out_features for linear in linears), bias=biased)
     joined.weight.data = torch.cat([linear.weight.data for linear in linears])
-    joined.bias.data = torch.cat([linear.bias.data for linear in linears])
+    if biased:
+        joined.bias.data = torch.cat([linear.bias.data for linear in linears])
     return Int8Linear(joined)
 
 

@@ -87,7 +87,7 @@ class Int8Encoder(Encoder):
         self.padding = encoder.padding
         self.register_module("embedding", FusedEmbedding(encoder.embedding))
         self.register_module("layers", Int8Layers(encoder.layers, encoder.norm))
-        self.norm = nn.Identity()
+        self.norm, self.bias = nn.Identity(), encoder.bias
 
     def forward(self, source: Tensor) -> tuple[Tensor, PrefixMask]:
         states, mask = super().forward(source)
