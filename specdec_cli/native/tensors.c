@@ -96,6 +96,8 @@ void read_embedding(struct reader *reader, int64_t rows, int64_t width, struct s
     if (!tensor || !row) return;
     *embedding = *tensor;
     for (int64_t i = 0; i < rows; i++) {
+        // Whole numbers are finite, and need not be read, if their scale is.
+        if (tensor->type == SPECDEC_TYPE_I8 && isfinite(128.0f * tensor->scales[i])) continue;
         widen_row(reader->kernels, tensor, i, row);
         if (!is_finite(row, width)) fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
         release_read(tensor, i + 1);
@@ -118,6 +120,21 @@ static int allocate(struct reader *reader, struct linear *linear) {
     return reader->status == SPECDEC_OK;
 }
 
+// The whole numbers of a row that are stored as such, and their scale, if they are those to which quantize_weights() would round what they
+// stand for: the largest is 127. Else 0. The scale is calculated as there, since it may differ from the stored one in the last bit.
+static const int8_t *stored_row(const struct specdec_tensor *tensor, int64_t row, float *scale) {
+    if (tensor->type != SPECDEC_TYPE_I8) return 0;
+    const int8_t *whole = row_of(tensor, row);
+    int32_t most = 0;
+    for (int64_t i = 0; i < tensor->columns; i++) {
+        const int32_t size = whole[i] < 0 ? -whole[i] : whole[i];
+        most = size > most ? size : most;
+    }
+    const float top = 127.0f * tensor->scales[row];
+    *scale = top / 127.0f;
+    return most == 127 && isfinite(top) && *scale > 1e-12f ? whole : 0;
+}
+
 void pack_linear(struct reader *reader, struct linear *linear, const struct specdec_tensor *weights, const float *bias, struct norm norm) {
     if (reader->status) return;
     linear->inputs = weights->columns;
@@ -128,13 +145,17 @@ void pack_linear(struct reader *reader, struct linear *linear, const struct spec
     linear->epsilon = norm.epsilon;
     linear->activated = linear->outputs;
     float *row = allocate_values(reader, linear->inputs, sizeof(float));
-    int8_t *whole = allocate_values(reader, linear->inputs, 1);
+    int8_t *rounded = allocate_values(reader, linear->inputs, 1);
     if (!allocate(reader, linear)) return;
     for (int64_t i = 0; i < linear->outputs; i++) {
-        widen_row(reader->kernels, weights, i, row);
-        if (!reader->kernels->quantize_weights(row, linear->inputs, linear->scales + i, whole)) {
-            fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
-            return;
+        const int8_t *whole = stored_row(weights, i, linear->scales + i);
+        if (!whole) {
+            widen_row(reader->kernels, weights, i, row);
+            if (!reader->kernels->quantize_weights(row, linear->inputs, linear->scales + i, rounded)) {
+                fail(reader, SPECDEC_NOT_FINITE, reader->next - 1);
+                return;
+            }
+            whole = rounded;
         }
         int32_t sum = 0;
         for (int64_t k = 0; k < linear->inputs; k++) sum += whole[k];

@@ -178,3 +178,24 @@ def test_a_library_that_is_cut_short_is_refused_before_it_is_loaded(tmp_path: Pa
     loaded, *refused, no_header = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     assert loaded == "loaded" and "too short" in no_header
     assert refused == ["it is cut short; install the package again"] * 4
+
+
+def test_whole_numbers_are_packed_as_what_they_stand_for_would_be(bundle: Bundle, tmp_path: Path) -> None:
+    save_bundle(bundle, tmp_path / "int8", "int8")
+    stored = load_file(tmp_path / "int8" / "verifier" / "model.safetensors")
+    whole = {name for name, value in stored.items() if value.dtype == torch.int8}
+    for name in whole:
+        stored[name][1] = stored[name][1].clamp(-90, 90)  # no row that rounding makes: the largest number is 127
+        stored[name][2] = -128
+        stored[name][3] = 0
+        stored[name + ".scale"][4:6] *= torch.tensor([[1e-30], [1e4]])
+    widened = {name: value.float() * stored[name + ".scale"] if name in whole else value for name, value in stored.items()}
+    logits = []
+    for kind, tensors in (("int8", stored), ("float32", {name: value for name, value in widened.items() if not name.endswith(".scale")})):
+        path = tmp_path / f"{kind}.safetensors"
+        save_file(tensors, path)
+        model, width, size = NativeModel(bundle.shape, path), bundle.shape.width, bundle.shape.vocabulary_size
+        states, found = torch.randn(5, width, generator=torch.Generator().manual_seed(0)), torch.empty(5, size)
+        model.project(1, 5, states.data_ptr(), found.data_ptr())
+        logits.append(found)
+    assert torch.equal(*logits) and logits[0].std() > 0.1
