@@ -28,7 +28,7 @@ def read_android(source: Source) -> TextDocument:
 
     Raises InputError, naming the line, for a file that is not well-formed, or has no <resources>.
     """
-    content, encoding, events = read_xml(source.data, source.name)
+    content, encoding, events = read_xml(source.data, source.name, keep_sections=True)
     root = next(event for event in events if event.kind == "start")
     if root.name != "resources":
         place = line_at(source.name, content, root.begin)
@@ -71,7 +71,7 @@ class _AndroidValue:
             elif event.kind == "other":
                 self._builder.void(event.begin, event.finish)
             elif event.kind == "start" and event.name == "g":  # <xliff:g> is around what must not change
-                last = index + end_of(events[index:], 0)
+                last = end_of(events, index)
                 self._builder.single(event.begin, events[last].finish)
             elif event.kind == "start" and events[index + 1].begin == events[index + 1].finish:
                 last = index + 1

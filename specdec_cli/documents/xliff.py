@@ -39,7 +39,7 @@ class Xliff(TextDocument):
     """
 
     def __init__(self, source: Source) -> None:
-        content, encoding, self.events = read_xml(source.data, source.name)
+        content, encoding, self.events = read_xml(source.data, source.name, keep_sections=True)
         root = next(event for event in self.events if event.kind == "start")
         self._version = root.attributes.get("version", "")[:1]
         if root.name != "xliff" or self._version not in _UNIT:

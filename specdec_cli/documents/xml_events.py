@@ -5,19 +5,21 @@ no network.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from xml.parsers import expat
 
 from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
 from specdec_cli.errors import InputError
+from specdec_cli.text.edits import Edit, apply_edits
 
 Kind = Literal["start", "end", "text", "other"]
 _DECLARED = re.compile(rb"<\?xml[^>]{0,200}?encoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
 _MOST_DEPTH = 256
 """The deepest nesting of elements."""
 _MOST_EVENTS = 4_000_000
-_REFERENCE = re.compile(r"&(?:#(\d+)|#[xX]([0-9a-fA-F]+)|(lt|gt|amp|quot|apos));")
+_SECTION = "<![CDATA["
+_REFERENCE = re.compile(r"&(?:#0*+(\d{1,7})|#[xX]0*+([0-9a-fA-F]{1,6})|(lt|gt|amp|quot|apos));")
 _NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
 
 
@@ -36,17 +38,32 @@ class XmlEvent(NamedTuple):
     attributes: Mapping[str, str] = {}
 
 
-def read_xml(data: bytes, name: str) -> tuple[str, str, list[XmlEvent]]:
+def read_xml(data: bytes, name: str, *, keep_sections: bool = False) -> tuple[str, str, list[XmlEvent]]:
     """Return the text of an XML file, its encoding, and its parts, which cover it, in order.
 
-    Raises InputError, naming the line, for XML that is not well-formed, that declares entities, or that is nested
-    too deeply.
+    CDATA sections are returned as the same text with references, unless `keep_sections`. Raises InputError, naming the line, for XML that
+    is not well-formed, that declares entities, or that is nested too deeply.
     """
     declared = _DECLARED.search(data, 0, 512)
     encoding = marked_encoding(data) or (known_encoding(declared[1].decode("ascii")) if declared else None) or "utf-8"
     content = decode(data, name, encoding)
     events = _Reader(content, name).events
+    if not keep_sections and _SECTION in content:
+        content = apply_edits(content, list(_without_sections(content, events)))
+        events = _Reader(content, name).events
     return content, encoding, events
+
+
+def _without_sections(content: str, events: Sequence[XmlEvent]) -> Iterator[Edit]:
+    """Yield the changes that make text with references of CDATA sections."""
+    is_inside = False
+    for event in events:
+        if event.kind == "other" and content.startswith("]]>" if is_inside else _SECTION, event.begin):
+            is_inside = not is_inside
+            yield Edit(event.begin, event.finish, content[event.begin : event.finish], "")
+        elif is_inside:
+            raw = content[event.begin : event.finish]
+            yield Edit(event.begin, event.finish, raw, escape_xml(raw))
 
 
 def end_of(events: Sequence[XmlEvent], index: int) -> int:
@@ -67,7 +84,7 @@ def ends_of(events: Sequence[XmlEvent]) -> dict[int, int]:
 
 
 def unescaped(text: str) -> list[tuple[int, int, str]]:
-    """Return the character references of `text`: first and last offset, and the character."""
+    """Return the character references of `text`, which expat has read: first and last offset, and the character."""
     found = []
     for match in _REFERENCE.finditer(text):
         decimal, hexadecimal, named = match.groups()

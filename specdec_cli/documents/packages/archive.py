@@ -88,9 +88,10 @@ class PackageDocument:
         return with_parts(self._source.data, changed, self._source.name) if changed else self._source.data
 
 
-def in_order(name: str) -> list[str | int]:
-    """The key by which names of parts are sorted: slide2.xml comes before slide10.xml."""
-    return [int(piece) if piece.isdecimal() else piece for piece in re.split(r"(\d+)", name)]
+def in_order(name: str) -> list[str | tuple[int, str]]:
+    """The key by which names of parts are sorted: slide2.xml comes before slide10.xml, whatever the number of digits."""
+    pieces = re.split(r"(\d+)", name)
+    return [(len(number := piece.lstrip("0")), number) if place % 2 else piece for place, piece in enumerate(pieces)]
 
 
 MAX_PART_BYTES = 2**26
@@ -140,7 +141,11 @@ def _check(infos: list[zipfile.ZipInfo], name: str) -> None:
         raise InputError(f"{name}: more than {_MOST_PARTS:,} parts")
     if total > _MOST_TOTAL:
         raise InputError(f"{name}: {total / 2**20:,.0f} MiB after decompression; at most {_MOST_TOTAL // 2**20} are read")
+    names = set[str]()
     for info in infos:
+        if info.filename in names:
+            raise InputError(f"{name}: two parts have the name {info.filename}")
+        names.add(info.filename)
         if info.file_size > 2**20 and info.file_size > _MOST_RATIO * max(info.compress_size, 1):
             raise InputError(f"{name}, {info.filename}: compressed to less than a {_MOST_RATIO}th; this is no document")
         if info.flag_bits & 1:

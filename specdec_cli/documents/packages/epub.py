@@ -44,7 +44,11 @@ class _Described(TextDocument):
         for index, end in ends_of(events).items():
             if events[index].name in names:
                 builder = SegmentBuilder(content)
-                add_xml_text(builder, content, events[index].finish, events[end].begin)
+                for event in events[index + 1 : end]:
+                    if event.kind == "text":
+                        add_xml_text(builder, content, event.begin, event.finish)
+                    else:
+                        builder.void(event.begin, event.finish)
                 segments += builder.build_each(Layout(escape=escape_xml))
         segments.sort(key=lambda segment: segment.begin)
         super().__init__(source, content, segments, encoding, references=True)

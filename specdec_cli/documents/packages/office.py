@@ -99,7 +99,7 @@ _DELETIONS = ("del", "moveFrom")
 """Elements around text that a tracked change removes."""
 _NUMBER = re.compile(r"(?<![\d.,])\d+(?!\d)")
 _IGNORED_FORMAT = re.compile(
-    r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|\s+xml:space=\"preserve\"|\s(?:lang|altLang|dirty|err|smtClean|noProof)=\"[^\"]*\""
+    r"<w:(?:lang|noProof|rFonts w:hint)\b[^<>]*/>|(?<!\s)\s+xml:space=\"preserve\"|\s(?:lang|altLang|dirty|err|smtClean|noProof)=\"[^\"]*\""
 )
 """What does not divide a sentence: the language of words, and what the program notes about their spelling."""
 _SUPERSCRIPT = re.compile(r'<w:vertAlign w:val="superscript"|\sbaseline="[1-9]')
@@ -271,14 +271,11 @@ def _is_computed(group: Sequence[Run]) -> bool:
 def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: _Open, *, in_field: bool) -> None:
     """Add the text element that starts at `index`; a new group begins where the format changes."""
     start = events[index].finish
-    last = events[end_of(events, index)]
+    place = end_of(events, index)
+    last = events[place]
     end = last.begin
-    raw = content[start:end]
-    pieces, position = [], 0
-    for first, after, character in unescaped(raw):
-        pieces += [raw[position:first], character]
-        position = after
-    text = "-" if events[index].name == _HYPHEN else "".join([*pieces, raw[position:]])
+    texts = (content[each.begin : each.finish] for each in events[index + 1 : place] if each.kind == "text")
+    text = "-" if events[index].name == _HYPHEN else "".join(map(_read, texts))  # without comments and instructions
     run = Run(events[index].begin, last.finish, start, end, text, paragraph.format, in_field)
     group = paragraph.groups[-1]
     is_raised = _SUPERSCRIPT.search(run.format) is not None and not any(map(str.isalpha, text))  # a mark of a note, or an exponent
@@ -286,6 +283,11 @@ def _take_text(content: str, events: Sequence[XmlEvent], index: int, paragraph: 
         paragraph.groups.append([])
     if not is_raised:
         paragraph.groups[-1].append(run)
+
+
+def _read(raw: str) -> str:
+    """Text of XML with characters in the place of references."""
+    return apply_edits(raw, [Change(*each) for each in unescaped(raw)])
 
 
 def _take_other(events: Sequence[XmlEvent], index: int, paragraph: _Open) -> None:
@@ -316,15 +318,20 @@ def _in_properties(events: Sequence[XmlEvent], index: int) -> bool:
 def _closed(found: _Open, end: int) -> Iterator[Paragraph]:
     """Yield the paragraphs of the groups between line breaks that are no part of a sentence; the content ends at the offset `end`."""
     groups = [tuple(group) for group in found.groups if group]
-    starts = [number for number in range(1, len(groups)) if number in found.line_ends and not _goes_on(groups[number:])]
+    goes_on = _small_letters(groups)
+    starts = [number for number in range(1, len(groups)) if number in found.line_ends and not goes_on[number]]
     for first, last in pairwise([0, *starts, len(groups)]):
         breaks = {number - first for number in range(first, last) if number in found.breaks}
         yield from _paragraph(groups[first:last], breaks, end if last == len(groups) else None)
 
 
-def _goes_on(groups: Sequence[Sequence[Run]]) -> bool:
-    """Whether a sentence goes on in the groups after a line break: their first word begins in lower case."""
-    return next((each.islower() for group in groups for each in _text(group) if each.isalnum()), False)
+def _small_letters(groups: Sequence[Sequence[Run]]) -> list[bool]:
+    """For each group whether a sentence goes on there, after a line break: the first word from there on begins in lower case."""
+    found, is_small = list[bool](), False
+    for group in reversed(groups):
+        is_small = next((each.islower() for each in _text(group) if each.isalnum()), is_small)
+        found.append(is_small)
+    return found[::-1]
 
 
 def _text(group: Sequence[Run]) -> str:
@@ -367,7 +374,8 @@ def _element(content: str, run: Run, text: str) -> str:
     """The text element of a run with another text."""
     tag = content[run.begin : run.start].replace(_HYPHEN, "t")
     name = re.match(r"<([\w:.-]+)", tag)
-    tag = re.sub(r"\s*/>$", ">", _with_space(tag, text))
+    tag = _with_space(tag, text)
+    tag = f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
     return f"{tag}{escape_xml(text)}</{name[1] if name else 'w:t'}>"
 
 
@@ -377,4 +385,5 @@ def _with_space(tag: str, text: str) -> str:
     """
     if text == text.strip() or "xml:space" in tag or tag.startswith("<a:"):
         return tag
-    return re.sub(r"\s*(/?>)$", r' xml:space="preserve"\1', tag)
+    end = "/>" if tag.endswith("/>") else ">"
+    return f'{tag.removesuffix(end).rstrip()} xml:space="preserve"{end}'

@@ -22,7 +22,7 @@ _SEPARATING = frozenset(["s", "frame", "custom-shape", "line", "rect", "g", "con
 _WORDS = frozenset(["sequence", "ruby", "placeholder", "database-display", "variable-get", "variable-set", "user-field-get", "expression"])
 """Fields whose content stands for words of the sentence; so do those whose name ends as one of the next."""
 _WORD_ENDS = ("-number", "-count", "-ref", "-name", "-input", "date", "time", "title", "subject", "creator", "chapter", "initials")
-_LINE_BREAK = re.compile(r"[ \t]*[\r\n][ \t\r\n]*")
+_LINE_BREAK = re.compile(r"(?:(?<![ \t])[ \t]+)?+[\r\n][ \t\r\n]*+")
 _REVISION = re.compile(r"\s(?:officeooo:(?:paragraph-)?rsid|fo:language|fo:country)=(?:\"[^\"]*\"|'[^']*')")
 _LAYOUT = Layout(escape=escape_xml)
 _KEPT = frozenset(["tracked-changes", "scripts", "forms", "automatic-styles"])
