@@ -30,7 +30,7 @@ _FORMULA = re.compile(r"^[ \t>]*\$\$(?:[^$\n]|\$(?!\$)|\n(?![ \t>]*\r?\n))+\$\$[
 """A formula on lines of its own."""
 _BOX = re.compile(r"\[[ xX]\][ \t]+")
 """The box of an item in a task list."""
-_ATTRIBUTES = re.compile(r"[ \t]+\{:?[ \t]*[#.][^{}]*\}$")
+_ATTRIBUTES = re.compile(r"(?<![ \t])[ \t]+\{:?[ \t]*[#.][^{}]*\}$")
 """The attributes of a heading, as {#name .class}, after its text."""
 _TITLE = re.compile(r"(\*\*|__)(?!\s)[^*_]+\1:?$")
 """A line that is bold as a whole."""
@@ -190,7 +190,7 @@ def _description(content: str, begin: int, finish: int, breaks: Sequence[Run]) -
 _FRONT_MATTER = re.compile(r"\ufeff?(---|\+\+\+)[ \t]*\r?\n(?P<lines>.*?)^\1[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _VALUE = re.compile(
     r"^(?:title|description)[ \t]*[:=][ \t]*"
-    r"(?:\"(?P<double>[^\"\\\r\n]*)\"|'(?P<single>[^'\r\n]*)'|(?P<plain>[^\s\"'\[\]{}&*!|>%@`#-][^\r\n]*?))[ \t]*\r?$",
+    r"(?:\"(?P<double>[^\"\\\r\n]*)\"|'(?P<single>[^'\r\n]*)'|(?P<plain>[^\s\"'\[\]{}&*!|>%@`#-](?:[^\r\n]*[^ \t\r\n])?))[ \t]*\r?$",
     re.MULTILINE,
 )
 """A field with a value on its line. Values with escapes, with comments and on several lines are kept."""

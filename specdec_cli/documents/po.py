@@ -186,7 +186,7 @@ def _complete(entry: Entry, name: str) -> Iterator[Entry]:
 
 _CHARSET = re.compile(rb"Content-Type:[^\\\n]*charset=([\w.:-]{1,40})", re.IGNORECASE)
 _LANGUAGE = re.compile(r"^Language:[ \t]*([A-Za-z]{2,3}(?![A-Za-z])[\w@.-]{0,20})", re.IGNORECASE | re.MULTILINE)
-_OPTION = re.compile(r"[ \t]*--?[A-Za-z?][^\n]*?(?:  +|\t+)(?=\S)")
+_OPTION = re.compile(r"[ \t]*--?[A-Za-z?][^\n]*?(?:(?<! )  +|(?<!\t)\t+)(?=\S)")
 """An option of a program, before its description."""
 _PLURALS = re.compile(r"Plural-Forms:\s*nplurals\s*=\s*(\d+)", re.IGNORECASE)
 _MOST_FORMS = 10

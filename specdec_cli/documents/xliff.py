@@ -8,7 +8,7 @@ from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.reading import line_at
 from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import with_lines
-from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
+from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, start_tag, unescaped, with_attribute
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import apply_edits
 from specdec_cli.text.segment.forms import FormReader
@@ -127,7 +127,7 @@ class Xliff(TextDocument):
             start = f"<{name}>" if self._version == "2" else with_attributes(f"<{name}>", states)
             yield Change(place, place, f"{self._indent(self.events[self._text_of(unit)[0]])}{start}{text}</{name}>")
             return
-        start = re.sub(r"\s*/>$", ">", self.content[opening.begin : opening.finish])
+        start = start_tag(self.content[opening.begin : opening.finish])
         if "around" in unit.elements:
             tag = self.events[unit.elements["around"][0]]
             yield Change(tag.begin, tag.finish, with_attributes(self.content[tag.begin : tag.finish], states))
@@ -156,7 +156,7 @@ def with_attributes(tag: str, values: dict[str, str]) -> str:
     """Return a start tag with these attributes, in the place of those of the same names."""
     for name, value in values.items():
         replaced, count = re.subn(rf"(\s{re.escape(name)}\s*=\s*)(?:\"[^\"]*\"|'[^']*')", rf'\g<1>"{value}"', tag, count=1)
-        tag = replaced if count else re.sub(r"\s*(/?>)\s*$", rf' {name}="{value}"\1', tag)
+        tag = replaced if count else with_attribute(tag, f'{name}="{value}"')
     return tag
 
 

@@ -97,6 +97,17 @@ def escape_xml(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def with_attribute(tag: str, attribute: str) -> str:
+    """Return a tag with an attribute more; what ends with no ">" stays as it is."""
+    end = "/>" if tag.rstrip().endswith("/>") else ">"
+    return f"{tag.rstrip().removesuffix(end).rstrip()} {attribute}{end}" if tag.rstrip().endswith(">") else tag
+
+
+def start_tag(tag: str) -> str:
+    """The tag of an element with content, for that of one that may be empty."""
+    return f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
+
+
 class _Reader:
     """Collects the events of expat; the end of each is the beginning of the next."""
 

@@ -12,7 +12,7 @@ from specdec_cli.text.view import Untagged
 
 LONGEST = 2000
 """Most characters of a text of a memory; longer ones are left out, as they are longer than an output can be."""
-_SEVERAL = re.compile(r"[.!?…]\S*\s+\S|[\u3002\uff01\uff1f].")
+_SEVERAL = re.compile(r"(?<!\S)[^\s.!?…]*+[.!?…]\S*+\s++\S|[\u3002\uff01\uff1f].")
 
 
 class Entry(NamedTuple):

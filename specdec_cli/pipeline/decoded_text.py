@@ -30,7 +30,7 @@ from specdec_cli.text.tags.markup import NO_TAGS, InlineTags, tags_inside
 
 Scored = tuple[str, float]
 """A text with its log probability."""
-_BROKEN = re.compile(rf"[ \u00a0]*{BROKEN}+")
+_BROKEN = re.compile(rf"(?:(?<![ \u00a0])[ \u00a0]+)?+{BROKEN}+")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ _SHORTEST = 6
 """The fewest tokens of a part; a part that is cut around a term may have fewer."""
 _MOST_LOWERED = 5
 """With more parts than this, not every set of parts is tried with a lower case first letter, but each part alone and all of them."""
-_END = re.compile(r"[.,;:!?\u2026]*$")
+_END = re.compile(r"(?<![.,;:!?\u2026])[.,;:!?\u2026]*$")
 
 
 def cuts(source: str, matches: Sequence[Match], count: Count) -> Iterator[Variant]:

@@ -29,7 +29,8 @@ _CODE = re.compile(r"[`<%{$']")
 """The beginning of spans that disturb a translation more than placeholders do: code, tags and format arguments."""
 _MAX_SPANS = 6
 """The largest number of spans in a text for which placeholders are tried."""
-_EDGE = re.compile(r"^[\s,;:.!?)\]\"'\u2019\u201d-]+|[\s(\[\"'\u2018\u201c]+$")
+_OPENING = r"[\s(\[\"'\u2018\u201c]"
+_EDGE = re.compile(rf"^[\s,;:.!?)\]\"'\u2019\u201d-]+|(?:(?<!{_OPENING})|(?<=\A{_OPENING})){_OPENING}+$")
 _EMPTY_PAIR = re.compile(r"<([A-Za-z][\w:.-]{0,63})(?:\s[^<>]*)?>\W*</\1>")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _END = ".!?:;,\u2026"

@@ -15,7 +15,7 @@ from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotat
 
 _SPEECHES = {"en": ("Yes", "It is good"), "de": ("Ja", "Es ist gut")}
 """For languages, short speeches that stand for any other one while the words around it are decoded."""
-_END = re.compile(r"[.,!?;:\u2026]+$")
+_END = re.compile(r"(?<![.,!?;:\u2026])[.,!?;:\u2026]+$")
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def _framed(
 
 _BRACKET = re.compile(r"[()]")
 _ENDING = re.compile(r"(?<=\w)\(\w{1,3}\)")
-_INNER = re.compile(r" ?\(([^()]*[^\W\d_][^()]*)\)(?=\))")
+_INNER = re.compile(r" ?\(((?=[^()]*[^\W\d_])[^()]*+)\)(?=\))")
 """Brackets at the end of what is between others."""
 
 
@@ -178,7 +178,7 @@ def _brackets(text: str) -> list[str]:
     return _BRACKET.findall(_ENDING.sub("", text)) if "(" in text or ")" in text else []
 
 
-_NAME_IN_MENU = r"[^\W\d_a-z][\w'\u2019-]*(?:(?: (?:&|and|und))? [^\W\d_a-z][\w'\u2019-]*){0,3}"
+_NAME_IN_MENU = r"[^\W\d_a-z][\w'\u2019-]*+(?:(?: (?:&|and|und))? [^\W\d_a-z][\w'\u2019-]*+){0,3}"
 _MENUS = re.compile(rf"{_NAME_IN_MENU}(?: > {_NAME_IN_MENU})+")
 """The path of a command in menus: File > Open."""
 _STEP = re.compile(r"(?<![\w'\u2019&-])[^\W\d_a-z][\w'\u2019-]* > (?=[^\W\d_a-z])")

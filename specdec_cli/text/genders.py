@@ -74,7 +74,7 @@ _ARTICLES = (
 """Articles and other determiners, by the genders of the nouns in the singular that they stand before."""
 _AMBIGUOUS = ("sein", "ihr")
 """Words that are determiners if they fit a noun, and else probably a verb or a pronoun."""
-_WORD = re.compile(r"(?P<word>[^\W\d_]+)\s+\Z")
+_WORD = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]++)\s++\Z")
 _ADJECTIVE = re.compile(r"[^\W\d_]+e[nmrs]?")
 _MOST_ADJECTIVES = 2
 _RELATIVE = re.compile(r",\s*\Z")

@@ -134,7 +134,7 @@ _QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc|Chr))\.$")
 """An abbreviation whose stop ends no sentence: `p.m.`, `etc.`"""
-_PAUSES_AT_END = re.compile(r"[,;:]+(?=[,;:]$)")
+_PAUSES_AT_END = re.compile(r"(?<![,;:])[,;:]+(?=[,;:]$)")
 _MARKS = STOPS + ",;:\u2026\uff0c\uff1b\uff1a\u3001"
 _PAUSES = ",;:\u2013\u2014"
 _STOP = re.compile(r"(?<!\.)[.!?]$")
@@ -200,7 +200,8 @@ def with_closing_quote(output: str, source: str) -> str:
     return f"{output}\u201c"
 
 
-_FINAL = re.compile(r"(?P<mark>[.!?]?)(?P<closing>[\"'\u201d\u201c\u2018\u2019\u00bb\u00ab)]*)$")
+_AT_END = r"[\"'\u201d\u201c\u2018\u2019\u00bb\u00ab)]"
+_FINAL = re.compile(rf"(?P<mark>[.!?]|(?<!{_AT_END}))(?P<closing>{_AT_END}*)$")
 
 
 def with_own_end(output: str, source: str) -> str:
@@ -284,7 +285,7 @@ def _as_in(source: str, text: str) -> str:
     return source[0] + text[1:] if source[:1].lower() == text[:1].lower() != "" else text
 
 
-_SPACES = re.compile(r"\s+(?=[.,;:!?])")
+_SPACES = re.compile(r"(?<!\s)\s+(?=[.,;:!?])")
 
 
 def tidied(text: str) -> str:

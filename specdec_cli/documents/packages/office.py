@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.packages.archive import PackageDocument, in_order, read_parts
 from specdec_cli.documents.segments import STAND_IN, Change, Segment, is_decoded
-from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, unescaped
+from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, start_tag, unescaped, with_attribute
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.view import Part, view_of
@@ -374,8 +374,7 @@ def _element(content: str, run: Run, text: str) -> str:
     """The text element of a run with another text."""
     tag = content[run.begin : run.start].replace(_HYPHEN, "t")
     name = re.match(r"<([\w:.-]+)", tag)
-    tag = _with_space(tag, text)
-    tag = f"{tag[:-2].rstrip()}>" if tag.endswith("/>") else tag
+    tag = start_tag(_with_space(tag, text))
     return f"{tag}{escape_xml(text)}</{name[1] if name else 'w:t'}>"
 
 
@@ -385,5 +384,4 @@ def _with_space(tag: str, text: str) -> str:
     """
     if text == text.strip() or "xml:space" in tag or tag.startswith("<a:"):
         return tag
-    end = "/>" if tag.endswith("/>") else ">"
-    return f'{tag.removesuffix(end).rstrip()} xml:space="preserve"{end}'
+    return with_attribute(tag, 'xml:space="preserve"')

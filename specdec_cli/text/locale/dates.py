@@ -36,7 +36,7 @@ _DECADE = r"['\u2019]?(?P<year>(?:1\d|20)?\d0)"
 _DASH = re.compile(r"\s?[-\u2013]\s?")
 _BEGIN = r"(?<![\w.,:/-])"
 _TOKEN = re.compile(r"(?P<number>\d+)(?:st|nd|rd|th)?(?!\w)|[^\W\d_]+")
-_BETWEEN_TOKENS = re.compile(r"[\s.,]*(?:[-\u2013]|\b(?:bis|zum|und|to|the|of|and|Uhr)\b)?[\s.,]*")
+_BETWEEN_TOKENS = re.compile(r"[\s.,]*+(?:(?:[-\u2013]|\b(?:bis|zum|und|to|the|of|and|Uhr)\b)[\s.,]*+)?")
 _LONGEST_BEFORE = 16
 _IN_DATES = re.compile(r"[\d\u2013-]| bis ")
 """What is in each date and range of dates that is looked for."""

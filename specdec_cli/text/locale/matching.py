@@ -57,7 +57,7 @@ _USUAL_FORM: HalfForm = (" ", "", True)
 _MINUTES_OF_HOUR = re.compile(rf"(?<=\d):00(?=\s?{half_of_day()}(?!\w))", re.IGNORECASE)
 _BARE_HOUR = re.compile(rf"(?<![\w.:,])\d{{1,2}}\s?{half_of_day()}(?!\w)", re.IGNORECASE)
 _STOP_IN_SENTENCE = re.compile(r"\.\s+[A-Z]")
-_BREAK = re.compile(r"[.!?\u2026]\W*\s\W*\w")
+_BREAK = re.compile(r"(?<!\W)[^\w.!?\u2026]*+[.!?\u2026][^\w\s]*+\s\W*+\w")
 _MARK_OF_TIME = re.compile(r" Uhr\b")
 _DAY = 24 * 60
 _NUMBER = re.compile(rf"(?<!\w)(?<!\d:)[0-9]+(?:[.,'{THIN_SPACES}][0-9]+)*(?!:?\d)")

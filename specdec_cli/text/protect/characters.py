@@ -107,6 +107,8 @@ _KNOWN_SIGNS = {"Sc": "$", "Ps": "(", "Pe": ")"}
 """For categories of characters, the character that is written in their place for the model."""
 _WORD = r"\w+(?:[.,]\w+)*"
 _NUMBER = r"\d+(?:[.,]\d+)*"
+_LONGEST = 1000
+"""The largest text in which signs are found with their words, as the pattern takes quadratic time on some texts."""
 
 
 def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
@@ -122,6 +124,8 @@ def lacking_spans(text: str, lacking: Collection[str]) -> list[Span]:
     currencies = re.escape("".join(character for character in signs if unicodedata.category(character) == "Sc"))
     amount = rf"[{currencies}]\s?{_NUMBER}|(?<![\w.,]){_NUMBER}\s?[{currencies}]|" if currencies else ""
     strong = "|".join(re.escape(character) for character in signs if character not in "*_")
+    if len(text) > _LONGEST:
+        return [found.span() for found in re.finditer(sign, text) if found.group() != "&"]
     inner = rf"(?:(?:{strong})+|(?<=\w)[*_]+(?=\w))" if strong else r"(?<=\w)[*_]+(?=\w)"
     matches = re.finditer(rf"{amount}(?<!\w)(?:{_WORD})?(?:{inner}(?:{_WORD})?)+|{sign}", text)
     return [found.span() for found in matches if found.group() != "&"]

@@ -242,7 +242,7 @@ RECOGNISERS = (
     Recogniser(
         "unix_path",
         r"(?<![\w/.:~<-])(?:(?:~|\.{1,2})/|/[\w.@+-]{1,255}/|/(?=(?:etc|usr|var|tmp|home|opt|dev|proc|root|srv|mnt)(?!\w)))"
-        r"(?:[\w.@+-]{1,255}/)*[\w.@+-]{0,254}\w/?(?![\w/])",
+        r"(?:[\w.@+-]{1,255}/){0,40}[\w.@+-]{0,254}\w/?(?![\w/])",
         ("/etc/hosts", "~/notes", "./configure", "/tmp"),
         ("and/or", "he/she", "/word"),
         signs=("/",),
@@ -250,7 +250,7 @@ RECOGNISERS = (
     Recogniser(
         "command",  # with its options, and arguments that are no plain words
         rf"(?<![\w./-])(?-i:(?:sudo )?(?:{_SUBCOMMANDS}"
-        r"(?: --?[a-z][\w-]*(?:[= ](?:\"[^\"]*\"|'[^']*'))?| [\w./@:=-]*[\d/@:=_][\w./@:=-]*(?<=\w))*"
+        r"(?: --?[a-z][\w-]*(?:[= ](?:\"[^\"]*\"|'[^']*'))?| (?:[^\W\d_]|[.-])*+[\d/@:=_][\w./@:=-]*(?<=\w))*"
         r"|cd \.\.?(?:/[\w./-]*\w)?))(?![\w.-]*\w)",
         ('git commit -m "fix bug"', "npm install", "sudo apt-get install python3", "cd ..", "docker run -it ubuntu:22.04"),
         ("git is fun", "the cd", "a git", "Git commit"),

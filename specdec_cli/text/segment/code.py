@@ -28,7 +28,7 @@ _CODE = re.compile(
             r"\*?[a-z_][\w.\[\]]*(?:, ?\*?[a-z_][\w.\[\]]*){1,8} = \S",
             r"(?:return|throw|raise|assert|yield|break|continue)\b.*;$|(?:return|raise|assert|yield) [\w.]+\(",
             r"(?:export )?(?:let|const|var|local|export|set) [\w$]+ ?=|export default (?:[\w$.]+;?$|(?:async|class|function)\b|[({])",
-            r"@[\w.]+(?:\(.*\))?$|[})\]]+[;,)]*(?: else.*)?\{?$",
+            r"@[\w.]+(?:\(.*\))?$|[})\]]++[;,)]*+(?: else.*)?\{?$",
             r"[\w.\[\]\"'>*&-]+ ?(?:[-+*/|&:]?=|<-) ?[^=\s].*(?:[;{(\[,]|[)\]\d])$|[\w.]+ [-+*/|&:]?= [\w.\"'\[\]{}-]+$",
             r"[\w.:>-]+\([^()]*(?:\([^()]*\)[^()]*)*\)(?:[;{:,]| \{)?$|.*(?:<<|->|&&|\|\||[-+!=]=|::).*[;{]$",
             r"(?:SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE|ALTER|DROP) .*(?:;|\b(?:FROM|SET|VALUES|TABLE|WHERE)\b.*)$",
@@ -62,7 +62,7 @@ _EVIDENCE = re.compile(
 )
 """What statements have and prose has not: constants, attributes, calls, operators."""
 _SHAPE = re.compile(
-    r"\s*(?:[\w.\[\]\"'*]+\s?(?:[-+*/|&:]?=|:)\s?\S.*|[\w.]+\(.*|[\"'][^\"']*[\"'](?::.*)?[,:]?|[\w.*]+,|[)\]}>]+.*|[\w.\[\]]+[({\[]"
+    r"\s*+(?:[\w.\[\]\"'*]+\s?(?:[-+*/|&:]?=|:)\s?\S.*|[\w.]+\(.*|[\"'][^\"']*[\"'](?::.*)?[,:]?|[\w.*]+,|[)\]}>]+.*|[\w.\[\]]+[({\[]"
     r"|(?:else|try|finally|do|then|done|fi|esac|begin|end|pass|break|continue|return|default)\b\s?[:{;]?"
     r"|(?:and|or|not|in|is|if|for|else)\s.*|@\w.*|[a-z][\w-]* .*\s--?[A-Za-z][\w-]*(?:[= ].*)?|.*[,({\[:\\]|.*\bas \w+:)$"
 )

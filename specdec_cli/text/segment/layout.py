@@ -52,7 +52,7 @@ _KEY = r"(?:[A-Za-z](?=\w*(?:_\w|\.))\w*+(?:\.\w++)*+|[a-z]+[A-Z]\w*+)(?::\s+|\s
 """A key that is no word, before its value."""
 _DATA = re.compile(
     r"\s*(?:\"[^\"]*\"\s*:\s*(?:-?\d[\d.]*|true|false|null|[\[{])|\[(?:[\w-]*[^\W_][._][\w.-]+|[a-z]+[A-Z]\w*)\]"
-    r"|[\w.-]+=\S+(?:\s+[\w.-]+=\S+)+)\s*,?\s*"
+    r"|[\w.-]+=\S+(?:\s+[\w.-]+=\S+)+)\s*+(?:,\s*+)?"
 )
 """A line of data without text: a value of JSON, the head of a section, pairs of keys and values."""
 _HEAD = re.compile(

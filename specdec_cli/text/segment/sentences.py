@@ -14,7 +14,7 @@ from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans
 
 _WORD = re.compile(r"\S+")
 _ITEM_SIGN = re.compile(r"\b[12abAB][.)]\s")
-_ITEM = re.compile(r"(?:^|\s+)(?:(?P<digits>\d{1,2})(?P<close>[.)])|(?P<letter>[a-zA-Z])(?P<close2>\)))\s+")
+_ITEM = re.compile(r"(?:^|(?<!\s)\s+)(?:(?P<digits>\d{1,2})(?P<close>[.)])|(?P<letter>[a-zA-Z])(?P<close2>\)))\s+")
 _ITEM_TEXT = re.compile(r"(?!(?:and|or|und|oder|to|bis)\b)\b[^\W\d_]{2,}")
 """A word of an item, other than a conjunction: "1) and 2)" are references."""
 _CONJUNCTION = re.compile(r"\b(?:and|or|und|oder|to|bis)$")

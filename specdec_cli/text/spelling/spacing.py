@@ -46,16 +46,22 @@ def repeated_spaces(text: str) -> list[Edit]:
 
 
 def _ends_sentence(mark: re.Match[str]) -> bool:
-    before = re.search(r"[^\W\d_]+$", mark.string[: mark.start()])
-    if before is None or not before[0].islower() or mark[3] == "Net":
+    if not _word_before(mark).islower() or mark[3] == "Net":
         return False
     return mark[1] != "" or mark[2] != "." or is_function_word(mark[3], "en")
 
 
 def _lacks_word(mark: re.Match[str]) -> bool:
     """Whether a function word stands before a mark: then a word such as a link is perhaps missing, as in `it went to .`"""
-    before = re.search(r"[^\W\d_]+$", mark.string[: mark.start()])
-    return before is not None and is_function_word(before[0], "en")
+    return is_function_word(_word_before(mark), "en")
+
+
+def _word_before(mark: re.Match[str]) -> str:
+    """The letters directly before a mark."""
+    text, start = mark.string, mark.start()
+    while start and text[start - 1].isalnum() and not text[start - 1].isdecimal():
+        start -= 1
+    return text[start : mark.start()]
 
 
 def _edit(found: re.Match[str], text: str) -> Edit:

@@ -1,0 +1,180 @@
+"""A program that prints the patterns of the packages: those that are compiled as modules are imported and as tables of patterns are read,
+and for the calls inside of functions those of their arguments.
+"""
+
+import ast
+import importlib
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+_FLAGS_THIRD = ("match", "search", "fullmatch", "finditer", "findall")
+"""Functions whose third argument are the flags."""
+ROOT = Path(__file__).parents[2]
+_seen: dict[tuple[str, int, str, int], None] = {}
+_compile: Any = re._compile  # type: ignore[attr-defined]  # every function of `re` calls it
+
+
+def _recorded(pattern: Any, flags: Any) -> Any:
+    """Compile a pattern, and record it with the line that asked for it."""
+    if not isinstance(pattern, re.Pattern):
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename == re.__file__:
+            frame = frame.f_back
+        _record(frame.f_code.co_filename, frame.f_lineno, pattern, int(flags))
+    return _compile(pattern, flags)
+
+
+def _record(file: str, line: int, pattern: str | bytes, flags: int) -> None:
+    text, flags = (pattern, flags) if isinstance(pattern, str) else (pattern.decode("latin-1"), flags | int(re.ASCII))
+    _seen[file, line, text, flags] = None
+
+
+def _read_tables() -> None:
+    """Compile what is kept as text and compiled when it is first needed."""
+    from specdec_cli.text.locale import dates, dates_in_digits, quantities, scales, words
+    from specdec_cli.text.locale.conventions import _conventions
+    from specdec_cli.text.locale.date_words import DATE_WORDS
+    from specdec_cli.text.protect import spans
+    from specdec_cli.text.spelling import construction_rules, constructions
+
+    for kind in spans.RECOGNISERS:
+        spans._compiled(kind.pattern)
+    for _, pattern, _ in construction_rules.RULES:
+        constructions._compiled(pattern)
+    dates._before_noun()
+    for code in DATE_WORDS:
+        for build in (dates._weekday_without_comma, dates._weekday, dates._listed_weekdays, dates._has_names, dates._month_pattern):
+            build(code)
+        for any_case in (False, True):
+            dates._patterns(code, any_case)
+    for convention in _conventions().values():
+        quantities._number_pattern(convention)
+    for code in dates_in_digits._PATTERNS:
+        dates_in_digits._patterns(code)
+    for code in words.SCALES:
+        scales._pattern(code)
+    for code in words.ABBREVIATIONS:
+        scales._abbreviations(code)
+    for pair in words.REFERENCES:
+        scales._references(tuple(pair))
+
+
+def _variables() -> dict[str, list[dict[str, Any]]]:
+    """Values of the variables of functions in whose calls a pattern is put together, by module and function, or module and line."""
+    from specdec_cli.text.locale import dates, scales, words
+    from specdec_cli.text.locale.date_words import BEFORE_BOTH, DATE_WORDS
+    from specdec_cli.text.locale.words import CURRENCY_CODES
+    from specdec_cli.text.protect import characters, spans
+
+    name, number = {"name": "X1"}, {"number": "12"}
+    signs = {"sign": r"\s?\$?\s?", "first": "(?:1,000|1\\.000)", "last": "(?:2,000|2\\.000)", "each": SimpleNamespace(sign="$")}
+    scaled = [{"each": each} for code in words.SCALES for each in words.SCALES[code]]
+    currencies = [
+        {"names": words.currency_names(sign, code) or "euros?", "named": rf"{scales._NAME_START}(?:euros?|{each})(?!\w)"}
+        for sign, each in CURRENCY_CODES.items()
+        for code in ("en", "de")
+    ]
+    both = [{"own": own, "other": other} for each in BEFORE_BOTH.values() for own, other in each.items()]
+    texts: dict[str, list[dict[str, Any]]] = {
+        "cluster.inputs:is_pattern": [{"name": "a"}, {"name": "http://a"}],
+        "documents.markdown:_find": [{"pattern": r"a \\?\| b"}],
+        "documents.tables:_cells": [{"delimiter": each} for each in ",;\t"],
+        "documents.xliff:with_attributes": [{"name": "state"}],
+        "files:_remove_partial_folders": [{"output": Path("a.b")}],
+        "pipeline.date_variants:change": [number],
+        "pipeline.ignored_edits:_spans": [{"bound": r"(?<!\w)"}, {"bound": r"(?!\w)"}],
+        "pipeline.term_sources:restore": [name | {"self": SimpleNamespace(leftover=each)} for each in (r"Ab\d*", r"\d{4,}")],
+        "pipeline.term_sources:replaced_sources": [{"leftover": each} for each in (r"Ab\d*", r"\d{4,}")],
+        "pipeline.text_variants:_with_escapes": [{"marks": "*_"}],
+        "pipeline.text_variants:_in_capitals": [{"pattern": r"<b>|\{x\}"}],
+        "pipeline.variants:restore": [name | {"before": True, "after": True}],
+        "text.checks:_differs": [{"span": "a.b"}, {"span": "<b>"}],
+        "text.locale.dates:_is_odd": both,
+        "text.locale.dates:_has_digits": [{"forms": r"0?1\.\s?0?2\.|0?2/0?1(?!\d)|0?1/0?2(?!\d)|\d{4}-02-01"}],
+        "text.locale.dates:_has_weekday": [{"names": list(dates._forms(code, "weekdays"))} for code in DATE_WORDS],
+        "text.locale.quantities:with_written": [{"pattern": r"1\.000|2 \$"}],
+        "text.locale.ranges:restored": [{"amount": r"2,000\s?\$"}],
+        "text.locale.ranges:with_ranges": [signs],
+        "text.locale.ranges:_has": [
+            signs | {"between": r"(?:[-\u2013]|\s(?:bis|to)\s)"},
+            signs | {"between": r"(?:-|.{0,30}\b[^\W\d_]{2,}.{0,10}?)"},
+        ],
+        "text.locale.readings:restored": [{"pattern": r"(?<![\d.,])12[.,]30(?!\d)"}],
+        "text.locale.readings:read_text": [{"each": SimpleNamespace(pattern=r"(?<![\d.,])12[.,]30(?!\d)")}],
+        "text.locale.readings:_measures": [{"unit": "ft|lbs?"}],
+        "text.locale.readings:_units": [{"unit": "ft|lbs?"}],
+        "text.locale.scales:lost_letters": [{"each": "5 m"}],
+        "text.locale.scales:lost_scales": scaled,
+        "text.locale.scales:lost_currencies": currencies,
+        "text.locale.scales:_amounts_with": currencies,
+        "text.locale.scales:_amounts": scaled,
+        "text.locale.substitutes:_places": [name | {"language": code} for code in DATE_WORDS],
+        "text.protect.characters:lacking_spans": [
+            {"amount": amount, "inner": inner, "sign": "[~\u20ac]"}
+            for amount in ("", rf"[\u20ac]\s?{characters._NUMBER}|(?<![\w.,]){characters._NUMBER}\s?[\u20ac]|")
+            for inner in (r"(?<=\w)[*_]+(?=\w)", r"(?:(?:~|\u20ac)+|(?<=\w)[*_]+(?=\w))")
+        ],
+        "text.protect.spans:is_number": [{"kind": kind} for kind in spans.RECOGNISERS if kind.number],
+        "text.protect.stand_ins:with_names": [{"span": "a.b"}],
+        "text.protect.stand_ins:fit_neighbours": [{"text": "a.b"}],
+        "text.quotations:_number_with_mark": [{"forms": r"5\.3|5,3"}],
+        "text.shape:with_first_capital": [{"first": "aab"}],
+        "text.shape:with_small_beginning": [{"first": "aab"}],
+        "text.view:_with_words": [{"shown": "a.b"}],
+    }
+    return {f"specdec_cli.{key}": values for key, values in texts.items()}
+
+
+def _evaluated() -> Iterator[str]:
+    """Evaluate the arguments of calls that were not recorded; yield those that could not be."""
+    from tests.patterns.sites import sites
+    from tests.source import modules
+
+    lines = {(file, line) for file, line, *_ in _seen}
+    variables = _variables()
+    for site in sites():
+        file = str(modules()[site.module])
+        if (file, site.line) in lines:
+            continue
+        module = sys.modules.get(site.module)
+        arguments = [site.call.args[0], *(each.value for each in site.call.keywords if each.arg == "flags")]
+        arguments += site.call.args[1:2] if ast.unparse(site.call.func) == "re.compile" else []
+        arguments += (
+            site.call.args[2:3]
+            if ast.unparse(site.call.func) in ("re.match", "re.search", "re.fullmatch", "re.finditer", "re.findall")
+            else []
+        )
+        for values in variables.get(site.key, [{}]):
+            try:
+                pattern, *flags = (eval(ast.unparse(each), vars(module) | values) for each in arguments)
+            except NameError as error:
+                yield f"{site.key}:{site.line}: {error}: {ast.unparse(site.call)[:100]}"
+                break
+            _record(file, site.line, pattern, int(flags[0]) if flags else 0)
+
+
+def main() -> None:
+    """Import all modules, read the tables, and print a record for each pattern, and what lacks one."""
+    re._compile = _recorded  # type: ignore[attr-defined]
+    from tests.source import modules
+
+    for name in modules():
+        if not name.endswith("__main__"):
+            try:
+                importlib.import_module(name)
+            except ModuleNotFoundError as error:
+                if (error.name or "").startswith(("specdec_cli", "converters")):
+                    raise
+    _read_tables()
+    lacking = list(_evaluated())
+    own = [(str(Path(file).relative_to(ROOT)), *rest) for file, *rest in _seen if Path(file).is_relative_to(ROOT)]
+    print(json.dumps({"patterns": own, "lacking": lacking}))
+
+
+if __name__ == "__main__":
+    main()
