@@ -95,6 +95,30 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
             partial.unlink(missing_ok=True)
 
 
+def file_beside(path: Path) -> Path | None:
+    """Create an empty file in the folder of `path`, a file with content, with its mode and owner; a rename puts it in its place.
+
+    None for what a rename would not replace as writing does: a device or a file of no content, a file with several names, an open file of
+    a process (/dev/stdout), and a file whose owner cannot be kept. Raises OSError if it cannot be created.
+    """
+    real = Path(os.path.realpath(path))
+    if not real.is_file() or str(path.absolute()).startswith(("/dev/", "/proc/")):
+        return None
+    known = real.stat()
+    if not known.st_size or known.st_nlink > 1 or not os.access(real.parent, os.W_OK):
+        return None
+    _remove_left_behind(real)
+    new = real.with_name(f".{real.name}.{os.getpid()}.partial")
+    new.touch()
+    try:
+        os.chown(new, known.st_uid, known.st_gid)
+        shutil.copystat(real, new)
+    except OSError:
+        new.unlink()
+        return None
+    return new
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path` in UTF-8, with its ends of lines as they are, atomically. Raises what `write_atomically` raises."""
     write_atomically(path, lambda partial: partial.write_text(text, encoding="utf-8", newline=""))

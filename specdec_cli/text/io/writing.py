@@ -14,7 +14,7 @@ from typing import IO, Protocol, Self, cast
 
 from specdec_cli.errors import InputError, UsageError, cause_of
 from specdec_cli.failures import ReaderGone, reader_has_gone
-from specdec_cli.files import is_device, make_folder
+from specdec_cli.files import file_beside, is_device, make_folder
 from specdec_cli.text.io.lines import COMPRESSED, STDIO
 
 _STDIN, _STDOUT = 0, 1
@@ -42,15 +42,16 @@ def output_line(text: str, ending: str) -> str:
 class LineWriter:
     """Writes lines to the file `path`, or to stdout for None or `-`.
 
-    The file is written in place and flushed after each line, so that finished lines remain if the program fails, and can be read
-    meanwhile. A file whose name ends with .gz or .xz is compressed; its lines can be read when it is closed, after an error too. Raises
+    The file is flushed after each line, so that finished lines remain if the program fails, and can be read meanwhile. A file with content
+    is replaced by a new one at the end, with its mode and owner; if a line cannot be written, as on a full disk, it stays. A file with
+    several names is written in place. A file whose name ends with .gz or .xz is compressed; its lines can be read when it is closed, after an error too. Raises
     UsageError if the file cannot be opened, is one of `inputs` (empty: stdin), or is written by another run; InputError if a line cannot
     be written, and ReaderGone for a closed pipe.
     """
 
     def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:
         self._file: IO[bytes] | None = None
-        self._open, self._flushes = ExitStack(), True
+        self._open, self._flushes, self._failed = ExitStack(), True, False
         self._name = "stdout"
         target = None if path == STDIO else path
         check_not_input(target, inputs)
@@ -60,7 +61,7 @@ class LineWriter:
         self._flushes = target.suffix not in COMPRESSED
         try:
             self._reserve(target)
-            self._file = self._open.enter_context(compressed(target, target.suffix))
+            self._file = self._open.enter_context(compressed(self._new_file(target) or target, target.suffix))
         except OSError as error:
             raise UsageError(f"{target}: {cause_of(error)}") from error
 
@@ -77,6 +78,22 @@ class LineWriter:
         except OSError:
             pass  # a file system without locks
 
+    def _new_file(self, path: Path) -> Path | None:
+        """A new file in the folder of `path`, which replaces it when this writer is closed; None if `path` is to be written in place."""
+        new = file_beside(path)
+        if new is None:
+            return None
+
+        def end(kind: type[BaseException] | None, *_: object) -> None:
+            if kind is None and not self._failed:
+                with new.open("rb") as stream:
+                    os.fsync(stream.fileno())
+                new.replace(os.path.realpath(path))
+            new.unlink(missing_ok=True)
+
+        self._open.push(end)
+        return new
+
     def write(self, text: str, ending: str = "\n", source: Path | None = None) -> None:  # noqa: ARG002
         """Write one line (see `output_line`). `source` is ignored.
 
@@ -84,9 +101,13 @@ class LineWriter:
         """
         stream = self._file or sys.stdout.buffer
         with write_failures(self._name):
-            stream.write(output_line(text, ending).encode("utf-8", "surrogateescape"))
-            if self._flushes:
-                stream.flush()
+            try:
+                stream.write(output_line(text, ending).encode("utf-8", "surrogateescape"))
+                if self._flushes:
+                    stream.flush()
+            except OSError:
+                self._failed = True
+                raise
 
     def check(self) -> None:
         """Raise BrokenPipeError if the output is a pipe whose reader has gone."""

@@ -150,17 +150,24 @@ def word_hashes(sentence: str) -> tuple[int, ...]:
     return (*_START, *_hashes(sentence), *_END)
 
 
+_NEAR = 256
+"""More characters than three words have."""
+
+
 def _hashes_around(sentence: str, change: Change) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The hashes of the text that `change` replaces, and those of its new text, each with the words of `sentence` near it.
 
     At least two whole words are included on either side, or all words up to the sentence's start or end and the sign for that. The
-    sentence is cut at spaces, where no word is cut.
+    sentence is cut at spaces, where no word is cut; but no more than _NEAR characters are read on either side.
     """
-    before, after = sentence[: change.start], sentence[change.end :]
+    begin, stop = max(change.start - _NEAR, 0), min(change.end + _NEAR, len(sentence))
+    before, after = sentence[begin : change.start], sentence[change.end : stop]
     earlier, later = before.rsplit(None, ORDER), after.split(None, ORDER)
-    start, end = _START if len(earlier) <= ORDER else (), _END if len(later) <= ORDER else ()
-    first, last = 0 if start else len(earlier[0]), len(after) - (0 if end else len(later[-1]))
-    old, new = sentence[first : change.end + last], f"{before[first:]}{change.text}{after[:last]}"
+    start = _START if len(earlier) <= ORDER and not begin else ()
+    end = _END if len(later) <= ORDER and stop == len(sentence) else ()
+    first = len(earlier[0]) if len(earlier) > ORDER else 0
+    last = len(after) - (len(later[-1]) if len(later) > ORDER else 0)
+    old, new = sentence[begin + first : change.end + last], f"{before[first:]}{change.text}{after[:last]}"
     return (*start, *_hashes(old), *end), (*start, *_hashes(new), *end)
 
 

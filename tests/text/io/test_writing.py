@@ -3,6 +3,7 @@
 import gzip
 import lzma
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.text.io.writing import FolderWriter, LineWriter
+from tests.conftest import largest_file
 
 
 def written(folder: Path, name: str, content: bytes) -> Path:
@@ -133,3 +135,60 @@ def test_output_folders_that_would_lose_data_are_refused(
     with pytest.raises(UsageError, match=words):
         FolderWriter(Path(folder), [Path(name) for name in inputs])
     assert (tmp_path / "a").read_bytes() == b"kept"
+
+
+def test_a_new_file_replaces_one_with_content_at_the_end(tmp_path: Path) -> None:
+    target, link = tmp_path / "out", tmp_path / "link"
+    target.write_text("old\n")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    with LineWriter(link) as writer:
+        writer.write("new")
+        assert target.read_text() == "old\n"
+        with pytest.raises(UsageError, match="another process is writing to this file"):
+            LineWriter(target)
+    assert (target.read_text(), link.is_symlink(), target.stat().st_mode & 0o777) == ("new\n", True, 0o640)
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "link"}
+
+
+@pytest.mark.parametrize("name", ["out", "out.gz", "out.xz"])
+def test_a_full_disk_keeps_the_old_file(tmp_path: Path, name: str) -> None:
+    target, generator = tmp_path / name, random.Random(1)
+    target.write_bytes(b"old\n")
+    with largest_file(4096), pytest.raises(InputError, match=f"{name}: File too large"), LineWriter(target) as writer:
+        for _ in range(1000):
+            writer.write(f"{generator.getrandbits(4000):x}")
+    assert target.read_bytes() == b"old\n"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_other_errors_keep_the_finished_lines(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    target.write_text("old\n")
+    with pytest.raises(InputError, match="bad"), LineWriter(target) as writer:
+        writer.write("new")
+        raise InputError("bad")
+    assert target.read_text() == "new\n"
+
+
+def test_a_file_with_two_names_is_written_in_place(tmp_path: Path) -> None:
+    target, other = tmp_path / "out", tmp_path / "other"
+    target.write_text("old\n")
+    other.hardlink_to(target)
+    with LineWriter(target) as writer:
+        writer.write("new")
+    assert other.read_text() == "new\n"
+
+
+def test_pipes_and_open_files_are_written_as_they_are(tmp_path: Path) -> None:
+    target, pipe = tmp_path / "out", tmp_path / "pipe"
+    target.write_text("old\n")
+    with target.open("r+b") as stream, LineWriter(Path(f"/dev/fd/{stream.fileno()}")) as writer:
+        writer.write("new")
+        assert target.read_text() == "new\n"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with LineWriter(pipe) as writer:
+        writer.write("new")
+        assert os.read(reader, 99) == b"new\n"
+    os.close(reader)
