@@ -203,7 +203,7 @@ _SOFT_HYPHEN = "\u00ad"
 _WINDOWS_1252 = frozenset(["ascii", "cp1252", "iso8859-1", "iso88591", "x-cp1252"])
 """Names of encodings that the HTML standard (Encoding, section 4.2) reads as windows-1252."""
 _NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
-_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*+(?:[\"']\s*+)?([\w.:-]{1,40})", re.IGNORECASE)
 _ROOT = re.compile(r"<html\s[^<>]{1,10000}>", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\s(?:xml:)?lang\s*=\s*[\"']?([A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*)(?=[\"'\s>])", re.IGNORECASE)
 _SPACE = re.compile(r"[ \t\r\n\f]+")

@@ -103,6 +103,8 @@ class TransformerConfig(StoredConfig):
         sizes = {"padding": min(self.vocabulary_size, self.source_size), "eos": self.vocabulary_size, "decoder_start": self.vocabulary_size}
         if self.order == "masked":
             sizes["mask"] = self.vocabulary_size
+        if self.padding == self.eos:
+            raise ModelError(f"padding and eos are the same token, {self.eos}")
         for name, size in sizes.items():
             if getattr(self, name) >= size:
                 raise ModelError(f"{name} is {getattr(self, name)}, but the vocabulary has {size} tokens")

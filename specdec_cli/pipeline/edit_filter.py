@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from math import inf, isnan
 from typing import Self
 
 from specdec_cli.decoding.methods import DEFAULT_MODE
@@ -42,8 +42,11 @@ class EditFilter:
 
         Without `maximum_ratio`, it is 0.6 for the task "correct" and unlimited for others. Content is kept only for
         the task "correct", because other rewriting tasks may drop words and change whole sentences. Raises UsageError
-        for a mode that the bundle lacks.
+        for a mode that the bundle lacks, and for nan.
         """
+        for name, value in (("min_score", minimum), ("max_edit_ratio", maximum_ratio)):
+            if value is not None and isnan(value):
+                raise UsageError(f"{name}: nan is not a number")
         corrects = info.task == "correct"
         if mode is not None and mode not in info.modes:
             known = f"it has {', '.join(info.modes)}" if info.modes else "it has none"

@@ -9,7 +9,7 @@ from pathlib import Path
 from specdec_cli.text.locale.languages import short_code
 
 _CAPITAL = r"[^\W\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
-_NAME = rf"{_CAPITAL}[^\W\d_]*+(?:(?:-|['\u2019](?={_CAPITAL}))[^\W\d_]++)*+"
+_NAME = rf"{_CAPITAL}[^\W\d_]*+(?:(?:-|['\u2019](?={_CAPITAL}))[^\W\d_]++){{0,8}}+"
 _TITLES = {
     "de": re.compile(
         r"(?:\b(?:Herrn?|Frau|Fr\u00e4ulein|Familie|Dr\.|Prof\.|Fa\.|Firma|geb\.|geborene|unterschrieben von)|(?<!\w)i\. ?[AV]\.)"

@@ -113,3 +113,8 @@ def test_inconsistent_sizes_of_a_drafter_are_named(model: dict[str, Any], words:
 )
 def test_the_configuration_says_what_a_drafter_reads(prefix: Any, encoder: Any, reads: str) -> None:
     assert DrafterConfig(prefix=prefix, encoder=encoder).reads == reads
+
+
+def test_padding_is_another_token_than_eos() -> None:
+    with pytest.raises(ModelError, match="padding and eos are the same token, 3"):
+        TransformerConfig(48, padding=3, eos=3)

@@ -25,14 +25,12 @@ class Steps:
         self.tree = _parser.parse(pattern, flags)
         self.flags = self.tree.state.flags
         self._text, self._groups = "", [(-1, -1)] * self.tree.state.groups
-        self._steps, self._limit, self._run_length = 0, 0, 1
+        self._steps, self._limit = 0, 0
         self._matcher = self._sequence(list(self.tree), self.flags)
 
-    def count(self, method: str, text: str, limit: int, run_length: int = 1) -> int:
-        """The steps of `match`, `fullmatch`, or a search for all matches of a text; `limit` if there are more. So many characters of a
-        run that a repetition of one character reads are one step.
-        """
-        self._text, self._steps, self._limit, self._run_length = text, 0, limit, run_length
+    def count(self, method: str, text: str, limit: int) -> int:
+        """The steps of `match`, `fullmatch`, or a search for all matches of a text; `limit` if there are more."""
+        self._text, self._steps, self._limit = text, 0, limit
         try:
             with _deep():
                 self._run(method)
@@ -195,7 +193,7 @@ class Steps:
             end = start
             while end < last and fits(text[end]):
                 end += 1
-            self._tick((end - start) // self._run_length + 1)
+            self._tick(end - start + 1)
             for each in range(end, start + low - 1, -1):
                 self._tick()
                 if follow(each):

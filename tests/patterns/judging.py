@@ -1,5 +1,8 @@
 """The growth of a pattern's steps with the size of a text, by the worst of its attacks."""
 
+import collections
+import re
+import time
 from typing import Literal, NamedTuple
 
 from tests.patterns.attacks import Attack, attacks
@@ -7,10 +10,6 @@ from tests.patterns.backtracking import Steps
 
 Growth = Literal["linear", "quadratic", "worse"]
 _MOST = 300_000
-_RUN = 16
-"""So many characters of a run take `re` about as long as another step."""
-SECONDS_OF_A_STEP = 5e-8
-"""What `re` needs at most for a step: 20 to 50 ns where it was measured."""
 _LONG = 8
 """The least length of a part whose repetition is judged by texts of fewer repetitions."""
 
@@ -57,8 +56,12 @@ def judge(pattern: str, flags: int, method: str) -> Judgement:
     return worst
 
 
-def seconds_at(pattern: str, flags: int, method: str, attack: Attack, size: int, most: float) -> float:
-    """About the processor time of `re` for the attack with a text of `size` characters; `most` if it is more."""
-    steps = Steps(pattern, flags)
-    limit = round(most / SECONDS_OF_A_STEP)
-    return steps.count(method, attack.text(size // len(attack.pump)), limit, _RUN) * SECONDS_OF_A_STEP
+def seconds_at(pattern: str, flags: int, method: str, attack: Attack, size: int) -> float:
+    """The least of three processor times of `re` for the attack with a text of `size` characters."""
+    compiled, text = re.compile(pattern, flags), attack.text(size // len(attack.pump))
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        collections.deque(compiled.finditer(text), 0) if method == "search" else getattr(compiled, method)(text)
+        times.append(time.process_time() - start)
+    return min(times)

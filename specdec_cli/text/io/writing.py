@@ -44,9 +44,9 @@ class LineWriter:
 
     The file is flushed after each line, so that finished lines remain if the program fails, and can be read meanwhile. A file with content
     is replaced by a new one at the end, with its mode and owner; if a line cannot be written, as on a full disk, it stays. A file with
-    several names is written in place. A file whose name ends with .gz or .xz is compressed; its lines can be read when it is closed, after an error too. Raises
-    UsageError if the file cannot be opened, is one of `inputs` (empty: stdin), or is written by another run; InputError if a line cannot
-    be written, and ReaderGone for a closed pipe.
+    several names is written in place. A file whose name ends with .gz or .xz is compressed; its lines can be read when it is closed, after
+    an error too. Raises UsageError if the file cannot be opened, is one of `inputs` (empty: stdin), or is written by another run;
+    InputError if a line cannot be written, and ReaderGone for a closed pipe.
     """
 
     def __init__(self, path: Path | None = None, inputs: Sequence[Path] = ()) -> None:

@@ -107,7 +107,7 @@ _KNOWN_SIGNS = {"Sc": "$", "Ps": "(", "Pe": ")"}
 """For categories of characters, the character that is written in their place for the model."""
 _WORD = r"\w+(?:[.,]\w+)*"
 _NUMBER = r"\d+(?:[.,]\d+)*"
-_LONGEST = 1000
+_LONGEST = 500
 """The largest text in which signs are found with their words, as the pattern takes quadratic time on some texts."""
 
 
