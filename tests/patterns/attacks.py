@@ -31,7 +31,7 @@ def attacks(steps: Steps) -> Iterator[Attack]:
     drawing = _Drawing(steps)
     seen = set[Attack]()
     for begin, body, flags, is_assertion in drawing.repetitions(list(steps.tree), steps.flags):
-        for wanted in drawing.kinds:
+        for wanted in ("", *drawing.kinds):
             for pump in dict.fromkeys((drawing.shortest(body, flags, wanted), drawing.shortest(body, flags, wanted, most=True))):
                 if not pump:
                     continue
