@@ -137,4 +137,4 @@ def test_the_counting_matcher_finds_what_re_finds(portion: int) -> None:
                 expected = getattr(compiled, use.method)(text)
                 assert steps.span(use.method, text) == (None if expected is None else expected.span()), (use.pattern, text)
                 checked += 1
-    assert checked > 1000
+    assert checked > 100
