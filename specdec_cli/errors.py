@@ -46,6 +46,10 @@ class MissingLibraryError(UsageError):
         own = lacking_requirements(extra) if extra in _LIGHT and lacking_requirements() else ()
         super().__init__(f"{problem}: {installing(own or [f'specdec[{extra}]'])}")
 
+    def __reduce__(self) -> tuple[type[UsageError], tuple[str]]:
+        """Pickle it as an error with this message."""
+        return UsageError, (str(self),)
+
 
 def installing(requirements: Iterable[str]) -> str:
     """The command that installs `requirements` beside this program."""

@@ -220,9 +220,11 @@ def _started_with(variable: str) -> Iterator[str]:
 
 
 def _state(pid: int) -> State:
-    folder = Path("/proc", str(pid))
-    values = dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines())
-    return State(int(values["VmRSS"].split()[0]) / 1024, len(list((folder / "fd").iterdir())), int(values["Threads"]))
+    """The state of the process that has the connections and of its worker process together."""
+    folders = [Path("/proc", number) for number in (str(pid), *Path("/proc", str(pid), "task", str(pid), "children").read_text().split())]
+    values = [dict(line.split(":", 1) for line in (folder / "status").read_text().splitlines()) for folder in folders]
+    megabytes = sum(int(each["VmRSS"].split()[0]) for each in values) / 1024
+    return State(megabytes, sum(len(list((folder / "fd").iterdir())) for folder in folders), sum(int(each["Threads"]) for each in values))
 
 
 def soak(seconds: float, clients: int = CLIENTS) -> Report:

@@ -29,7 +29,11 @@ from specdec_cli.processors import usable_processors
 from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from specdec_cli.engines.engine import SentenceDecoder
+    from specdec_cli.server.guard import Keys, Limits
+    from specdec_cli.server.monitoring import Log
     from specdec_cli.server.page import Showing
     from specdec_cli.server.service import Service, Words
 
@@ -92,34 +96,56 @@ def serve(
     if missing:
         raise MissingLibraryError(f"serve needs {', '.join(missing)}", "server")
 
-    from specdec_cli.server.application import make_application
-    from specdec_cli.server.guard import Keys, Limits, is_loopback, read_keys, read_origin
-    from specdec_cli.server.monitoring import Log
-    from specdec_cli.server.queue import Pool
+    from specdec_cli.server.front import Front
+    from specdec_cli.server.guard import Gate, Keys, Limits, is_loopback, read_keys, read_origin
+    from specdec_cli.server.monitoring import Log, RequestMetrics
     from specdec_cli.server.run import listen_tcp, unix_socket
     from specdec_cli.server.run import serve as run
-    from specdec_cli.server.service import Service
+    from specdec_cli.server.worker_process import Start
 
     on_tcp = unix is None or port is not None
     if on_tcp and not is_loopback(host) and keys is None:
         raise UsageError(f"--host {host}: other machines may reach this address; give --keys FILE with the keys of the clients")
     origins = [read_origin(each) for each in allow_origin or ()]
     known = Keys() if keys is None else read_keys(keys)
-    words = read_words(glossary, ignoring)
-    choices = [ModelChoice(name, offline=machine.offline) for name in models or served_bundles()]
-    words_of = words_of_models(words, choices)
+    log, metrics = Log(quiet=quiet), RequestMetrics()
     limits = Limits(max_requests, max_characters, time_limit)
-    pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
-    service = Service(pool, {}, {}, limits, known, Log(quiet=quiet), words=words.listed)
+    names = models or served_bundles()
+    start = Start(load, (names, glossary, ignoring, decoding, machine, limits, known, origins, log))
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
         if unix is not None:
             sockets.append(opened.enter_context(unix_socket(unix)))
-        showings: dict[str, Showing] = {}
-        for choice, own in zip(choices, words_of, strict=True):
-            showings |= _load(service, choice, machine, decoding, own)
-        application = make_application(service, origins, showings, checks_host=not known.are_required)
-        run(service, application, sockets, time_limit)
+        front = opened.enter_context(Front(start, time_limit, log, metrics))
+        gate = Gate(front, log, metrics, front.paths, origins, checks_host=not known.are_required)
+        run(front, gate, sockets, time_limit, log)
+
+
+def load(
+    names: Sequence[str],
+    glossary: GlossaryOptions,
+    ignoring: IgnoreOptions,
+    decoding: DecodingFlags,
+    machine: MachineOptions,
+    limits: "Limits",
+    keys: "Keys",
+    origins: Sequence[str],
+    log: "Log",
+) -> "tuple[Service, ASGIApp, list[str]]":
+    """Load the models in the worker process. Returns the service, its application, and the paths of the routes."""
+    from specdec_cli.server.application import make_application
+    from specdec_cli.server.queue import Pool
+    from specdec_cli.server.service import Service
+
+    words = read_words(glossary, ignoring)
+    choices = [ModelChoice(name, offline=machine.offline) for name in names]
+    words_of = words_of_models(words, choices)
+    pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
+    service = Service(pool, {}, {}, limits, keys, log, words=words.listed)
+    showings: dict[str, Showing] = {}
+    for choice, own in zip(choices, words_of, strict=True):
+        showings |= _load(service, choice, machine, decoding, own)
+    return service, *make_application(service, origins, showings)
 
 
 def _load(

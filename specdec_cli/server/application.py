@@ -1,4 +1,4 @@
-"""The ASGI application: all routes, and the form of error messages."""
+"""The ASGI application: all routes, and the form of error messages. In `specdec serve` the worker process runs it (see `worker`)."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from specdec_cli.server.documents import FileTranslation
-from specdec_cli.server.guard import ClientLeft, Gate, RequestError, error_response
+from specdec_cli.server.guard import METRICS, ClientLeft, RequestError, error_response
 from specdec_cli.server.languagetool import LanguageTool, ListedWords
 from specdec_cli.server.libretranslate import LibreTranslate
 from specdec_cli.server.monitoring import CONTENT_TYPE
@@ -23,12 +23,11 @@ from specdec_cli.version import __version__
 
 
 def make_application(
-    service: Service, origins: Sequence[str] = (), showings: Mapping[str, Showing] | None = None, *, checks_host: bool = True
-) -> ASGIApp:
-    """Make the application of `service`; `showings` are what the page shows (see Page).
+    service: Service, origins: Sequence[str] = (), showings: Mapping[str, Showing] | None = None
+) -> tuple[ASGIApp, list[str]]:
+    """Make the application of `service`; `showings` are what the page shows (see Page). Returns it and the paths of its routes.
 
-    Pages of the sites `origins` (see `read_origin`) may use it from a browser. With `checks_host`, requests over TCP must name this
-    machine as their host.
+    Pages of the sites `origins` (see `read_origin`) may use it from a browser. It belongs behind a Gate.
     """
     routes = [  # those of the most requests first
         *LibreTranslate(service).routes(),
@@ -46,7 +45,7 @@ def make_application(
     )
     errors = {RequestError: _report, HTTPException: _report, ClientDisconnect: _left, Exception: _report}
     application = Starlette(routes=routes, middleware=[cors] if origins else [], exception_handlers=errors)
-    return Gate(application, service.log, service.metrics, {route.path for route in routes}, origins, checks_host=checks_host)
+    return application, [route.path for route in routes]
 
 
 class _Health:
@@ -58,18 +57,14 @@ class _Health:
     async def health(self, _: Request) -> JSONResponse:
         """Say whether all threads that decode run: the status is 200, else 503."""
         works = self._service.pool.is_alive
-        answer = {
-            "status": "ok" if works else "failed",
-            "version": __version__,
-            "translates": ["-".join(pair) for pair in self._service.translators],
-            "corrects": list(self._service.correctors),
-        }
+        answer = {"status": "ok" if works else "failed", "version": __version__, **self._service.languages}
         return JSONResponse(answer, 200 if works else 503)
 
     async def metrics(self, request: Request) -> Response:
         """Report the metrics."""
         self._service.keys.check(request, request.query_params)
-        return Response(self._service.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE})
+        others: bytes = request.scope.get("extensions", {}).get(METRICS, b"")
+        return Response(others + self._service.metrics.exposition(), headers={"Content-Type": CONTENT_TYPE})
 
 
 async def _report(request: Request, error: Exception) -> Response:

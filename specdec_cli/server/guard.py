@@ -15,8 +15,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from specdec_cli.errors import InputError, UsageError
-from specdec_cli.server.monitoring import Log, Metrics
+from specdec_cli.errors import InputError, UsageError, counted
+from specdec_cli.server.monitoring import Log, RequestMetrics
 
 CLOSE = {"Connection": "close"}
 """The header of responses to requests whose body is not read to its end."""
@@ -29,6 +29,13 @@ class RequestError(Exception):
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.status, self.message, self.headers = status, message, dict(headers or {})
+
+
+class OutOfTime(RequestError):
+    """An error: a request was not done within the time limit of `seconds`."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(503, f"not done within {counted(seconds, 'second')}; send less text", {"Retry-After": "1"})
 
 
 class ClientLeft(Exception):
@@ -169,6 +176,8 @@ def is_foreign(headers: Headers, allowed: Collection[str]) -> bool:
     return is_page and place != headers.get("host", "").lower() and origin not in allowed
 
 
+METRICS = "specdec.metrics"
+"""The extension of the scope of /metrics with the metrics that are not those of the application."""
 LEFT = 499
 """The status that logs and metrics have for a request whose client left, as in nginx."""
 _HOST = re.compile(r"\[([^\[\]]+)\](?::\d*)?|([^\[\]:]+)(?::\d*)?")
@@ -187,7 +196,7 @@ class Gate:
         self,
         app: ASGIApp,
         log: Log,
-        metrics: Metrics,
+        metrics: RequestMetrics,
         paths: Collection[str],
         origins: Collection[str] = (),
         *,
@@ -210,6 +219,8 @@ class Gate:
                 status = message["status"]
             await send(message)
 
+        if scope["path"] == "/metrics":
+            scope["extensions"] = {METRICS: self._metrics.exposition()}
         try:
             self._check(scope)
             await self._app(scope, receive, observed)

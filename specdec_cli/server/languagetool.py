@@ -1,6 +1,5 @@
 """The interface of LanguageTool: /v2/check, /v2/languages, and the list of words that clients change, /v2/words."""
 
-import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -12,6 +11,7 @@ from starlette.routing import Route
 
 from specdec_cli.errors import InputError
 from specdec_cli.pipeline.corrector import Correction
+from specdec_cli.server.board import in_thread
 from specdec_cli.server.guard import RequestError
 from specdec_cli.server.matches import AnnotatedText, match_of, plain_text, read_annotations, without_last_stop, without_overlaps
 from specdec_cli.server.requests import checked_text, read_fields, text_of
@@ -211,7 +211,7 @@ class ListedWords:
     async def _changed(self, change: Callable[[], bool]) -> bool:
         """What a change of the list returns. Raises RequestError for a word that it cannot hold, and if its file cannot be changed."""
         try:
-            return await asyncio.to_thread(change)
+            return await in_thread(change)
         except ValueError as error:
             raise RequestError(400, f"Invalid request: {error}") from error
         except (InputError, OSError) as error:

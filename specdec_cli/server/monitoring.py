@@ -7,12 +7,13 @@ import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from specdec_cli.server.queue import Backlog
+if TYPE_CHECKING:
+    from specdec_cli.server.queue import Backlog
 
 _LEVELS = ("info", "warning", "error")
 
@@ -60,14 +61,39 @@ DOCUMENT_LIMITS = ("memory", "processor", "time")
 """Limits of a document: memory and processor time of its process, and the time limit of its request."""
 
 
-class Metrics:
-    """Counts of requests, texts and batches since the start of the process."""
+class RequestMetrics:
+    """Counts of requests, and of processes that were replaced, since the start of the server."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         own = self._registry
         self._requests = Counter("specdec_requests", "Requests that were answered.", ["path", "status"], registry=own)
         self._seconds = Histogram("specdec_request_seconds", "Seconds from request to response.", ["path"], buckets=_SECONDS, registry=own)
+        self._restarts = Counter("specdec_restarts", "Worker processes that ended or did not answer, and were replaced.", registry=own)
+        # A look-up by labels takes several times as long as counting.
+        self._of_path = cache(lambda path, status: (self._requests.labels(path, str(status)), self._seconds.labels(path)))
+
+    def count_request(self, path: str, status: int, seconds: float) -> None:
+        """Count a request to a route of the server."""
+        requests, times = self._of_path(path, status)
+        requests.inc()
+        times.observe(seconds)
+
+    def count_restart(self) -> None:
+        """Count a worker process that was replaced."""
+        self._restarts.inc()
+
+    def exposition(self) -> bytes:
+        """All metrics in the text format of Prometheus."""
+        return generate_latest(self._registry)
+
+
+class Metrics:
+    """Counts of texts and batches since the start of the process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        own = self._registry
         self._characters = Counter("specdec_characters", "Characters of decoded requests.", ["task"], registry=own)
         self._tokens = Counter("specdec_tokens", "Tokens that were decoded.", ["task"], registry=own)
         self._rounds = Counter(
@@ -82,7 +108,6 @@ class Metrics:
             for field, meaning in (("characters", "Characters"), ("requests", "Number of requests"), ("seconds", "Estimated time"))
         }
         # A look-up by labels takes several times as long as counting.
-        self._of_path = cache(lambda path, status: (self._requests.labels(path, str(status)), self._seconds.labels(path)))
         self._of_task = cache(lambda task: tuple(one.labels(task) for one in (self._characters, self._tokens, self._rounds)))
 
         ended = Counter("specdec_documents_ended", "Documents that were ended by a limit.", ["limit"], registry=own)
@@ -90,7 +115,7 @@ class Metrics:
         self._refusals = {reason: refusals.labels(reason) for reason in REFUSALS}
         self._ended = {limit: ended.labels(limit) for limit in DOCUMENT_LIMITS}
 
-    def watch(self, in_progress: Callable[[], float], backlog: Callable[[], Backlog]) -> None:
+    def watch(self, in_progress: Callable[[], float], backlog: Callable[[], "Backlog"]) -> None:
         """Report the value of `in_progress` as the number of requests in progress, and what `backlog` returns."""
         self._in_progress.set_function(in_progress)
         for name, gauge in self._backlog.items():
@@ -103,12 +128,6 @@ class Metrics:
     def count_ended_document(self, limit: str) -> None:
         """Count a document that was ended by one of the limits DOCUMENT_LIMITS."""
         self._ended[limit].inc()
-
-    def count_request(self, path: str, status: int, seconds: float) -> None:
-        """Count a request to a route of the server."""
-        requests, times = self._of_path(path, status)
-        requests.inc()
-        times.observe(seconds)
 
     def count_decoded(self, task: str, characters: int, tokens: int, rounds: int) -> None:
         """Count what was decoded for a request of the task "translate" or "correct"."""

@@ -22,6 +22,7 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.native.model import DecodedRound
+from specdec_cli.server.board import in_thread
 from specdec_cli.server.guard import RequestError
 from specdec_cli.server.requests import read_fields, text_of
 from specdec_cli.server.service import NO_WORDS, Service, Words, make_decode
@@ -237,7 +238,7 @@ class Page:
         with self._service.in_use():
             try:
                 async with asyncio.timeout(self._service.limits.seconds), self._turns[name]:
-                    running = loop.run_in_executor(None, run)
+                    running = asyncio.ensure_future(in_thread(run))
                     while (event := await events.get()) is not None:
                         yield event
                     await running

@@ -11,6 +11,8 @@ from functools import partial
 from math import inf
 from typing import Any, Generic, TypeVar
 
+from specdec_cli.server.board import REQUEST, ShownRequest, at_work, in_thread
+
 R = TypeVar("R")
 Decode = Callable[[Sequence[str]], Iterable[R]]
 """Decodes lines and returns a result for each, in order."""
@@ -70,7 +72,7 @@ class Job(Generic[R]):
     """The lines of a request for `decoder`, their results by index, and the future for all of them.
 
     `taken` is the number of lines that were taken into batches, and `left` the work of the others. `arrived` is the time of the clock when
-    it came into the queue. Lines of a job that `is_cancelled` are not decoded.
+    it came into the queue. Lines of a job that `is_cancelled` are not decoded. `request` shows the work on it.
     """
 
     decoder: "BatchDecoder[R]"
@@ -80,6 +82,7 @@ class Job(Generic[R]):
     taken: int = 0
     arrived: float = 0.0
     is_cancelled: bool = False
+    request: ShownRequest | None = field(default_factory=REQUEST.get)
 
     def __post_init__(self) -> None:
         self.left = work_of(self.lines)
@@ -295,10 +298,11 @@ class Pool:
         waiting.sort(key=lambda line: len(line[0].lines[line[1]]))
         self._running.parts = parts
         try:
-            for (job, index), result in zip(waiting, decoder.run([job.lines[index] for job, index in waiting]), strict=True):
-                job.results[index] = result
-                if len(job.results) == len(job.lines):
-                    _settle(job, None)
+            with at_work(dict.fromkeys(job.request for job, _ in waiting)):
+                for (job, index), result in zip(waiting, decoder.run([job.lines[index] for job, index in waiting]), strict=True):
+                    job.results[index] = result
+                    if len(job.results) == len(job.lines):
+                        _settle(job, None)
         finally:
             self._running.parts = ()
 
@@ -376,7 +380,7 @@ class BatchDecoder(Generic[R]):
         if not lines:
             return []
         if self._prepare is not None:
-            await asyncio.to_thread(self._prepare)
+            await in_thread(self._prepare)
         job: Job[R] = Job(self, lines, asyncio.get_running_loop().create_future())
         self._pool.add(job)
         try:

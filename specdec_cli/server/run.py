@@ -6,7 +6,7 @@ import signal
 import socket
 import stat
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from math import ceil
 from pathlib import Path
@@ -16,23 +16,9 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from specdec_cli.errors import UsageError, cause_of
-from specdec_cli.processors import MMAP_THRESHOLD, TRIM_THRESHOLD, set_allocator_options
 from specdec_cli.server.connections import Connection
-from specdec_cli.server.monitoring import LogHandler
-from specdec_cli.server.service import Service
-
-_KEPT = 64 * 2**20
-_LARGEST_KEPT = 32 * 2**20  # glibc takes no larger value
-
-
-def keep_freed_memory() -> None:
-    """Let glibc keep freed memory of this process, up to 64 MiB in each of its arenas; elsewhere, do nothing.
-
-    Each batch allocates a few MiB and frees them. By default that memory goes back to the system, and the next batch has a page fault
-    for each page of it.
-    """
-    set_allocator_options({TRIM_THRESHOLD: _KEPT, MMAP_THRESHOLD: _LARGEST_KEPT})
-
+from specdec_cli.server.front import Front
+from specdec_cli.server.monitoring import Log, LogHandler
 
 _BACKLOG = 2048
 
@@ -123,15 +109,21 @@ _SAME_SIGNAL = 0.1  # seconds
 
 
 class _Server(uvicorn.Server):
-    """A server that calls `on_start` when it answers requests, and leaves signals to others."""
+    """A server that waits for `on_start` when it answers requests, and for `on_stop` when it does so no longer, and leaves signals to
+    others.
+    """
 
-    def __init__(self, config: uvicorn.Config, on_start: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, on_start: Callable[[], Awaitable[None]], on_stop: Callable[[], Awaitable[None]]) -> None:
         super().__init__(config)
-        self._on_start = on_start
+        self._on_start, self._on_stop = on_start, on_stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._on_start()
+        await self._on_start()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        await self._on_stop()
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
@@ -139,11 +131,16 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def stopped_by_signals(server: uvicorn.Server, clock: Callable[[], float] = time.monotonic) -> Iterator[None]:
+def stopped_by_signals(
+    server: uvicorn.Server,
+    clock: Callable[[], float] = time.monotonic,
+    on_first: Callable[[], None] = lambda: None,
+    on_second: Callable[[], None] = lambda: None,
+) -> Iterator[None]:
     """Inside the block, let a first SIGINT or SIGTERM stop `server` gracefully, and a second one end the process at once, whatever runs.
 
     The exit code then is 128 plus the number of the signal. A signal that arrives within 0.1 s of the first one counts as the same:
-    `timeout` sends each signal twice.
+    `timeout` sends each signal twice. `on_first` is called at the first signal, and `on_second` before the process ends.
     """
     first: float | None = None
 
@@ -151,7 +148,9 @@ def stopped_by_signals(server: uvicorn.Server, clock: Callable[[], float] = time
         nonlocal first
         if first is None:
             first, server.should_exit = clock(), True
+            on_first()
         elif clock() - first > _SAME_SIGNAL:
+            on_second()
             os._exit(128 + number)
 
     before = {number: signal.signal(number, stop) for number in _SIGNALS}
@@ -162,15 +161,21 @@ def stopped_by_signals(server: uvicorn.Server, clock: Callable[[], float] = time
             signal.signal(number, handler)
 
 
+async def _nothing() -> None:
+    """Do nothing."""
+
+
 def make_server(
     application: ASGIApp,
     stop_seconds: float,
-    on_start: Callable[[], None] = lambda: None,
+    on_start: Callable[[], Awaitable[None]] = _nothing,
+    on_stop: Callable[[], Awaitable[None]] = _nothing,
     is_alive: Callable[[], bool] = lambda: True,
 ) -> uvicorn.Server:
     """Make a server that finishes the requests in progress for `stop_seconds` and one second more at most when it is stopped.
 
-    `on_start` is called when it has started. Where systemd watches it, it is told that the server works as long as `is_alive`.
+    `on_start` is awaited when it has started, and `on_stop` when it has answered its last request. Where systemd watches it, it is told
+    that the server works as long as `is_alive`.
     """
 
     async def report() -> None:
@@ -192,7 +197,7 @@ def make_server(
         callback_notify=report if watched else None,
         timeout_notify=watched / 2,  # type: ignore[arg-type]  # a fraction of a second is compared with times
     )
-    return _Server(config, on_start)
+    return _Server(config, on_start, on_stop)
 
 
 def notify(message: str) -> None:
@@ -209,20 +214,20 @@ def watchdog_seconds() -> float:
     return float(os.environ.get("WATCHDOG_USEC", 0)) / 1e6 if number == str(os.getpid()) else 0.0
 
 
-def serve(service: Service, application: ASGIApp, sockets: Sequence[socket.socket], stop_seconds: float) -> None:
-    """Answer requests on `sockets` until SIGINT or SIGTERM.
+def serve(front: Front, application: ASGIApp, sockets: Sequence[socket.socket], stop_seconds: float, log: Log) -> None:
+    """Answer requests on `sockets` until SIGINT or SIGTERM; `application` passes them to `front`, whose worker process has started.
 
     Then no new request is accepted, and those in progress are finished for at most `stop_seconds`; a second signal
-    ends the process at once.
+    ends both processes at once.
     """
-    keep_freed_memory()
-    logging.getLogger("uvicorn").addHandler(LogHandler(service.log))
+    logging.getLogger("uvicorn").addHandler(LogHandler(log))
 
-    def log_start() -> None:
-        service.log.write("listening", addresses=[address_of(own) for own in sockets])
+    async def start() -> None:
+        await front.connect()
+        log.write("listening", addresses=[address_of(own) for own in sockets])
         notify("READY=1")
 
-    server = make_server(application, stop_seconds, log_start, lambda: service.pool.is_alive)
-    with stopped_by_signals(server), service:
+    server = make_server(application, stop_seconds, start, front.disconnect, lambda: front.is_alive)
+    with stopped_by_signals(server, on_first=front.hurry, on_second=front.kill):
         server.run(list(sockets))
-    service.log.write("stopped")
+    log.write("stopped")

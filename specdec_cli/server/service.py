@@ -20,7 +20,8 @@ from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
 from specdec_cli.pipeline.translator import LineTranslator, Translation
-from specdec_cli.server.guard import ClientLeft, Keys, Limits, RequestError
+from specdec_cli.server.board import in_thread
+from specdec_cli.server.guard import ClientLeft, Keys, Limits, OutOfTime, RequestError
 from specdec_cli.server.monitoring import Log, Metrics
 from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
 from specdec_cli.server.texts import Piece, Pieces, numbered, split_pieces
@@ -103,13 +104,6 @@ _UNWATCHED = 0.05
 them takes processor time."""
 
 
-class OutOfTime(RequestError):
-    """An error: a request was not done within the time limit of `seconds`."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(503, f"not done within {counted(seconds, 'second')}; send less text", {"Retry-After": "1"})
-
-
 @dataclass
 class Service:
     """The decoders of the server: of translation by source and target language, of correction by language, and those that find
@@ -141,6 +135,11 @@ class Service:
     def __exit__(self, *_: object) -> None:
         self.pool.stop()
 
+    @property
+    def languages(self) -> dict[str, list[str]]:
+        """The pairs of languages that are translated, such as "en-de", and the languages that are corrected."""
+        return {"translates": ["-".join(pair) for pair in self.translators], "corrects": list(self.correctors)}
+
     def check_size(self, characters: int) -> None:
         """Raise RequestError for a request of more characters than the limit."""
         if characters > self.limits.characters:
@@ -148,7 +147,7 @@ class Service:
 
     async def prepare(self, work: Callable[[], T], characters: int) -> T:
         """Return what `work` returns for a text of `characters` characters; for a long text, in a thread, so that other requests go on."""
-        return await asyncio.to_thread(work) if characters > _LONG else work()
+        return await in_thread(work) if characters > _LONG else work()
 
     async def translate(
         self,

@@ -1,5 +1,6 @@
 """Servers for the tests: one of the shipped models in a process, and ones with made-up decoders in a thread."""
 
+import ctypes
 import http.client
 import json
 import signal
@@ -20,14 +21,15 @@ import pytest
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.application import make_application
-from specdec_cli.server.guard import Keys, Limits
-from specdec_cli.server.monitoring import Log
+from specdec_cli.server.guard import Gate, Keys, Limits
+from specdec_cli.server.monitoring import Log, RequestMetrics
 from specdec_cli.server.queue import BatchDecoder, Pool
 from specdec_cli.server.run import listen_tcp, make_server
 from specdec_cli.server.service import Pair, Service
 from specdec_cli.text.edits import apply_edits, find_edits
 
 _PATIENCE = 60.0
+_END_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
 @dataclass(frozen=True)
@@ -93,15 +95,21 @@ def running(
     limits: Limits | None = None,
     keys: Keys | None = None,
     pairs: Sequence[Pair] = (("en", "de"),),
+    origins: Sequence[str] = (),
+    checks_host: bool = True,
     **options: Any,
 ) -> Iterator[tuple[Running, Service]]:
-    """Run a server that translates `pairs` of languages by `translate`, and corrects by `mend`, in a thread."""
+    """Run a server that translates `pairs` of languages by `translate`, and corrects by `mend`, in a thread: the application of the worker
+    process behind the gate of the front.
+    """
     limits = limits or Limits()
     pool = Pool(1, limits.seconds)
     translators = {pair: BatchDecoder(translate, pool) for pair in pairs}
     service = Service(pool, translators, {"en": BatchDecoder(mend, pool)}, limits, keys or Keys(), Log(quiet=True))
     own = listen_tcp("127.0.0.1", 0)
-    server = make_server(make_application(service, **options), stop_seconds=5)
+    application, paths = make_application(service, origins, **options)
+    gate = Gate(application, service.log, RequestMetrics(), paths, origins, checks_host=checks_host)
+    server = make_server(gate, stop_seconds=5)
     thread = threading.Thread(target=server.run, args=([own],))
     with own, service:
         thread.start()
@@ -112,11 +120,17 @@ def running(
             thread.join()
 
 
+def end_with_parent() -> None:
+    """Let Linux end this process when the one that has started it has ended, also when that was killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGTERM)
+
+
 @contextmanager
 def serving(*options: str) -> Iterator[tuple[subprocess.Popen[str], dict[str, Any]]]:
     """Run `specdec serve` with `options` in a process; yields it and the first event of its log that says where it listens."""
     command = [sys.executable, "-m", "specdec_cli", "serve", "--threads", "1", *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=end_with_parent)
     try:
         assert process.stderr is not None
         events = (json.loads(line) for line in process.stderr if line.startswith("{"))

@@ -8,7 +8,7 @@ import pytest
 
 SCRIPT = """
 import ctypes, resource, sys, threading
-from specdec_cli.server.run import keep_freed_memory
+from specdec_cli.server.worker import keep_freed_memory
 
 c = ctypes.CDLL(None)
 c.malloc.restype, c.malloc.argtypes, c.free.argtypes = ctypes.c_void_p, [ctypes.c_size_t], [ctypes.c_void_p]

@@ -22,7 +22,7 @@ from specdec_cli.server.run import listen_tcp, listen_unix, make_server, stopped
 from specdec_cli.server.service import Words
 from specdec_cli.text.glossary import Glossary, Term
 from tests.faults.process_tree import descendants, wait_for_end
-from tests.server.conftest import Running, serving, wait_until
+from tests.server.conftest import Running, end_with_parent, serving, wait_until
 
 
 def fails(*options: str) -> tuple[int, str]:
@@ -177,6 +177,26 @@ def test_two_signals_end_the_server_and_the_process_of_a_document_at_once() -> N
             assert process.wait(60) == 128 + signal.SIGTERM
             assert own.recv(1000) == b""
         wait_for_end(documents)
+
+
+KILLED = """
+from tests.server.conftest import serving
+
+with serving("--port", "0", "-m", "en-de") as (process, _):
+    print(process.pid, flush=True)
+    process.wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends a process with its parent")
+def test_the_servers_of_tests_that_are_killed_end() -> None:
+    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, text=True, preexec_fn=end_with_parent) as killed:
+        assert killed.stdout is not None
+        server = int(killed.stdout.readline())
+        processes = [server, *descendants(server)]
+        assert len(processes) == 2
+        killed.kill()
+    wait_for_end(processes)
 
 
 def answers(server: Running) -> bool:

@@ -17,13 +17,14 @@ from typer.testing import CliRunner
 
 from specdec_cli.app import app
 from specdec_cli.server import run
-from specdec_cli.server.application import make_application
 from specdec_cli.server.documents import DocumentLimits
-from specdec_cli.server.guard import Limits
-from specdec_cli.server.queue import Pool
+from specdec_cli.server.front import Front
+from specdec_cli.server.guard import Gate, Limits
+from specdec_cli.server.monitoring import Log, RequestMetrics
 from specdec_cli.server.run import listen_tcp
-from specdec_cli.server.service import Service
+from specdec_cli.server.worker_process import Start
 from tests.server.conftest import Running
+from tests.server.faulty_worker import load
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 UNIT, CONTAINER = EXAMPLES / "specdec.service", EXAMPLES / "Containerfile"
@@ -55,11 +56,11 @@ def test_systemd_is_told_that_the_server_works(tmp_path: Path, monkeypatch: pyte
 
         monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
         monkeypatch.setenv("WATCHDOG_USEC", "20000")
-        monkeypatch.setattr(run, "keep_freed_memory", lambda: None)
-        service = Service(Pool(), {}, {})
+        log, metrics = Log(), RequestMetrics()
         thread = threading.Thread(target=receive)
-        thread.start()
-        run.serve(service, make_application(service), [listening], 1)
+        with Front(Start(load, (Limits(),)), 30, log, metrics) as front:
+            thread.start()
+            run.serve(front, Gate(front, log, metrics, front.paths), [listening], 1, log)
         thread.join()
     assert sorted(set(received)) == [b"READY=1", b"WATCHDOG=1"]
     assert [json.loads(line)["event"] for line in capfd.readouterr().err.splitlines()] == ["listening", "stopped"]
