@@ -149,7 +149,7 @@ class Specification:
             status=_text("Whether all decoders run.", "ok", "failed"), version=_STRING, translates=_list(_STRING), corrects=_list(_STRING)
         )
         health = self._route("Say whether the server works.", state)
-        health["responses"]["503"] = _json("A decoder has failed.", state)
+        health["responses"]["503"] = _json("The models could not be loaded again.", state)
         text = {"description": "Metrics of Prometheus.", "content": {"text/plain": {"schema": _STRING}}}
         metrics = {"summary": "Counts and times.", "responses": {"200": text}} | self._security()
         return {"/health": {"get": health}, "/metrics": {"get": metrics}}
