@@ -86,7 +86,7 @@ def test_a_line_that_stops_the_process_fails_its_request_alone(faulty: tuple[Run
     assert server.translate("hello").json == {"translatedText": "HELLO"}
     thread.join()
     assert statuses[0].status == 503 and "stopped to answer" in statuses[0].json["error"] and statuses[0].headers["retry-after"] == "1"
-    assert restarts(server) == before + 1
+    assert before < restarts(server) <= before + 2  # 2 where the process had begun to work on the other request, too
     wait_for_end([number])
 
 
