@@ -239,7 +239,7 @@ class Translator(Model[LineTranslator, Translation]):
 
     - `model`: a folder, a file, or a name; `source_language` and `target_language` choose among those of a multilingual model. Without
       a model, they choose the shipped bundle (en-de if none is given).
-    - `options`: how to decode; every default is the bundle's.
+    - `options`: how to decode; every default is the bundle's. `draft_model`: a smaller model that drafts, with the same output.
     - `device`, `precision`, `engine`, `threads`: as the options of the command line.
     - `batch_size`: sentences that are decoded together (None: up to 64, on a GPU up to 256).
     - `glossary`: terms with the translation that they must have, or a file or files with such terms; `keep`: terms that stay as they are.
@@ -258,6 +258,7 @@ class Translator(Model[LineTranslator, Translation]):
         model: str | Path | None = None,
         *,
         options: DecodingOptions | None = None,
+        draft_model: str | Path | None = None,
         device: Device = "auto",
         precision: Precision = "auto",
         engine: EngineName = "auto",
@@ -285,7 +286,7 @@ class Translator(Model[LineTranslator, Translation]):
         name = None if model is None else str(model)
         choice = chosen_translator(name, source_language, target_language, offline=offline)
         machine = _machine(device, precision, engine, threads, batch_size, offline)
-        self._begin(make, choice, machine, _with_batches(options, machine), tell)
+        self._begin(make, choice, machine, _requested(options, machine, draft_model), tell)
 
     def _made(self, opened: Opened) -> LineTranslator:
         translator = super()._made(opened)
@@ -356,6 +357,7 @@ class Corrector(Model[LineCorrector, Correction]):
         model: str | Path = CORRECTOR,
         *,
         options: DecodingOptions | None = None,
+        draft_model: str | Path | None = None,
         device: Device = "auto",
         precision: Precision = "auto",
         engine: EngineName = "auto",
@@ -389,7 +391,7 @@ class Corrector(Model[LineCorrector, Correction]):
             )
 
         machine = _machine(device, precision, engine, threads, batch_size, offline)
-        wanted = replace(_with_batches(options, machine), with_scores=True, mode="" if least or raw else mode or DEFAULT_MODE)
+        wanted = replace(_requested(options, machine, draft_model), with_scores=True, mode="" if least or raw else mode or DEFAULT_MODE)
         self._begin(make, ModelChoice(str(model), offline=offline), machine, wanted, tell)
 
     def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
@@ -477,14 +479,20 @@ def _terms(glossary: Mapping[str, str] | str | Path | Sequence[str | Path]) -> l
     return read_glossaries(Path(checked("glossary", path, (str, Path), "the path of a file")) for path in paths)
 
 
-def _with_batches(options: DecodingOptions | None, machine: MachineOptions) -> DecodingOptions:
-    """Options of a decoding, for batches of the size and memory of `machine`. Raises UsageError for a field of another type or range."""
+def _requested(options: DecodingOptions | None, machine: MachineOptions, draft_model: str | Path | None) -> DecodingOptions:
+    """Options of a decoding with a draft model, if one is given, for batches of the size and memory of `machine`.
+
+    Raises UsageError for a field of another type or range, and TypeError for a draft model that is neither a name nor a path.
+    """
     if options is not None:
         try:
             checked_values(DecodingOptions, vars(options))
         except ModelError as error:
             raise UsageError(f"options: {error}") from error
-    return replace(options or DecodingOptions(), batch_size=machine.rows, memory=machine.batch_memory)
+    options = replace(options or DecodingOptions(), batch_size=machine.rows, memory=machine.batch_memory)
+    if draft_model is None:
+        return options
+    return replace(options, draft_model=str(checked("draft_model", draft_model, (str, Path), "a name or a path")))
 
 
 def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int) -> "Drafts | None":

@@ -13,8 +13,7 @@ from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.methods import METHODS, UNTRAINED, Method
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.rounds import DraftAlone, DraftAndVerify
-from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.engines.reference import bundle_verifier
+from specdec_cli.decoding.verifier import Verifier, bundle_verifier
 from specdec_cli.kernels.support import fits, judges, unfit
 from specdec_cli.model.bundle import Bundle, load_bundle
 from specdec_cli.model.drafter import BlockDrafter, Heads

@@ -29,8 +29,8 @@ from specdec_cli.decoding.pace import FixedPace
 from specdec_cli.decoding.player import open_player
 from specdec_cli.decoding.rounds import DraftAndVerify
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.verifier import Verifier
-from specdec_cli.engines.reference import Engine, bundle_verifier
+from specdec_cli.decoding.verifier import Verifier, bundle_verifier
+from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import MissingLibraryError, UsageError, counted
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle

@@ -41,6 +41,7 @@ class BenchOptions:
     block_size: int | Literal["auto"] | None = None
     iterations: int | None = None
     length_beam: int | None = None
+    draft_model: str | None = None
     jacobi_length: int | Literal["max"] | None = None
     beam_size: int | None = None
     length_penalty: float | None = None

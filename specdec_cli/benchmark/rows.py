@@ -9,8 +9,10 @@ from typing import Any, Self
 from specdec_cli.decoding.methods import (
     BEAM_SIZE,
     DECODINGS,
+    DRAFT_MODEL,
     METHODS,
     MODES,
+    NO_DRAFT_MODEL,
     OPTIONS,
     SEARCHES,
     DrafterKind,
@@ -180,6 +182,8 @@ def parse_row(text: str, base: Row) -> Row:
             _check_variant(text, decoding, variant)
     own = METHODS[decoding].options if decoding in METHODS else ()
     changes: dict[str, Any] = {name: None for name in OPTIONS if name not in own}
+    if not {"auto", DRAFT_MODEL} & set(parts(decoding)):
+        changes["draft_model"] = None
     if variant and (named := variant_option(decoding)) is not None:
         changes[named] = int(variant) if named in ranges() else variant
     oracle_length = base.oracle_length and decoding in LENGTH_AWARE
@@ -219,6 +223,8 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
     names = list(asked) or _usual(sweep, order, rewriting)
     if sweep and order == "left-to-right" and "greedy" not in names:
         names = ["greedy", *names]
+    if base.options.draft_model not in (None, NO_DRAFT_MODEL) and not asked:
+        names.append(DRAFT_MODEL)
     rows = tuple(dict.fromkeys(parse_row(name, base) for name in names))
     for row in rows:
         problems = (order_problem(part, order) for part in parts(row.decoding) if part not in ("auto", *OTHER_TOOLKITS))
@@ -242,6 +248,7 @@ def check_settings(given: Iterable[str], rows: Sequence[Row]) -> None:
         "block_size": (lambda row: row.has("block_size"), "that draft"),
         "beam_size": (lambda row: row.searches, "of beam search"),
         "length_penalty": (lambda row: row.searches, "of beam search"),
+        "draft_model": (lambda row: row.options.draft_model is not None, f"{DRAFT_MODEL} and auto"),
         "oracle_length": (lambda row: row.oracle_length, f"of {' and '.join(LENGTH_AWARE)}"),
     }
     for name in given:

@@ -112,8 +112,7 @@ def make_synthetic(geometry: "Geometry", folder: Path) -> None:
 
 def _limits(bundle: "Bundle", max_length: int | None) -> dict[int, int]:
     """The largest number of tokens that our decoder emits, by the padded length of the source."""
-    from specdec_cli.decoding.verifier import MULTIPLE
-    from specdec_cli.engines.reference import bundle_verifier
+    from specdec_cli.decoding.verifier import MULTIPLE, bundle_verifier
 
     verifier, eos = bundle_verifier(bundle), bundle.verifier.config.eos
     max_length = max_length or bundle.info.max_length

@@ -151,6 +151,7 @@ _FLAGS: dict[str, Any] = {
     "block_size": option("block_size"),
     "iterations": option("iterations"),
     "length_beam": option("length_beam"),
+    "draft_model": option("draft_model"),
     "jacobi_length": option("jacobi_length"),
     "beam_size": option("beam_size", "Hypotheses that rows of beam search keep."),
     "length_penalty": option("length_penalty", "Rows of beam search divide the score of a hypothesis by its length to this power."),

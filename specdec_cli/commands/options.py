@@ -431,7 +431,7 @@ def _type(name: str) -> Any:
         return Any
     if kind is bool:
         return bool
-    read: Any = Literal[words(name)] if words(name) else next(get_args(each)[0] for each in alternatives(kind) if get_args(each))
+    read: Any = Literal[words(name)] if words(name) else next((get_args(each)[0] for each in alternatives(kind) if get_args(each)), str)
     return read | None if optional else read
 
 

@@ -279,7 +279,7 @@ def dev_sources(bundle: "Bundle", path: Path, tell: Callable[[str], None]) -> li
     `tell` is called with a message if some are too long. Raises InputError if all are too long.
     """
 
-    from specdec_cli.engines.reference import bundle_verifier
+    from specdec_cli.decoding.verifier import bundle_verifier
     from specdec_cli.text.corpus.parallel import read_sources
     from specdec_cli.training.data import check_left, longer_than
 

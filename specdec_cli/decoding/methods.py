@@ -74,6 +74,7 @@ METHODS: Mapping[str, Method] = {
         Method("hybrid-jacobi", "jacobi:make_hybrid", exact=True, chainable=True, unbounded=True, options=("stop", "jacobi_length")),
         Method("lookup", "suffix:make_lookup", exact=True, chainable=True),
         Method("ngram-memory", "suffix:make_ngram_memory", exact=True, chainable=True),
+        Method("draft-model", "draft_model:make_draft_model", exact=True, chainable=True),
     )
 }
 """All decodings by name, in the order in which the help lists them."""
@@ -110,6 +111,10 @@ GIVEN = "given-drafts"
 """The name of decoding with drafts that come with the sentences. It is not one of DECODINGS: a sentence that has a draft
 is decoded this way, whatever exact decoding was requested.
 """
+DRAFT_MODEL = "draft-model"
+"""The decoding whose drafts come from another model."""
+NO_DRAFT_MODEL = "none"
+"""The value of the option `draft_model` that leaves out drafts by another model."""
 BEAM_SIZE = 5
 """The beam size if neither the user nor the bundle gives one."""
 

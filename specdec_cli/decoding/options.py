@@ -14,9 +14,11 @@ from specdec_cli.decoding.methods import (
     BEAM_SIZE,
     CHAINABLE,
     DECODINGS,
+    DRAFT_MODEL,
     DRAFTING,
     DRAFTS_OF,
     METHODS,
+    NO_DRAFT_MODEL,
     OPTIONS,
     REWRITING,
     SEARCHES,
@@ -125,6 +127,14 @@ class DecodingOptions:
             "changes, as published (fixed-point).",
             "RULE",
             "prefix",
+        ),
+    ] = None
+    draft_model: Annotated[
+        str | None,
+        Flag(
+            "Draft by another, smaller model of the same task and languages: a bundle, a folder, or a name. The output is greedy's all the "
+            "same. none turns it off.",
+            "MODEL",
         ),
     ] = None
     jacobi_length: Annotated[
@@ -284,6 +294,7 @@ class Decoding:
     - `adaptive`: the number of drafted tokens is chosen in each round, up to the block size.
     - `may_skip`: nothing is drafted where that is faster.
     - `match`, `jacobi_length`, `iterations`, `length_beam`: options that only some methods have.
+    - `draft_model`: the model that drafts, by decoding draft-model ("": none).
     - `max_length`: the largest number of tokens of an output (0: what fits the model).
     - `longest_sentence`: sentences of more tokens are cut (0: what fits the model).
     - `given_block_size`: the bound of drafts that come with sentences (0: no bound).
@@ -298,6 +309,7 @@ class Decoding:
     adaptive: bool = False
     may_skip: bool = False
     match: Match = "nearest"
+    draft_model: str = ""
     jacobi_length: int | Literal["max"] | None = None
     iterations: int = 10
     length_beam: int = 5
@@ -347,6 +359,8 @@ def resolve(options: DecodingOptions, bundle: "Described") -> Decoding:
     if problem := order_problem(method, bundle.shape.order):
         raise UsageError(f"decoding {method}: {problem}")
     check_options(options, method)
+    if DRAFT_MODEL in parts(method) and not named_draft_model(options):
+        raise UsageError(f"decoding {method}: no draft model is given; --draft-model names one")
     _check_bundle(method, bundle)
     beam_size = options.beam_size or info.beam_size or BEAM_SIZE
     if options.n_best > beam_size:
@@ -363,6 +377,7 @@ def resolve(options: DecodingOptions, bundle: "Described") -> Decoding:
         adaptive=adaptive,
         may_skip=adapts and options.decoding == "auto" and not options.always_draft,
         match=options.match or "nearest",
+        draft_model=named_draft_model(options) if DRAFT_MODEL in parts(method) else "",
         jacobi_length=options.jacobi_length,
         iterations=options.iterations or 10,
         length_beam=options.length_beam or 5,
@@ -377,6 +392,11 @@ def resolve(options: DecodingOptions, bundle: "Described") -> Decoding:
         memory=options.memory,
         with_scores=options.with_scores,
     )
+
+
+def named_draft_model(options: DecodingOptions) -> str:
+    """The draft model that the options name; "" for none."""
+    return "" if options.draft_model in (None, NO_DRAFT_MODEL) else options.draft_model
 
 
 def constraints_of(bundle: "Described") -> Constraints:
@@ -461,10 +481,12 @@ def _check_ranges(options: DecodingOptions) -> None:
             raise UsageError(f"{_option(name)} {value}: a number from {allowed.low} to {allowed.high} is expected")
 
 
-_TOLERATING, _DRAFTING, _SEARCHING = ("top_beta", "tolerance", "preset"), ("block_size",), ("beam_size", "length_penalty", "n_best")
+_TOLERATING, _SEARCHING = ("top_beta", "tolerance", "preset"), ("beam_size", "length_penalty", "n_best")
+_CHAINED: Mapping[str, Sequence[str]] = {"block_size": DRAFTING, "draft_model": (DRAFT_MODEL,)}
+"""The options that chains take from their parts, and the decodings that have them."""
 DECODINGS_WITH: Mapping[str, Sequence[str]] = {
     **dict.fromkeys(_TOLERATING, TOLERANT),
-    **dict.fromkeys(_DRAFTING, DRAFTING),
+    **_CHAINED,
     **dict.fromkeys(_SEARCHING, SEARCHES),
     **{name: having(name) for name in OPTIONS},
 }
@@ -472,9 +494,11 @@ DECODINGS_WITH: Mapping[str, Sequence[str]] = {
 
 
 def has_option(method: str, name: str) -> bool:
-    """Whether `method`, a decoding or a chain, has the option `name`; a chain has the block size of its parts, no option of a part."""
+    """Whether `method`, a decoding or a chain, has the option `name`; a chain has the block size and the draft model of its parts, no
+    other option of a part.
+    """
     with_it = DECODINGS_WITH.get(name)
-    return with_it is None or method in with_it or (name in _DRAFTING and any(part in with_it for part in parts(method)))
+    return with_it is None or method in with_it or (name in _CHAINED and any(part in with_it for part in parts(method)))
 
 
 def presets_for(method: str) -> tuple[str, ...]:
@@ -488,7 +512,8 @@ def check_options(options: DecodingOptions, method: str) -> None:
     """Raise UsageError for options that `method` does not have, and for a preset that contradicts others."""
     given = [
         (_TOLERATING, options.tolerant),
-        (_DRAFTING, isinstance(options.block_size, int)),
+        (("block_size",), isinstance(options.block_size, int)),
+        (("draft_model",), bool(named_draft_model(options))),
         (_SEARCHING, options.searching),
         *(((name,), getattr(options, name) is not None) for name in OPTIONS),
     ]
@@ -511,7 +536,7 @@ def _method(options: DecodingOptions, bundle: "Described") -> str:
     if options.decoding != "auto":
         check_known(options.decoding)
         return options.decoding
-    method = _automatic(bundle)
+    method = DRAFT_MODEL if named_draft_model(options) and not options.searching else _automatic(bundle)
     try:
         check_known(method)
     except UsageError as error:

@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -15,6 +18,7 @@ class Sentence:
     constraints force it, minus infinity if they exclude it or force another.
     `stream` are two words of 32 bits, the random stream of the sentence in sampling.
     `copy` are the target ids, ending with EOS, that input-guided decoding copies in place of the source; empty for the source.
+    `text` is the text of the source, from which a draft model with another vocabulary drafts; "" if it is not known.
     """
 
     number: int
@@ -24,6 +28,16 @@ class Sentence:
     prefix: int = 0
     copy: Sequence[int] = ()
     stream: tuple[int, int] = (0, 0)
+    text: str = ""
+
+
+def make_sentence(tokenizer: Tokenizer, number: int, text: str, ids: Sequence[int] | None = None, **values: Any) -> Sentence:
+    """The sentence of a source text for the model of `tokenizer`; `ids` are those of the text, without special tokens, if they are known.
+
+    `values` are other fields of Sentence. Raises ModelError if the tokenizer's library fails.
+    """
+    source = tokenizer.add_special_tokens(tokenizer.encode(text) if ids is None else ids)
+    return Sentence(number, source, text=text, **values)
 
 
 @dataclass(frozen=True)

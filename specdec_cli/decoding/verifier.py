@@ -11,9 +11,12 @@ from torch import Tensor
 
 from specdec_cli.decoding.constraints import Prefixes, apply_constraints
 from specdec_cli.decoding.graphs import CudaCapture, Graphs
-from specdec_cli.decoding.options import Constraints, Rule
+from specdec_cli.decoding.options import Constraints, Exact, Rule, Sampled, constraints_of
+from specdec_cli.decoding.sampling import perturbed
 from specdec_cli.decoding.state import Draft, Scores, State, Verdict, Written
+from specdec_cli.errors import ModelError
 from specdec_cli.model.attention import PrefixMask
+from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.cache import Cache, steps
 from specdec_cli.model.drafter_config import Reads
 from specdec_cli.model.network import Network, network_of
@@ -53,6 +56,16 @@ class Judge(Protocol):
 
     def repeats(self, source: Tensor, constraints: Constraints) -> Tensor | None:
         """`State.repeats` of `source` ids (B, S), if `judge` needs them for the constraints."""
+
+
+@runtime_checkable
+class Extender(Protocol):
+    """Protocol of a network that decodes several tokens in one call."""
+
+    def extend(self, state: State, draft: Draft, count: int, constraints: Constraints) -> Tensor:
+        """The `count` tokens (B, count) that greedy decoding chooses after the draft of each row, which is taken as it is; after an EOS
+        they are EOS.
+        """
 
 
 MULTIPLE = 16
@@ -141,16 +154,22 @@ class Verifier:
         return self.start(self.entries(numbers, sources, max_length).to(self.device), reads=reads)
 
     def entries(
-        self, numbers: Sequence[int], sources: Sequence[Sequence[int]], max_length: int = 0, streams: Sequence[tuple[int, int]] = ()
+        self,
+        numbers: Sequence[int],
+        sources: Sequence[Sequence[int]],
+        max_length: int = 0,
+        streams: Sequence[tuple[int, int]] = (),
+        width: int = 0,
     ) -> Tensor:
         """What `start` needs of sentences (B, ENTRY + M), on the CPU; the arguments are those of `begin`, and their random `streams`.
 
-        A row's limit depends on its own source only. Raises ValueError for an id outside the source vocabulary.
+        A row's limit depends on its own source only. Sources are padded to `width` tokens (0: the source width of the longest). Raises
+        ValueError for an id outside the source vocabulary.
         """
         config = self.config
         if any(not 0 <= token < config.source_size for ids in sources for token in ids):
             raise ValueError(f"source ids must be below {config.source_size}, the size of the source vocabulary, and not negative")
-        width = self.source_width(max(map(len, sources)))
+        width = width or self.source_width(max(map(len, sources)))
         rows = []
         for number, ids, stream in zip(numbers, sources, streams or [(0, 0)] * len(sources), strict=True):
             capacity = self.capacity(round_up(len(ids), MULTIPLE) if self.few_widths else width)
@@ -199,6 +218,35 @@ class Verifier:
         """
         assert self._judge is not None
         return self._judge.judge(state, draft, rule, self.constraints, with_scores=with_scores)
+
+    @torch.inference_mode()
+    def extend(self, state: State, prefix: Draft, count: int, rule: Rule) -> Tensor:
+        """Append the ids of `prefix` and `count` more tokens, chosen by `rule` one after the other, to `state` in place, and return the
+        latter (B, count). The ids of a row after an EOS have no meaning.
+        """
+        if isinstance(self.network, Extender) and isinstance(rule, Exact):
+            ids = self.network.extend(state, prefix, count, self.constraints)
+            state.lengths += prefix.counts
+            state.tokens.scatter_(1, state.lengths[:, None] + steps(count, self.device), ids)
+            state.lengths += count
+            return ids
+        ids = state.tokens.new_empty(len(state.tokens), count)
+        for number in range(count):
+            predictions = self.predictions(state, prefix, rule)
+            ids[:, number] = predictions.gather(1, prefix.counts[:, None])[:, 0]
+            state.lengths += prefix.counts
+            state.tokens.scatter_(1, state.lengths[:, None], ids[:, number : number + 1])
+            state.lengths += 1
+            prefix = Draft(prefix.ids[:, :0], torch.zeros_like(prefix.counts))
+        return ids
+
+    def predictions(self, state: State, draft: Draft, rule: Rule) -> Tensor:
+        """The tokens (B, k + 1) that the rule chooses after the last accepted token and each token of the draft (B, k)."""
+        if self.judges(rule):
+            return self.judge(state, draft, rule).accepted.predictions
+        scores = self.score(state, draft)
+        logits = perturbed(scores.logits, rule, state.streams, state.lengths) if isinstance(rule, Sampled) else scores.logits
+        return self.network.choices.first(logits)
 
     def append(self, state: State, verdict: Verdict) -> None:
         """Append the accepted tokens of a verdict of `judge` without log probabilities to `state` in place."""
@@ -272,3 +320,18 @@ class Verifier:
         """
         count = round_up(asked, self.network.row_multiple)
         return (state.lengths[:, None] - self.config.step + steps(count, self.device)).clamp_max(state.cache.capacity - 1)
+
+
+def bundle_verifier(bundle: Bundle) -> Verifier:
+    """Make a Verifier of the bundle's model with the constraints that its bundle.json sets.
+
+    Raises ModelError if a model whose order is not left to right has constraints, because they depend on the
+    preceding tokens.
+    """
+    constraints, order = constraints_of(bundle), bundle.verifier.config.order
+    if order != "left-to-right" and constraints != Constraints():
+        raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
+    verifier = Verifier(bundle.network or bundle.verifier, constraints.forced, constraints)
+    if not bundle.captured:
+        verifier.graphs = None
+    return verifier

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions, Sampled
-from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.sentence import Sentence, make_sentence
 from specdec_cli.distillation.run import DistillationPlan
 from specdec_cli.distillation.teachers import Resources, Search, Teacher, TeacherModel, TeacherProcess, Translation, as_ctranslate2
 from specdec_cli.engines.engine import SentenceDecoder
@@ -86,7 +86,7 @@ class Ensemble:
     """
 
     def __init__(self, bundles: "Sequence[Bundle]", search: Search, batch_tokens: int) -> None:
-        from specdec_cli.engines.reference import bundle_verifier
+        from specdec_cli.decoding.verifier import bundle_verifier
 
         first = bundles[0]
         for number, other in enumerate(bundles[1:], 2):
@@ -136,16 +136,14 @@ class DrawingTeacher:
         self._longest = min(max_source_length, engine.longest_source)
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
-        encoded = [self._tokenizer.add_special_tokens(ids) for ids in self._tokenizer.encode_batch(sources)]
-        sentences = []
-        for number, (text, ids) in enumerate(zip(sources, encoded, strict=True)):
-            if len(ids) > self._longest:
-                yield number, Translation("", len(ids), 0, finished=False)
-            else:
-                sentences.append(Sentence(number, ids, stream=_stream(text)))
-        for found in self._engine.decode(sentences):
-            finished = found.ids[-1] == self._engine.eos
-            yield found.number, Translation(self._tokenizer.decode(found.ids), len(encoded[found.number]), len(found.ids), finished)
+        encoded = enumerate(zip(sources, self._tokenizer.encode_batch(sources), strict=True))
+        sentences = [make_sentence(self._tokenizer, number, text, ids, stream=_stream(text)) for number, (text, ids) in encoded]
+        for each in sentences:
+            if len(each.source) > self._longest:
+                yield each.number, Translation("", len(each.source), 0, finished=False)
+        for found in self._engine.decode([each for each in sentences if len(each.source) <= self._longest]):
+            length, finished = len(sentences[found.number].source), found.ids[-1] == self._engine.eos
+            yield found.number, Translation(self._tokenizer.decode(found.ids), length, len(found.ids), finished)
 
 
 def _stream(text: str) -> tuple[int, int]:

@@ -49,6 +49,8 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
     if shows_rounds and isinstance(decoding.acceptance, Tolerant):  # it does not report what the verifier would have chosen
         raise Unsupported("the native engine does not show rounds of tolerant decodings; the reference engine does")
     _check_bundle(bundle)
+    if decoding.draft_model:
+        raise Unsupported("the native engine does not draft by another model; the reference engine does, over its passes")
     method, rule, drafter = decoding.method, decoding.acceptance, bundle.drafter_config
     plain = replace(decoding, adaptive=False, may_skip=False)
     if isinstance(rule, Tolerant):

@@ -15,30 +15,14 @@ from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.loop import OWN_SIZE, decode_alone, decode_by_search, decode_with
 from specdec_cli.decoding.mask_predict import mask_predict
 from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, METHODS
-from specdec_cli.decoding.options import Constraints, Decoding, Exact, Sampled, constraints_of, own_options
+from specdec_cli.decoding.options import Decoding, Exact, Sampled, own_options
 from specdec_cli.decoding.pace import AdaptivePace, Pace
 from specdec_cli.decoding.rounds import Onlooker
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.decoding.verifier import Verifier, bundle_verifier
 from specdec_cli.engines.reference_costs import measure_costs, round_costs, sizes_of
-from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.drafter_config import Reads
-
-
-def bundle_verifier(bundle: Bundle) -> Verifier:
-    """Make a Verifier of the bundle's model with the constraints that its bundle.json sets.
-
-    Raises ModelError if a model whose order is not left to right has constraints, because they depend on the
-    preceding tokens.
-    """
-    constraints, order = constraints_of(bundle), bundle.verifier.config.order
-    if order != "left-to-right" and constraints != Constraints():
-        raise ModelError(f"{bundle.path or 'the bundle'}: its generation settings are for order left-to-right, not {order}")
-    verifier = Verifier(bundle.network or bundle.verifier, constraints.forced, constraints)
-    if not bundle.captured:
-        verifier.graphs = None
-    return verifier
 
 
 @dataclass
@@ -65,7 +49,7 @@ def build_drafting(bundle: Bundle, decoding: Decoding, verifier: Verifier, lengt
 def _adaptive_pace(bundle: Bundle, decoding: Decoding, verifier: Verifier, drafter: Drafter) -> AdaptivePace:
     longest = drafter.limit or (METHODS[decoding.method].longest if decoding.method in METHODS else LONGEST_DRAFT)
     # The options that change what a round of this method costs.
-    name = " ".join([decoding.method, *(f"{key}={value}" for key, value in own_options(decoding).items())])
+    name = " ".join([decoding.method, decoding.draft_model, *(f"{key}={value}" for key, value in own_options(decoding).items())])
     sizes = sizes_of(verifier, drafter, longest)
     return AdaptivePace(round_costs(verifier, drafter, longest, name, bundle.drafter), sizes[-1], sizes)
 

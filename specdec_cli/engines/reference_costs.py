@@ -30,6 +30,8 @@ UNKNOWN = 1.0
 """Cost in milliseconds that is assumed for rounds that could not be measured, because the model ends every sentence
 at once.
 """
+_TEXT = "The old house at the end of the street has been for sale since May."
+"""The text of a made-up source, which a draft model with another vocabulary reads."""
 _TOKENS = 8
 """Tokens decoded of each made-up source."""
 _BURSTS = 6
@@ -98,7 +100,8 @@ def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
 def _rounds(verifier: Verifier, drafter: Drafter, rows: int, size: int) -> list[float]:
     """Milliseconds of each round of a batch of `rows` with drafts of `size` tokens."""
     config = verifier.config
-    sentences = [Sentence(row, source) for row, source in enumerate(made_up_sources(rows, config.source_size, config.eos))]
+    sources = made_up_sources(rows, config.source_size, config.eos)
+    sentences = [Sentence(row, source, text=_TEXT) for row, source in enumerate(sources)]
     options = Decoding(batch_size=rows, max_length=_TOKENS)
     if verifier.graphs is not None and drafter.capturable:
         return _replayed(DraftAndVerify(verifier, drafter, options), verifier.graphs, sentences, size)

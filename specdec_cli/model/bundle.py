@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
 from torch import nn
 
 from specdec_cli.errors import ModelError, is_out_of_memory
@@ -40,7 +41,7 @@ class Bundle:
 
     `network` computes the verifier and `draft_network` the drafter in place of PyTorch, if they are given; on a GPU rounds are
     `captured`, unless the card cannot do that, and `operators` says why operators compute it, or its drafter, instead of kernels ("": they
-    do not). `path` is the bundle.json that it was read from, for error
+    do not). `draft_model` is another bundle, which drafts for this one. `path` is the bundle.json that it was read from, for error
     messages; None for a bundle in memory.
     """
 
@@ -56,6 +57,7 @@ class Bundle:
     draft_network: BlockDrafter | None = None
     captured: bool = True
     operators: str = ""
+    draft_model: "Bundle | None" = None
 
     @property
     def shape(self) -> TransformerConfig:
@@ -97,9 +99,12 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
     write_json(folder / "bundle.json", {"format": FORMAT} | asdict(bundle.info) | stored | {DIGEST: tokenizer_digest(folder)})
 
 
-def load_bundle(folder: Path, source_language: str = "", target_language: str = "", *, in_int8: bool = False) -> Bundle:
+def load_bundle(
+    folder: Path, source_language: str = "", target_language: str = "", *, in_int8: bool = False, weights: bool = True
+) -> Bundle:
     """Load a bundle and check every shape; a language that is not "" replaces the bundle's own. `in_int8`: the weights are used in int8 on
-    a CPU.
+    a CPU. Without `weights` the verifier has none (its tensors are on the device "meta") and there is no drafter: for another network,
+    which computes the verifier in its place.
 
     Raises ModelError that names the damaged file and the fault, also for a kept conversion of a checkpoint that is not used in int8, and
     UsageError for a language that the model does not support.
@@ -107,7 +112,12 @@ def load_bundle(folder: Path, source_language: str = "", target_language: str = 
     if not in_int8 and (folder / KEPT).exists():
         raise ModelError(f"{folder / KEPT}: the weights of this folder are in int8, for a CPU alone; use the checkpoint that it names")
     described = describe_bundle(folder, source_language, target_language)
-    verifier = _load_model(folder / "verifier", described.shape.fewest_weights, lambda: Transformer(described.shape))
+    if not weights:
+        with torch.device("meta"):
+            verifier = Transformer(described.shape).eval()
+        described = replace(described, drafter_config=None)
+    else:
+        verifier = _load_model(folder / "verifier", described.shape.fewest_weights, lambda: Transformer(described.shape))
     drafter = _load_drafter(folder / "drafter", described.drafter_config, verifier) if described.drafter_config else None
     return Bundle(
         described.info,

@@ -185,6 +185,12 @@ class NativeModel:
         """
         self._run(self._library.specdec_verify, ctypes.byref(rows))
 
+    def extend(self, rows: Any, count: int, written: int) -> None:
+        """Choose `count` more tokens for each row, one after the other; `rows` is as for `verify`. `written` is the address of an array
+        (B, count) of int64, which gets them. Raises NativeError as `verify` does.
+        """
+        self._run(self._library.specdec_extend, ctypes.byref(rows), count, written)
+
     def normalizers(self, count: int, size: int, logits: int, tops: int, log_totals: int) -> None:
         """What turns logits into log probabilities: of each of `count` rows of `size` logits the largest, and the logarithm of the sum
         of the exponentials of their differences to it. The last three are addresses of arrays.

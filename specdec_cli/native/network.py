@@ -89,20 +89,30 @@ class NativeNetwork:
         return isinstance(rule, Exact | FixedPoint) and self.config.order == "left-to-right"
 
     def judge(self, state: State, draft: Draft, rule: Rule, constraints: Constraints, *, with_scores: bool = False) -> Verdict:
-        (memories,), cache, (rows, width) = state.memory.keys_values, state.cache, draft.ids.shape
+        rows, width = draft.ids.shape
         states, chosen = torch.empty(rows, width + 1, self.config.width), torch.empty(rows, width + 1, dtype=torch.long)
         scores = torch.empty(rows, width + 1) if with_scores else None
-        arrays = {"tokens": state.tokens, "lengths": state.lengths, "limits": state.limits, "drafts": draft.ids, "drafted": draft.counts}
-        sources = {"sources": state.source, "source_lengths": state.memory.mask.ends[:, 0], "memories": memories}
-        written = {"caches": cache.whole, "states": states, "chosen": chosen}
-        optional = {name: each for name, each in (("scores", scores), ("prefix", draft.prefix)) if each is not None}
-        struct = HEADER.structs["verification"](threads=self.threads, count=rows, width=width)
-        struct.capacity, struct.source_width = cache.capacity, state.source.shape[1]
-        struct.constraints = ctypes.addressof(self._rules(constraints))
-        self.model.verify(_with_arrays(struct, rows, **arrays, **sources, **written, **optional))
+        written = {"states": states, "chosen": chosen} | ({} if scores is None else {"scores": scores})
+        self.model.verify(self._verification(state, draft, constraints, **written))
         accepted = accept_predicted(draft, chosen, rule)
         counts, ended = cut_at_end(self.config.eos, state, accepted.ids, accepted.counts)
         return Verdict(replace(accepted, counts=counts), ended, states, scores)
+
+    def extend(self, state: State, draft: Draft, count: int, constraints: Constraints) -> Tensor:
+        written = torch.empty(len(draft.ids), count, dtype=torch.long)
+        self.model.extend(self._verification(state, draft, constraints), count, written.data_ptr())
+        return written
+
+    def _verification(self, state: State, draft: Draft, constraints: Constraints, **written: Tensor) -> Any:
+        """The C structure of a pass over the last accepted token and the draft of each row, whose results are `written`."""
+        (memories,), cache, (rows, width) = state.memory.keys_values, state.cache, draft.ids.shape
+        arrays = {"tokens": state.tokens, "lengths": state.lengths, "limits": state.limits, "drafts": draft.ids, "drafted": draft.counts}
+        sources = {"sources": state.source, "source_lengths": state.memory.mask.ends[:, 0], "memories": memories}
+        prefix = {} if draft.prefix is None else {"prefix": draft.prefix}
+        struct = HEADER.structs["verification"](threads=self.threads, count=rows, width=width)
+        struct.capacity, struct.source_width = cache.capacity, state.source.shape[1]
+        struct.constraints = ctypes.addressof(self._rules(constraints))
+        return _with_arrays(struct, rows, **arrays, **sources, **prefix, caches=cache.whole, **written)
 
     def append(self, state: State, verdict: Verdict) -> None:
         advance(state, verdict)

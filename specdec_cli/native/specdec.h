@@ -310,6 +310,10 @@ SPECDEC_API int32_t specdec_project(const struct specdec_model *model, int32_t t
                                     const char **fault);
 // A pass over the last token and the draft of some rows, and the choice of tokens there.
 SPECDEC_API int32_t specdec_verify(const struct specdec_model *model, const struct specdec_verification *rows, const char **fault);
+// `steps` tokens more for each row, by specdec_verify(): in the first pass after the last token and the draft, then one by one. They go to
+// `written` (count, steps); behind an EOS all are EOS. `states` and `chosen` are not written.
+SPECDEC_API int32_t specdec_extend(const struct specdec_model *model, const struct specdec_verification *rows, int64_t steps,
+                                   int64_t *written, const char **fault);
 // Of logits (count, size), each for `count` positions: the largest logit, and the logarithm of the sum of e^(logit - largest), where
 // suppressed logits count as if they were not; and the log probability of an id, as it is.
 SPECDEC_API void specdec_normalizers(const struct specdec_model *model, int64_t count, int64_t size, const float *logits, float *tops,

@@ -13,7 +13,7 @@ from specdec_cli.digests import folder_digest
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_info import Described, describe_bundle
+from specdec_cli.model.bundle_info import BundleInfo, Described, describe_bundle, read_info
 from specdec_cli.native.library import LibraryError, StaleLibrary, UnsupportedModel, load_library
 from specdec_cli.opening.conversions import Tell, silent
 from specdec_cli.opening.machine import (
@@ -27,6 +27,7 @@ from specdec_cli.opening.machine import (
     prepare_torch,
 )
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
+from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.rounds import RoundTrace
@@ -51,7 +52,7 @@ Trace = Callable[[Described], RoundTracer]
 class Load(Protocol):
     """Protocol of what loads a bundle for PyTorch, as `open_bundle` does."""
 
-    def __call__(self, model: ModelChoice, machine: Machine, /, *, same_drafts: bool = False) -> "Bundle":
+    def __call__(self, model: ModelChoice, machine: Machine, /, *, same_drafts: bool = False, network_only: bool = False) -> "Bundle":
         """Load the bundle of `model` on `machine`."""
 
 
@@ -195,13 +196,45 @@ def _open_reference(
 ) -> Opened:
     from specdec_cli.engines.reference import Engine
 
-    method = request.method if isinstance(request, Decoding) else request.decoding
+    decoding = _resolved(request, describe_bundle(Path(model.name), model.source_language, model.target_language))
+    trained = [method.trained for method in methods_of(decoding.method) if method.trained is not None]
+    network_only = not trained and decoding.order == "left-to-right"
     # Drafts that are seen, in a trace or as the output, are the same on every CPU.
-    bundle = load(model, machine, same_drafts=trace is not None or method == "drafter")
-    decoding = _resolved(request, bundle)
+    bundle = load(model, machine, same_drafts=trace is not None or decoding.method == "drafter", network_only=network_only)
+    if decoding.draft_model:
+        bundle.draft_model = open_draft_model(model, bundle, decoding.draft_model, machine, load)
     if trace is not None:
         _check_rounds(decoding)
     return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine.with_model(bundle))
+
+
+def open_draft_model(model: ModelChoice, bundle: Described, name: str, machine: Machine, load: Load = open_bundle) -> "Bundle":
+    """Load the bundle `name`, which drafts for `bundle`, the one of `model`, on the same machine.
+
+    Raises ModelError if there is none, and UsageError for one of another task or other languages, or of another order than left to right.
+    """
+    folder = find_bundle(ModelChoice(name, offline=model.offline))
+    info, other = bundle.info, read_info(folder)
+    check_drafts_for(name, other, info)
+    # A multilingual model translates between the languages of the other one.
+    languages = (other.source_language or info.source_language, other.target_language or info.target_language)
+    loaded = load(ModelChoice(str(folder), *languages, model.offline), machine, network_only=True)
+    for which, shape in ((f"--draft-model {name}", loaded.shape), ("--draft-model: the model", bundle.shape)):
+        if shape.order != "left-to-right":
+            raise UsageError(f"{which}: its order is {shape.order}; drafts by another model are for models that write from left to right")
+    return loaded
+
+
+def check_drafts_for(name: str, other: BundleInfo, own: BundleInfo) -> None:
+    """Raise UsageError unless the outputs of the bundle `name` can be drafts for those of another bundle, the `own` one."""
+    if own.task != other.task:
+        raise UsageError(f"--draft-model {name}: its task is {other.task}, that of the model is {own.task}")
+    for word, wanted, there in (
+        ("from", own.source_language, other.source_language),
+        ("to", own.target_language, other.target_language),
+    ):
+        if wanted and there and short_code(wanted) != short_code(there):
+            raise UsageError(f"--draft-model {name}: it translates {word} {there}, the model {word} {wanted}")
 
 
 def _is_elsewhere(device: Device) -> bool:

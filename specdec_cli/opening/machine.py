@@ -154,7 +154,7 @@ def move_to(machine: Machine, bundle: "Bundle", *, same_drafts: bool = False) ->
         machine = replace(machine, precision=fastest_exact(bundle, machine.device))
     dtype = {"bfloat16": torch.bfloat16, "float16": torch.float16}.get(machine.precision, torch.float32)
     for module in (bundle.verifier, bundle.drafter):
-        if module is not None:
+        if module is not None and not any(weight.is_meta for weight in module.parameters()):
             module.to(device=machine.device, dtype=dtype)
             for weight in module.parameters():
                 weight.requires_grad_(False)

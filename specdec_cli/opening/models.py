@@ -106,9 +106,11 @@ def shipped_directions() -> dict[str, tuple[str, str]]:
     return {name: bundle_direction(name) for name in served_bundles() if bundle_task(name) == "translate"}
 
 
-def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool = False) -> "Bundle":
+def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool = False, network_only: bool = False) -> "Bundle":
     """Load a bundle and move it to the device and precision of `machine`, with `same_drafts` as in `move_to`. The weights are those of the
     checkpoint, if it is a converted one, unless they are used in int8 on a CPU.
+
+    With `network_only` its drafter is left out, and PyTorch has no weights of a verifier that the native engine computes.
 
     Raises ModelError if it is missing or malformed.
     """
@@ -117,7 +119,9 @@ def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool
     chosen = ModelChoice(model) if isinstance(model, str) else model
     folder, languages = find_bundle(chosen), (chosen.source_language, chosen.target_language)
     if (machine.device, machine.precision) == ("cpu", "int8"):
-        bundle = load_bundle(folder, *languages, in_int8=True)
+        bundle = load_bundle(folder, *languages, in_int8=True, weights=not (network_only and machine.native))
     else:
         bundle = load_checkpoint(folder, *languages, offline=chosen.offline)
+    if network_only:
+        bundle.drafter = None
     return move_to(machine, bundle, same_drafts=same_drafts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, partial
 
 from specdec_cli.decoding.methods import GIVEN
-from specdec_cli.decoding.sentence import Sentence
+from specdec_cli.decoding.sentence import Sentence, make_sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.decoded_line import DecodedLine
@@ -322,12 +322,12 @@ class LineDecoder:
         sources = iter(enumerate(ids))
         for text in texts:
             for part, (own, (number, each)) in enumerate(zip(text.variant.segments.texts, sources, strict=False)):
-                source, stream = self._tokenizer.add_special_tokens(each), text.random_stream(part)
+                make = partial(make_sentence, self._tokenizer, number, own, each, stream=text.random_stream(part))
                 if id(text) not in drafts or text.draft is None:
-                    yield Sentence(number, source, copy=self._copy(own), stream=stream)
+                    yield make(copy=self._copy(own))
                     continue
                 draft = self._tokenizer.add_target_tokens(drafts[id(text)], self._engine.eos)
-                yield Sentence(number, source, draft, first_bound(text.draft), stream=stream)
+                yield make(draft=draft, first=first_bound(text.draft))
 
     def _copy(self, text: str) -> list[int]:
         """The ids that input-guided decoding copies in place of those of `text`; none if it copies these."""

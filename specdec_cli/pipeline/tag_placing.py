@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.sentence import Hypothesis, Sentence, make_sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.text.tags.alignment import Run, copied_gains, find_words, parts, touched, with_tags
 from specdec_cli.text.tags.markup import InlineTags
@@ -70,11 +70,13 @@ class TagPlacer:
         targets = self._tokenizer.encode_targets([_with_plain_spaces(output) for _, output in ordered])
         asked: list[Sentence] = []
         for number, ((source, output), target) in enumerate(zip(ordered, targets, strict=True)):
-            ids = self._tokenizer.add_special_tokens(self._tokenizer.encode(_with_plain_spaces(source)))
             forced = self._tokenizer.add_target_tokens(target, self._engine.eos)
-            if max(len(ids), len(forced)) <= self._engine.longest_source and self._tokenizer.decode(target) == _with_plain_spaces(output):
-                # Of the draft, one token more than the prefix is needed.
-                asked.append(Sentence(number, ids, [*forced, self._engine.eos], prefix=len(forced)))
+            # Of the draft, one token more than the prefix is needed.
+            draft, prefix = [*forced, self._engine.eos], len(forced)
+            sentence = make_sentence(self._tokenizer, number, _with_plain_spaces(source), draft=draft, prefix=prefix)
+            fits = max(len(sentence.source), prefix) <= self._engine.longest_source
+            if fits and self._tokenizer.decode(target) == _with_plain_spaces(output):
+                asked.append(sentence)
         prefixes = {sentence.number: list(sentence.draft[:-1]) for sentence in asked}
         found = self._engine.decode(asked) if asked else iter(())
         return {ordered[each.number]: each for each in found if each.ids == prefixes[each.number]}

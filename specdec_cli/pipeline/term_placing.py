@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from specdec_cli.decoding.methods import GLOSSARY
-from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.decoding.sentence import Hypothesis, make_sentence
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.term_judging import (
@@ -197,8 +197,8 @@ class TermPlacer:
 
     def _try_replaced(self, waiting: Sequence[_Sentence]) -> None:
         tries = [(sentence, replaced) for sentence in waiting for replaced in replaced_sources(sentence.source, sentence.matches)]
-        sources = [self._tokenizer.add_special_tokens(self._tokenizer.encode(replaced.source)) for _, replaced in tries]
-        fitting = [Sentence(number, ids) for number, ids in enumerate(sources) if len(ids) <= self._engine.longest_source]
+        sources = [make_sentence(self._tokenizer, number, replaced.source) for number, (_, replaced) in enumerate(tries)]
+        fitting = [sentence for sentence in sources if len(sentence.source) <= self._engine.longest_source]
         outputs: dict[tuple[int, str], _Sentence] = {}
         for hypothesis in self._engine.decode(fitting):
             sentence, replaced = tries[hypothesis.number]
@@ -225,8 +225,7 @@ class TermPlacer:
     def _translated(self, sentence: _Sentence, texts: Sequence[str]) -> list[str]:
         """The translations of parts of a sentence, with their terms where this succeeds."""
         parts = [DecodedText(text, iter([as_it_is(text)]), is_fragment=True) for text in texts]
-        sources = [self._tokenizer.add_special_tokens(self._tokenizer.encode(text)) for text in texts]
-        for hypothesis in self._engine.decode([Sentence(number, ids) for number, ids in enumerate(sources)]):
+        for hypothesis in self._engine.decode([make_sentence(self._tokenizer, number, text) for number, text in enumerate(texts)]):
             parts[hypothesis.number].parts.append(hypothesis)
             parts[hypothesis.number].settle(self._tokenizer.decode)
         self._place(parts, _MOST_TOKENS // max(len(parts), 1), are_parts=True)
@@ -277,10 +276,9 @@ class TermPlacer:
         """
         asked, before = [], len(self._tokenizer.add_target_tokens([], self._engine.eos)) - 1
         for number, (sentence, ids, fixed) in enumerate(outputs):
-            source = self._tokenizer.add_special_tokens(self._tokenizer.encode(sentence.source))
             # Of the draft, one token more than the prefix is needed.
             draft = [*self._tokenizer.add_target_tokens(ids, self._engine.eos), self._engine.eos]
-            asked.append(Sentence(number, source, draft, prefix=before + fixed))
+            asked.append(make_sentence(self._tokenizer, number, sentence.source, draft=draft, prefix=before + fixed))
         for hypothesis in self._engine.decode(asked):
             sentence, _, fixed = outputs[hypothesis.number]
             sentence.rounds += hypothesis.rounds

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from specdec_cli.decoding.options import PRESETS, Decoding, DecodingOptions, Exact, FixedPoint, Margin, Tolerant, own_options, resolve
-from specdec_cli.engines.reference import bundle_verifier
+from specdec_cli.decoding.verifier import bundle_verifier
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_info import Task

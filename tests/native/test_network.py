@@ -202,6 +202,46 @@ def test_a_verification_chooses_by_the_constrained_logits(name: str) -> None:
         verifier.append(state, verdict)
 
 
+@torch.inference_mode()
+def test_several_tokens_of_one_call_are_those_of_single_passes(opened: tuple[Bundle, NativeModel]) -> None:
+    bundle, model = opened
+    rules = replace(constraints_of(bundle), no_repeat_ngram_size=2, min_length=3)
+    verifier, generator = Verifier(NativeNetwork(model, 2), None, rules), torch.Generator().manual_seed(4)
+    source = [[8, 9, 10, 3], [8, 3], [12, 11, 3]]
+    together, single = verifier.begin([0, 1, 2], source), verifier.begin([0, 1, 2], source)
+    size = len(bundle.tokenizer)
+    for read, count in ((0, 1), (2, 4), (1, 6), (0, 3)):
+        counts = torch.tensor([read, read // 2, 0])
+        draft = Draft(torch.randint(5, size, (3, read), generator=generator), counts, counts)
+        ids = verifier.extend(together, draft, count, Exact())
+        has_ended = torch.zeros(3, dtype=torch.bool)
+        for number in range(count):
+            following = draft if not number else Draft(draft.ids[:, :0], counts * 0)
+            token = verifier.predictions(single, following, Exact()).gather(1, following.counts[:, None])
+            places = single.lengths[:, None] + torch.arange(read)
+            if not number and read:
+                known = torch.arange(read) < counts[:, None]
+                single.tokens.scatter_(1, places, torch.where(known, draft.ids, single.tokens.gather(1, places)))
+            single.lengths += following.counts
+            token[has_ended] = bundle.shape.eos
+            single.tokens.scatter_(1, single.lengths[:, None], token)
+            single.lengths += 1
+            assert torch.equal(ids[:, number], token[:, 0])
+            has_ended |= token[:, 0] == bundle.shape.eos
+        assert torch.equal(together.lengths, single.lengths)
+        together.tokens.copy_(single.tokens)
+
+
+def test_too_many_tokens_of_one_call_are_refused(opened: tuple[Bundle, NativeModel]) -> None:
+    verifier = Verifier(NativeNetwork(opened[1]))
+    state = verifier.begin([0], [[8, 9, 3]])
+    none = Draft(state.tokens[:, :0], state.lengths * 0)
+    with pytest.raises(NativeError, match="steps"):
+        verifier.extend(state, none, state.cache.capacity + 1, Exact())
+    with pytest.raises(NativeError, match="lengths"):
+        verifier.extend(state, none, state.cache.capacity, Exact())
+
+
 def test_a_cache_of_other_memory_is_refused(opened: tuple[Bundle, NativeModel]) -> None:
     bundle, model = opened
     network = NativeNetwork(model)

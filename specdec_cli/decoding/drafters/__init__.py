@@ -66,7 +66,8 @@ class DrafterInputs:
     @property
     def device(self) -> torch.device:
         """The device of the verifier."""
-        return next(self.bundle.verifier.parameters()).device
+        network = self.bundle.network
+        return next(self.bundle.verifier.parameters()).device if network is None else network.device
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,84 @@
+"""A bridge between two vocabularies: an output in tokens of one model as tokens of another one, by its text, word by word."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from specdec_cli.text.tokenize.tokenizer import Tokenizer
+
+_KNOWN_WORDS = 1 << 16
+"""Words whose tokens are remembered, for each vocabulary."""
+_BEFORE = "a"
+"""A word before another one, which is encoded as it is in the middle of a text."""
+
+
+class Bridge:
+    """Converts the output of a verifier to tokens of a draft model, and what this one writes next to tokens of the verifier.
+
+    The unit is the word, the text up to the next space, so that the tokens of a text are those of its words. All that comes out is only
+    proposed.
+    """
+
+    def __init__(self, verifier: Tokenizer, draft: Tokenizer) -> None:
+        self._verifier, self._draft = verifier, draft
+        self._words = lru_cache(_KNOWN_WORDS)(lambda word, first: word_ids(verifier, word, is_first=first))
+        self._draft_words = lru_cache(_KNOWN_WORDS)(lambda word, first: word_ids(draft, word, is_first=first))
+        self._starts = verifier.word_starts()
+        self._special = {token for token in (verifier.special_tokens.forced,) if token is not None}
+        forced = draft.special_tokens.forced
+        self._first = () if forced is None else (forced,)
+
+    def source(self, text: str) -> list[int]:
+        """The source ids of a text for the draft model."""
+        return self._draft.add_special_tokens(self._draft.encode(text))
+
+    def read(self, output: Sequence[int]) -> list[int]:
+        """The tokens of the draft model for an output of the verifier, which need not be at its end, without decoder start."""
+        text = self._verifier.decode(output)
+        ids = list(self._first)
+        if text:
+            for number, word in enumerate(text.split(" ")):
+                ids += self._draft_words(word, not number)
+        return ids
+
+    def continued(self, output: Sequence[int], read: Sequence[int], written: Sequence[int]) -> list[int]:
+        """The verifier's tokens after `output` for the tokens that the draft model has `written` after those that it has `read`.
+
+        A word that the output has begun goes on with the rest of its tokens, if the tokens of the whole word begin with those of the
+        output; otherwise there are none.
+        """
+        begun, whole = self._draft.decode(read), self._draft.decode([*read, *written])
+        if not whole.startswith(begun):
+            return []
+        rest, *words = whole[len(begun) :].split(" ")
+        text = self._verifier.decode(output)
+        ids: list[int] = [] if output else list(self._special)
+        if rest:
+            last = text.rpartition(" ")[2]
+            known = self._words(last + rest, " " not in text)
+            started = self._last_word(output) if last else []
+            if known[: len(started)] != started:
+                return []
+            ids += known[len(started) :]
+        for word in words:
+            ids += self._words(word, False)
+        return ids
+
+    def _last_word(self, output: Sequence[int]) -> list[int]:
+        """The tokens of the last word of an output."""
+        start = len(output)
+        while start:
+            start -= 1
+            if output[start] in self._special:
+                start += 1
+                break
+            if self._starts[output[start]]:
+                break
+        return list(output[start:])
+
+
+def word_ids(tokenizer: Tokenizer, word: str, *, is_first: bool) -> list[int]:
+    """The target ids of a word at the beginning of a text, or behind a space."""
+    if is_first:
+        return tokenizer.encode_targets([word])[0]
+    before, both = tokenizer.encode_targets([_BEFORE, f"{_BEFORE} {word}"])
+    return both[len(before) :] if both[: len(before)] == before else []
