@@ -40,12 +40,12 @@ def _read_tables() -> None:
     from specdec_cli.text.locale.conventions import _conventions
     from specdec_cli.text.locale.date_words import DATE_WORDS
     from specdec_cli.text.protect import spans
-    from specdec_cli.text.spelling import construction_rules, constructions
+    from specdec_cli.text.spelling.constructions import constructions
 
     for kind in spans.RECOGNISERS:
         spans._compiled(kind.pattern)
-    for _, pattern, _ in construction_rules.RULES:
-        constructions._compiled(pattern)
+    for rule in constructions():
+        assert rule.pattern
     dates._before_noun()
     for code in DATE_WORDS:
         for build in (dates._weekday_without_comma, dates._weekday, dates._listed_weekdays, dates._has_names, dates._month_pattern):
