@@ -18,7 +18,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -27,6 +27,7 @@ _specdec() {
                 --length-beam) return ;;
                 --match) words="unique unique-3 nearest" ;;
                 --stop) words="prefix fixed-point" ;;
+                --draft-model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
@@ -57,7 +58,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
+                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
             esac
             ;;
         correct)
@@ -70,7 +71,7 @@ _specdec() {
                 --ignore-file) compopt -o default; return ;;
                 --ignore-category) return ;;
                 --words) compopt -o default; return ;;
-                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -79,6 +80,7 @@ _specdec() {
                 --length-beam) return ;;
                 --match) words="unique unique-3 nearest" ;;
                 --stop) words="prefix fixed-point" ;;
+                --draft-model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
@@ -102,7 +104,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
+                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
             esac
             ;;
         serve)
@@ -122,7 +124,7 @@ _specdec() {
                 --ignore-file) compopt -o default; return ;;
                 --ignore-category) return ;;
                 --words) compopt -o default; return ;;
-                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
                 --tolerance) return ;;
@@ -131,6 +133,7 @@ _specdec() {
                 --length-beam) return ;;
                 --match) words="unique unique-3 nearest" ;;
                 --stop) words="prefix fixed-point" ;;
+                --draft-model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
@@ -144,7 +147,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
+                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -154,12 +157,12 @@ _specdec() {
                 --task) words="translate summarise correct simplify" ;;
                 --score) words="tokens characters" ;;
                 --limit) return ;;
-                --row) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam transformers-greedy transformers-beam transformers-lookup" ;;
+                --row) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model ctranslate2-greedy ctranslate2-beam transformers-greedy transformers-beam transformers-lookup" ;;
                 --sweep) return ;;
                 --repetitions) return ;;
                 --plot) compopt -o default; return ;;
                 --analysis) return ;;
-                --baseline) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory ctranslate2-greedy ctranslate2-beam transformers-greedy transformers-beam transformers-lookup" ;;
+                --baseline) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model ctranslate2-greedy ctranslate2-beam transformers-greedy transformers-beam transformers-lookup" ;;
                 --geometry) return ;;
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
@@ -167,6 +170,7 @@ _specdec() {
                 --block-size) words="auto" ;;
                 --iterations) return ;;
                 --length-beam) return ;;
+                --draft-model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --jacobi-length) words="max" ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
@@ -178,7 +182,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --block-size --iterations --length-beam --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --block-size --iterations --length-beam --draft-model --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)
@@ -302,7 +306,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
-                --decoding) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory" ;;
+                --decoding) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;
                 --limit) return ;;

@@ -25,7 +25,7 @@ _QUOTES_AFTER = r"\s?['\"\u2018-\u201f\u00ab\u00bb\u2032\u2033`\u00b4]"
 LETTER = re.compile(r"[^\W\d_]")
 _NO_COMMA = re.compile(r"(?<=[!?])\u201c(?= [a-z\u00e4\u00f6\u00fc])")
 """The end of a German quotation before the words that say who speaks."""
-_STOP_INSIDE = re.compile(r"(?P<word>[^\W\d_]+)\.(?=[\u201c\u2018](?:,| [a-z\u00e4\u00f6\u00fc]))")
+_STOP_INSIDE = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]++)\.(?=[\u201c\u2018](?:,| [a-z\u00e4\u00f6\u00fc]))")
 """A stop at the end of a German quotation after which the sentence goes on: it has none there."""
 MOST = 4
 """The most quotations in a text that is written with other marks for the model."""

@@ -17,7 +17,8 @@ from tests.fakes import tiny_drafter, tiny_heads
 def test_a_decoding_has_its_registered_drafter(bundle: Bundle, name: str) -> None:
     method = METHODS[name]
     drafter = tiny_heads(bundle.verifier) if method.trained == "heads" else tiny_drafter(bundle.verifier)
-    made = make_drafter(DrafterInputs(replace(bundle, drafter=drafter), Decoding(method=name, block_size=3)))
+    with_drafts = replace(bundle, drafter=drafter, draft_model=bundle)
+    made = make_drafter(DrafterInputs(with_drafts, Decoding(method=name, block_size=3)))
     assert (made is not None) == bool(method.drafter)
     assert made is None or made.limit == 3
 
@@ -26,6 +27,11 @@ def test_a_decoding_has_its_registered_drafter(bundle: Bundle, name: str) -> Non
 def test_a_missing_trained_drafter_is_refused(bundle: Bundle, name: str) -> None:
     with pytest.raises(UsageError, match="this bundle has no"):
         make_drafter(DrafterInputs(bundle, Decoding(method=name, block_size=3)))
+
+
+def test_a_missing_draft_model_is_refused_with_the_name_of_its_option(bundle: Bundle) -> None:
+    with pytest.raises(UsageError, match="--draft-model names one"):
+        make_drafter(DrafterInputs(bundle, Decoding(method="draft-model", block_size=3)))
 
 
 def test_a_chain_has_the_drafters_of_its_parts(bundle: Bundle) -> None:
