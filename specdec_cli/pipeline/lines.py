@@ -3,7 +3,7 @@
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 
 from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.sentence import Sentence, make_sentence
@@ -37,6 +37,12 @@ _SPAN = 8
 """The most tokens that a protected span counts for: the model reads a short name in its place."""
 _NUMBERS_ALONE = re.compile(r"(?:^|[|\t])[ ]*([#\d][\d.,:/%-]*)[ ]*(?=[|\t]|$)")
 """The cells of a row that are numbers, and so the row is of a table of data."""
+
+
+@lru_cache(16)
+def _numbers_alone(line: str) -> Sequence[str]:
+    """The numbers that are cells of a line, which all its texts look up."""
+    return tuple(_NUMBERS_ALONE.findall(line))
 
 
 class LineDecoder:
@@ -274,7 +280,7 @@ class LineDecoder:
             return self.labels.find_value(texts[place - 1], text)
         if ENDS_NAME.match(behind):
             return self.labels.find_name(text)
-        cells = _NUMBERS_ALONE.findall(line.source)
+        cells = _numbers_alone(line.source)
         return self.labels.find_state(text, (*texts[:place], *texts[place + 1 :], *cells)) or self.labels.find(text)
 
     def _is_greeting(self, text: str) -> bool:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from specdec_cli.decoding import graphs
 from specdec_cli.decoding.drafters import DrafterInputs, bounded
 from specdec_cli.decoding.drafters.bridge import Bridge
 from specdec_cli.decoding.graphs import to_device
@@ -99,7 +98,7 @@ class DraftModel:
         outputs = zip(state.tokens.tolist(), state.lengths.tolist(), state.finished.tolist(), strict=True)
         rows = [[0, *([] if is_finished else self._bridge.read(tokens[1:length]))] for tokens, length, is_finished in outputs]
         rows = [row[: model_state.tokens.shape[1]] for row in rows]
-        return padded(rows), torch.tensor([len(row) for row in rows])
+        return _padded(rows, state.tokens.device), to_device([len(row) for row in rows], state.tokens.device)
 
     def _extended(self, model_state: State, prefix: Tensor, lengths: Tensor, count: int) -> Tensor:
         """Let the draft model read the first `lengths` (B,) tokens of `prefix` (B, S), and write `count` more: these (B, count)."""
@@ -111,8 +110,8 @@ class DraftModel:
             places[1:] < lengths[:, None], prefix[:, 1:], model_state.tokens[:, 1 : prefix.shape[1]]
         )
         unread = lengths - agreed
-        widest = int(unread.max()) if graphs.can_branch(unread.device) else self.limit + 1
-        ids = model_state.tokens.gather(1, (agreed[:, None] + steps(widest, unread.device)).clamp_max(model_state.tokens.shape[1] - 1))
+        positions = agreed[:, None] + steps(int(unread.max()), unread.device)
+        ids = model_state.tokens.gather(1, positions.clamp_max(model_state.tokens.shape[1] - 1))
         model_state.lengths.copy_(agreed)
         return self._model.extend(model_state, Draft(ids, unread, unread), count, self._rule)
 
@@ -126,13 +125,13 @@ class DraftModel:
             output = state.tokens[row, 1 : int(state.lengths[row])].tolist()
             written = ids[row, :count].tolist()
             drafts.append(self._bridge.continued(output, model_state.tokens[row, 1:read].tolist(), written)[:longest] if count else [])
-        return padded(drafts), torch.tensor([len(draft) for draft in drafts])
+        return _padded(drafts, ids.device), to_device([len(draft) for draft in drafts], ids.device)
 
 
-def padded(rows: Sequence[Sequence[int]]) -> Tensor:
+def _padded(rows: Sequence[Sequence[int]], device: torch.device) -> Tensor:
     """The ids of all rows (B, S), with zeros behind those of a shorter row."""
     width = max(map(len, rows), default=0)
-    return torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], dtype=torch.long).reshape(len(rows), width)
+    return to_device([[*row, *[0] * (width - len(row))] for row in rows], device).long().reshape(len(rows), width)
 
 
 def make_draft_model(inputs: DrafterInputs) -> DraftModel:

@@ -458,10 +458,15 @@ def _has_word(date: Date, output: str, language: str) -> bool:
     """Whether an output has the month of a date, and a word for its day."""
     if date.kind != "day" or date.is_range or date.year or not date.day:
         return False
-    words = re.findall(r"\w+", output)
-    return month_name(date.month, language) in words and any(
-        NUMBER_WORDS.get(each.lower()) == f"{date.day}" and ORDINAL_WORD.search(each) for each in words
-    )
+    words, days = _words(output)
+    return month_name(date.month, language) in words and f"{date.day}" in days
+
+
+@lru_cache(16)
+def _words(text: str) -> tuple[frozenset[str], frozenset[str | None]]:
+    """The words of a text, and the numbers that its ordinal words stand for, which all dates of the text look up."""
+    words = frozenset(re.findall(r"\w+", text))
+    return words, frozenset(NUMBER_WORDS.get(each.lower()) for each in words if ORDINAL_WORD.search(each))
 
 
 def _has_digits(date: Date, output: str) -> bool:
