@@ -23,7 +23,7 @@ from specdec_cli.decoding.methods import DEFAULT_MODE, MODES
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.formats import DOCUMENTS, FORMATS, Format, read_document
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.errors import InputError, ModelError, SpecdecError, UsageError
+from specdec_cli.errors import ModelError, SpecdecError, UsageError
 from specdec_cli.fields import checked_values
 from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.model.bundle_info import BundleInfo, Described
@@ -146,15 +146,13 @@ class Model(ABC, Generic[L, R]):
             raise wrong_type("lines", "an iterable of lines", lines)
         source, first = (checked_text(f"lines, item {number}", line) for number, line in enumerate(lines, start=1)), 1
         while window := [line.rstrip("\r\n") for line in islice(source, self.window)]:
-            check_characters(window, first)
             with self._lock:
                 decoded = list(self.decode(window, separate=separate, numbers=range(first, first + len(window))))
             yield from decoded
             first += len(window)
 
     def _text(self, lines: Sequence[str]) -> list[R]:
-        """The results of the lines of a text, decoded together. Raises InputError for a lone surrogate."""
-        check_characters(lines)
+        """The results of the lines of a text, decoded together."""
         with self._lock:
             return list(self.decode(lines, numbers=range(1, len(lines) + 1)))
 
@@ -513,15 +511,6 @@ def _drafts_of(document: "Document", translator: LineTranslator, batch_size: int
     old = (sentence_pairs((Pair(*each) for each in pairs), split=split, whole=not split) for pairs, _ in earlier)
     passages = ((list(pairs), translator.sentences(new)) for pairs, (_, new) in zip(old, earlier, strict=True))
     return Drafts(PreviousVersion(passages, SIMILARITY), DraftGate.for_batches(batch_size))
-
-
-def check_characters(lines: Sequence[str], first: int = 1) -> None:
-    """Raise InputError for a lone surrogate, which is no character and has no bytes in UTF-8; the first line has the number `first`."""
-    for number, line in enumerate(lines, first):
-        try:
-            line.encode()
-        except UnicodeEncodeError as error:
-            raise InputError(f"line {number}: U+{ord(line[error.start]):04X} is half of a pair of surrogates, no character") from error
 
 
 def _split(text: str) -> tuple[list[str], list[str]]:

@@ -191,15 +191,6 @@ def test_samples_equal_those_of_the_command() -> None:
     assert result.stdout.splitlines() == texts != [each for each in texts if each == "Guten Morgen!"]
 
 
-def test_halves_of_surrogates_are_no_characters(translator: Translator, corrector: Corrector) -> None:
-    for half in ("\ud800", "\udfff"):
-        for call in (translator.translate, corrector.correct):
-            with pytest.raises(InputError, match=rf"line 2: U\+{ord(half):04X} is half of a pair of surrogates"):
-                call(f"Hello.\n{half} hello")
-        with pytest.raises(InputError, match="line 3: "):
-            list(translator.lines(["Hello.", "Hello.", half]))
-
-
 def test_scores_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(UsageError, match="min_score: nan is not a number"):
         Corrector(min_score=float("nan"))

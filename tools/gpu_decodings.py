@@ -10,7 +10,7 @@ from specdec_cli.decoding.drafters import Drafter, DrafterInputs, NoDrafter
 from specdec_cli.decoding.drafters.copying import make_given
 from specdec_cli.decoding.drafters.fallback import make_drafter
 from specdec_cli.decoding.drafters.networks import Block
-from specdec_cli.decoding.methods import METHODS, UNTRAINED, Method
+from specdec_cli.decoding.methods import DRAFT_MODEL, METHODS, UNTRAINED, Method, parts
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.rounds import DraftAlone, DraftAndVerify
 from specdec_cli.decoding.verifier import Verifier, bundle_verifier
@@ -62,7 +62,9 @@ def _rows() -> Iterator[tuple[str, ...]]:
 
 
 def _row(name: str, bundle: Bundle, verifier: Verifier, method: str, *, sampled: bool = False) -> tuple[str, ...]:
-    decoding = resolve(DecodingOptions(decoding=method), bundle)
+    drafts = DRAFT_MODEL in parts(method)
+    decoding = resolve(DecodingOptions(decoding=method, draft_model="en-de" if drafts else None), bundle)
+    bundle = replace(bundle, draft_model=bundle) if drafts else bundle
     decoding = decoding.with_rule(Sampled()) if sampled else decoding
     drafter = make_drafter(DrafterInputs(bundle, decoding)) or NoDrafter()
     return _described(name, verifier, drafter, decoding)

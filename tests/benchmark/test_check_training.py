@@ -49,7 +49,7 @@ def test_updates_are_timed_and_have_the_same_loss(drafting: Bundle, trained: Tra
 def test_another_loss_of_captured_updates_is_an_error(drafting: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check = Check(tmp_path, [], tmp_path / "out.json", 1.0)
     check._sentences = [Sentence(0, [7, EOS])]
-    monkeypatch.setattr(check_gpu, "load_bundle", lambda _: drafting)
+    monkeypatch.setattr(check_gpu, "load_checkpoint", lambda _: drafting)
     monkeypatch.setattr(check, "greedy", lambda _: {0: [7, EOS]})
     for loss, wrong in ((8.0, False), (8.3, False), (8.5, True)):
         check.results["training of the verifier, captured"] = {"loss": 8.0}

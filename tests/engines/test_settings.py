@@ -117,7 +117,7 @@ def test_settings_of_beam_search_choose_it(resolved: Callable[..., Decoding], as
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"decoding": "magic"}, "'magic' is not known; known are greedy, beam, bidirectional"),
+        ({"decoding": "magic"}, "'magic' is not known; known are auto, greedy, beam, bidirectional"),
         ({"decoding": "specdec", "tolerance": 1.0}, "not for specdec"),
         ({"decoding": "specdec", "preset": "high-quality"}, "not for specdec"),
         ({"decoding": "lookup,specdec++"}, "a chain is of"),

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
 
 WIDER = 2
-"""Sources of a draft model with another vocabulary have at most this many times the verifier's padded source length in tokens."""
-FEWER = 4
-"""A draft has at most this part of the positions of a row of the draft model."""
+"""A draft model with another vocabulary reads sources of up to twice the verifier's padded source length, in tokens."""
+DIVISOR = 4
+"""A draft has at most a quarter of the positions that the draft model's cache has for a sentence, whatever block size is asked for."""
 
 
 @dataclass
@@ -76,7 +76,7 @@ class DraftModel:
     def propose(self, state: State, memory: DraftModelState, size: int) -> Draft:
         """Return the draft model's next tokens (B, k) as the verifier's; a draft ends before the draft model's EOS."""
         model_state = memory.model_state
-        longest = min(bounded(self.limit, size), model_state.tokens.shape[1] // FEWER)
+        longest = min(bounded(self.limit, size), model_state.tokens.shape[1] // DIVISOR)
         prefix, lengths = self._prefix(state, model_state)
         # A row has room for the output and the draft, and for one token that is read with it.
         active = memory.reads & ~state.finished & (lengths + longest < model_state.tokens.shape[1])

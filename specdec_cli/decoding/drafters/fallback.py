@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from specdec_cli.decoding import graphs
 from specdec_cli.decoding.drafters import Drafter, DrafterInputs, bounded, find_maker
 from specdec_cli.decoding.drafters.networks import Block
-from specdec_cli.decoding.graphs import can_branch
 from specdec_cli.decoding.methods import LONGEST_DRAFT, methods_of
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
@@ -57,7 +57,7 @@ class Fallback:
         """
         ids, counts = state.tokens[:, :0], state.lengths * 0
         for number, (drafter, record) in enumerate(zip(self._drafters, memory.records, strict=True)):
-            if number and can_branch(counts.device) and bool(((counts > 0) | state.finished).all()):
+            if number and graphs.can_branch(counts.device) and bool(((counts > 0) | state.finished).all()):
                 break
             draft = drafter.propose(state, record, 0)
             width = max(ids.shape[1], draft.ids.shape[1])

@@ -39,4 +39,4 @@ def test_rows_run_by_the_engine_that_translate_uses(bundle_folder: Path, tmp_pat
 def test_the_native_engine_is_never_replaced_if_it_was_asked_for(bundle_folder: Path) -> None:
     error = run(bundle_folder, "--row", "greedy", "--engine", "native", "--precision", "float32")
     assert isinstance(error, UsageError)
-    assert "it computes in int8 on a CPU, not on cpu in float32" in str(error)
+    assert "it computes in int8 on a CPU, not in float32" in str(error)
