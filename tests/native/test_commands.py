@@ -127,7 +127,7 @@ def test_a_model_of_another_order_is_computed_by_its_passes(make_bundle: Callabl
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--precision", "float32"], "it computes in int8 on a CPU, not on auto in float32"),
+        (["--precision", "float32"], "it computes in int8 on a CPU, not in float32"),
         (["--device", "cuda"], "it computes in int8 on a CPU, not on cuda"),
     ],
 )
