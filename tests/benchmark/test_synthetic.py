@@ -18,7 +18,7 @@ from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.machine import EngineName, MachineOptions, Precision
 from specdec_cli.opening.models import ModelChoice
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 SHAPE = TransformerConfig(64, width=32, feed_forward=64, heads=2, encoder_layers=1, decoder_layers=2, tied_output=False)
 BLOCKS = Geometry("blocks", SHAPE, "specdec", 11, 3, ("ctranslate2-greedy",), block_size=4, drafter_layers=1)

@@ -8,7 +8,7 @@ import pytest
 
 from specdec_cli.engines.native_costs import OFTEN, DraftTrial
 from specdec_cli.measurement_cache import CachedMeasurement, forget_measurements
-from tests.native.requests import measured_trial
+from tests.native.decoding_requests import measured_trial
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
+from tests.native.decoding_requests import Request, decode
 from tests.native.expected import Outcome, outcome
-from tests.native.requests import Request, decode
 
 
 def sources_of(size: int, count: int, longest: int) -> list[list[int]]:

@@ -30,7 +30,7 @@ from specdec_cli.native.library import HEADER, NativeError, load_library
 from specdec_cli.native.model import NativeModel, NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
 from specdec_cli.opening.models import SHIPPED
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 SHORT = "--short" in sys.argv[1:]
 AMOUNTS = {"scalar": (5, 8)}

@@ -14,7 +14,7 @@ from specdec_cli.native.library import NativeError
 from specdec_cli.native.model import FIRST_COPY, NativeModel
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 LINES = (
     "The old house beside the river was sold last year to a family with three small children and two dogs.",

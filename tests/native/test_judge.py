@@ -24,7 +24,7 @@ from specdec_cli.model.bundle import Bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.native.network import NativeNetwork
 from tests.native.comparison import changed, sources_of
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 Outcome = tuple[list[int], tuple[float, ...], int]
 

@@ -19,8 +19,8 @@ from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
 from tests.native.comparison import by_number, native, shipped_sources, sources_of
+from tests.native.decoding_requests import Request, decode
 from tests.native.expected import Expectations
-from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 REQUESTS = {

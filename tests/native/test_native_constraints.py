@@ -27,8 +27,8 @@ from tests.conftest import THOROUGH
 from tests.decoding.copies import form_of
 from tests.fakes import redraw, tiny_drafter
 from tests.native.comparison import by_number, native, reference
+from tests.native.decoding_requests import Request, decode
 from tests.native.expected import Expectations
-from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 LONGEST = 14

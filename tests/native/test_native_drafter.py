@@ -24,8 +24,8 @@ from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
 from tests.fakes import redraw, tiny_drafter
 from tests.native.comparison import by_number, native, reference, shipped_sources, sources_of
+from tests.native.decoding_requests import Request, decode
 from tests.native.expected import Expectations
-from tests.native.requests import Request, decode
 
 EVERYTHING = 1e9
 """A tolerance in nats that accepts every token, so that the output shows every drafted token."""

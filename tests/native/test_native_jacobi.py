@@ -26,8 +26,8 @@ from specdec_cli.opening.engines import open_for_loop
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import SHIPPED, ModelChoice
 from tests.native.comparison import by_number, shipped_sources, sources_of
+from tests.native.decoding_requests import Request, decode
 from tests.native.expected import outcome
-from tests.native.requests import Request, decode
 
 JACOBI = having("stop")
 Shown = list[tuple[list[int], list[int], list[int]]]

@@ -16,8 +16,8 @@ from specdec_cli.native.model import NativeModel, NgramMemory
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
 from tests.native.comparison import native, reference, sources_of
+from tests.native.decoding_requests import Request, decode
 from tests.native.expected import Expectations
-from tests.native.requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 LINES = ["Tom reads a book.", "Mary reads a long book about old trees and the people who live there.", "Tom has read a book."] * 4

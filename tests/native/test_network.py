@@ -25,7 +25,7 @@ from specdec_cli.native.network import NativeNetwork
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
 from tests.native.comparison import sources_of
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 

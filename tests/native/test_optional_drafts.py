@@ -13,7 +13,7 @@ from specdec_cli.engines.native_costs import DraftTrial
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.models import SHIPPED
-from tests.native.requests import measured_trial
+from tests.native.decoding_requests import measured_trial
 
 CHEAP = Costs((3, 10), (1.0, 5.0), ((1.1, 1.5), (6.0, 9.0)), ((0.1, 0.3), (0.5, 1.0)))
 DEAR = Costs((3, 10), (1.0, 5.0), ((1.5, 3.5), (9.0, 20.0)), ((2.2, 5.0), (9.0, 30.0)))

@@ -19,7 +19,7 @@ from specdec_cli.native.model import NativeModel
 from specdec_cli.native.network import NativeNetwork
 from tests.native.comparison import sources_of
 from tests.native.conftest import ISAS
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 from tests.native.test_network import compare
 
 pytestmark = pytest.mark.usefixtures("sharing")

@@ -9,7 +9,7 @@ from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 SHORT = (3, 30, 9, 1, 17, 5)
 """Tokens of sources, without EOS; each output has at least 60."""

@@ -12,7 +12,7 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 pytestmark = pytest.mark.usefixtures("sharing")
 SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
@@ -20,7 +20,7 @@ SOURCES = [[8 + number, 30, 41, 9, 100 + number, 3] for number in range(6)]
 FORKED = """
 import os, sys
 from tests.native.test_threads import SOURCES, outputs, shipped
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 model = shipped()
 running = decode(model, SOURCES, Request(threads=3, max_length=12))

@@ -9,7 +9,7 @@ import pytest
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED
-from tests.native.requests import Request, decode
+from tests.native.decoding_requests import Request, decode
 
 MEBIBYTE = 1 << 20
 LENGTHS = (3, 200, 4, 40, 200, 1, 90, 5)
