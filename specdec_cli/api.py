@@ -204,7 +204,7 @@ class Model(ABC, Generic[L, R]):
         return f"<{type(self).__name__} {name}: {languages}, {self.decoding.method}{state}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the arguments: the model is opened anew where the pickle is read. Raises SpecdecError after `close`."""
+        """Pickle the arguments of the constructor; unpickling opens the model again. Raises SpecdecError after `close`."""
         if self._is_closed:
             raise SpecdecError(f"{self._arguments[0].name}: the model has been closed")
         if self._given is None:
@@ -443,7 +443,7 @@ _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
 
 
 def _checked_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a constructor, by name. Raises TypeError for one of another type."""
+    """Return the arguments of a constructor by name. Raises TypeError, with its name, for an argument of a wrong type."""
     for name in given.keys() & _KINDS.keys():
         checked(name, given[name], *_KINDS[name])
     return given

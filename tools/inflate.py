@@ -25,7 +25,7 @@ from specdec_cli.opening.conversions import load_checkpoint
 from specdec_cli.opening.models import find_bundle
 
 _FUSED = {"query_key_value": 3, "key_value": 2}
-"""The products of attention that are stored as one matrix, and their number."""
+"""The projections of attention that are stored as one matrix, and how many they are."""
 
 
 def inflated_config(old: TransformerConfig, times: int, inner: int = 0, encoder: int = 0, decoder: int = 0) -> TransformerConfig:

@@ -60,7 +60,7 @@ class Judge(Protocol):
 
 @runtime_checkable
 class Extender(Protocol):
-    """Protocol of a network that decodes several tokens in one call."""
+    """Protocol of a network that decodes several tokens of each row greedily in one call."""
 
     def extend(self, state: State, draft: Draft, count: int, constraints: Constraints) -> Tensor:
         """The `count` tokens (B, count) that greedy decoding chooses after the draft of each row, which is taken as it is; after an EOS

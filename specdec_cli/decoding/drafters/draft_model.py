@@ -40,7 +40,7 @@ class DraftModelState:
 
 
 class DraftModel:
-    """Drafts the next `block_size` tokens of greedy decoding by another model, `model`, after the present output.
+    """Drafts up to `block_size` tokens: those that another model, `model`, writes after the present output by greedy decoding.
 
     After a disagreement the draft model continues from what the verifier accepted: its cache is cut to the part that agrees, and the rest
     is read in one pass. With the verifier's vocabulary (no `bridge`), ids pass unchanged, and in sampling it draws with the noise of the
