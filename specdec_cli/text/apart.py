@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.languages import CODES, known, short_code
 from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotations, with_own_quotes, without_inner_stops
 
-_SPEECHES = {"en": ("Yes", "It is good"), "de": ("Ja", "Es ist gut")}
+_SPEECHES = {code: known(code)["speeches"] for code in CODES if "speeches" in known(code)}
 """For languages, short speeches that stand for any other one while the words around it are decoded."""
 _END = re.compile(r"(?<![.,!?;:\u2026])[.,!?;:\u2026]+$")
 

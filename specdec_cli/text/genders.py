@@ -8,7 +8,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.languages import known, short_code
 from specdec_cli.text.protect.spans import protected_spans, split_at
 
 _SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
@@ -18,35 +18,6 @@ _UNDERLINE = re.compile(r"(?<![\w/.-])([A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u
 """The sign in Leser_innen, which would be a name of a program otherwise."""
 _SIGN_OF_ENDING = re.compile(r"\b(?P<word>(?:[km]?ein|jed|dein|sein|welch|lieb)e?)[*:_](?P<ending>e[rnms]?|[rnms])\b", re.IGNORECASE)
 """The sign in jede*r and ein:e."""
-_MASCULINE = """
-ling ismus ator ktor utor sor itor motor eur skorpion spion champion streik katholik kuchen knochen rachen drachen rochen schaum saum
-zement konsument export kadett vorwand mittag vertrag plan tag preis brief bericht betrag antrag auftrag beitrag tisch schlüssel raum baum
-traum platz satz schatz punkt kurs weg schrank zug wagen garten laden stuhl schein dienst text titel artikel monat schutz wert fall grund
-markt betrieb apparat automat hund film rechner drucker schalter ordner kalender computer browser server treiber fehler knopf kopf topf
-zopf stoff ruf beruf wunsch gang sprung schwung druck ausdruck fluss schluss hafen hof bahnhof fuß berg sport ort rand wind strom sturm
-turm wurm finger teller keller koffer käse kaffee bus kreis hinweis nachweis ausweis beweis block stock rock arzt gast geist wald staat
-zustand stand abstand gegenstand verband einwand aufwand strand brand irrtum reichtum konsum pullover nagel vogel spiegel ziegel
-"""
-_FEMININE = """
-ung heit keit schaft ion tät ik tur enz erei elei atei rtei zei rie tie gie mie phie sie ilie couleur farm leinwand reling zeit stadt bank
-karte seite straße liste tasche adresse nummer frage reise woche stunde minute sekunde schule firma tür hand wand kraft macht zahl post
-sicht arbeit anlage aufgabe gabe sache sprache tasse flasche kasse klasse masse küche kirche farbe größe höhe länge breite tiefe fläche
-stelle quelle antwort pflicht schrift nacht fracht gefahr fahrt uhr spur milch luft kunst brust angst wurst marke maschine taste kiste
-lampe treppe gruppe suppe pumpe schraube scheibe wolke brücke decke ecke lücke strecke jacke hose mütze rolle schale spule schleife pfanne
-kanne tonne sonne kamera batterie
-"""
-_NEUTER = """
-chen lein ment um ieren ett cycling bowling curling handling peeling controlling mailing komitee gewand ressort resort schwert abitur
-futur scheit malheur haus buch bild geld land werk zeug gerät system programm projekt problem auto konto büro jahr wort kind spiel recht
-amt netz licht fenster zimmer wasser feuer bett brett blatt dorf schloss bier papier bein herz formular dokument fest ziel glas gras fass
-schiff gesicht angebot verbot gebot brot boot foto video radio kino archiv motiv labor leder muster pflaster kloster schreiben leben essen
-treffen vorhaben guthaben vertrauen vergnügen vermögen unternehmen verfahren verhalten wesen kabel möbel mittel viertel kapitel hotel menü
-modell paket ticket budget internet tablet modul signal material ventil profil protokoll passwort kennwort stichwort gesetz gespräch
-geschäft gebäude getriebe gehäuse gewicht gericht gedicht gebiet gefühl geräusch geschenk geschirr gewebe gewinde fahrrad bad hemd kleid
-lied feld kilo öl tier
-"""
-_UNKNOWN = "moment anion kation stadion plastik dung lenz partikel scherz kompost quartier portier regel filter schild teil band"
-"""Endings of nouns that have several genders, or another one than the shorter ending that is listed for others."""
 _ARTICLES = (
     {"der": "mf", "die": "f", "das": "n", "den": "m", "dem": "mn", "des": "mn"},
     {"zum": "mn", "zur": "f"},
@@ -83,8 +54,8 @@ _RELATIVE = re.compile(r",\s*\Z")
 
 @cache
 def _endings() -> dict[str, str]:
-    lists = (("m", _MASCULINE), ("f", _FEMININE), ("n", _NEUTER), ("", _UNKNOWN))
-    return {ending: gender for gender, endings in lists for ending in endings.split()}
+    genders = known("de")["genders"].items()
+    return {ending: "" if gender == "unknown" else gender for gender, endings in genders for ending in endings.split()}
 
 
 @cache

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from specdec_cli.text.locale.conventions import is_abbreviation
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.languages import CODES, known, short_code
 from specdec_cli.text.marks import APOSTROPHES, QUOTATION_MARKS
 from specdec_cli.text.protect.spans import protected_spans
 
@@ -14,7 +14,7 @@ _ALL = frozenset(QUOTATION_MARKS) | frozenset("".join(QUOTATION_MARKS.values()))
 _DOUBLE = frozenset('"\u201c\u201d\u201e\u00ab\u00bb')
 _SIGN = re.compile("[" + re.escape("".join(sorted(_ALL))) + "]")
 _BEFORE_OPENING = "([{\u2013\u2014/-"
-WRITTEN = {"de": ("\u201e\u201c", "\u201a\u2018"), "en": ('""', "''")}
+WRITTEN = {code: known(code)["quotes"] for code in CODES if "quotes" in known(code)}
 """For languages, the marks around a quotation and around one inside another; in English the straight ones, which most texts have."""
 _NOT_OPENING = re.compile("['\u2019](?:(?:tis|twas|cause|em|til|bout)\\b|n['\u2019]|\\d)", re.IGNORECASE)
 """Words with an apostrophe at their beginning."""

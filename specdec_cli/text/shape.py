@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from specdec_cli.english.words import QUESTION_WORDS
 from specdec_cli.text.edits import Edit, count_words
-from specdec_cli.text.locale.languages import BEGINNINGS_IN_GERMAN, is_function_word, is_stressed, short_code
+from specdec_cli.text.locale.languages import is_function_word, is_stressed, often_begins, short_code
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import is_number, protected_spans, split_at, without_protected
 
@@ -105,7 +105,7 @@ def with_small_beginning(output: str, source: str, language: str) -> str:
         return output
     if _is_polite(first[1], source):
         return output
-    if short_code(language) == "de" and not is_function_word(first[1]) and first[1].lower() not in BEGINNINGS_IN_GERMAN:
+    if short_code(language) == "de" and not is_function_word(first[1]) and not often_begins(first[1].lower(), language):
         return output
     return output[: first.start(1)] + first[1][0].lower() + output[first.start(1) + 1 :]
 

@@ -38,7 +38,6 @@ def _read_tables() -> None:
     """Compile what is kept as text and compiled when it is first needed."""
     from specdec_cli.text.locale import dates, dates_in_digits, quantities, scales, words
     from specdec_cli.text.locale.conventions import _conventions
-    from specdec_cli.text.locale.date_words import DATE_WORDS
     from specdec_cli.text.protect import spans
     from specdec_cli.text.spelling.constructions import constructions
 
@@ -47,7 +46,7 @@ def _read_tables() -> None:
     for rule in constructions():
         assert rule.pattern
     dates._before_noun()
-    for code in DATE_WORDS:
+    for code in dates.DATE_WORDS:
         for build in (dates._weekday_without_comma, dates._weekday, dates._listed_weekdays, dates._has_names, dates._month_pattern):
             build(code)
         for any_case in (False, True):
@@ -67,7 +66,6 @@ def _read_tables() -> None:
 def _variables() -> dict[str, list[dict[str, Any]]]:
     """Values of the variables of functions in whose calls a pattern is put together, by module and function, or module and line."""
     from specdec_cli.text.locale import dates, scales, words
-    from specdec_cli.text.locale.date_words import BEFORE_BOTH, DATE_WORDS
     from specdec_cli.text.locale.words import CURRENCY_CODES
     from specdec_cli.text.protect import characters, spans
 
@@ -79,7 +77,7 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         for sign, each in CURRENCY_CODES.items()
         for code in ("en", "de")
     ]
-    both = [{"own": own, "other": other} for each in BEFORE_BOTH.values() for own, other in each.items()]
+    both = [{"own": own, "other": other} for each in dates.DATE_WORDS.values() for own, other in each.before_both.items()]
     texts: dict[str, list[dict[str, Any]]] = {
         "cluster.inputs:is_pattern": [{"name": "a"}, {"name": "http://a"}],
         "documents.markdown:_find": [{"pattern": r"a \\?\| b"}],
@@ -96,7 +94,7 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "text.checks:_differs": [{"span": "a.b"}, {"span": "<b>"}],
         "text.locale.dates:_is_odd": both,
         "text.locale.dates:_has_digits": [{"forms": r"0?1\.\s?0?2\.|0?2/0?1(?!\d)|0?1/0?2(?!\d)|\d{4}-02-01"}],
-        "text.locale.dates:_has_weekday": [{"names": list(dates._forms(code, "weekdays"))} for code in DATE_WORDS],
+        "text.locale.dates:_has_weekday": [{"names": list(dates._forms(code, "weekdays"))} for code in dates.DATE_WORDS],
         "text.locale.quantities:with_written": [{"pattern": r"1\.000|2 \$"}],
         "text.locale.ranges:restored": [{"amount": r"2,000\s?\$"}],
         "text.locale.ranges:with_ranges": [signs],
@@ -113,7 +111,7 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "text.locale.scales:lost_currencies": currencies,
         "text.locale.scales:_amounts_with": currencies,
         "text.locale.scales:_amounts": scaled,
-        "text.locale.substitutes:_places": [name | {"language": code} for code in DATE_WORDS],
+        "text.locale.substitutes:_places": [name | {"language": code} for code in dates.DATE_WORDS],
         "text.protect.characters:lacking_spans": [
             {"amount": amount, "inner": inner, "sign": "[~\u20ac]"}
             for amount in ("", rf"[\u20ac]\s?{characters._NUMBER}|(?<![\w.,]){characters._NUMBER}\s?[\u20ac]|")

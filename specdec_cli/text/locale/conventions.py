@@ -7,27 +7,15 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.languages import known_words, short_code
 from specdec_cli.text.locale.words import ABBREVIATIONS
 
-_ENGLISH = """
-mr mrs ms messrs dr prof rev hon st ste mt ft sr jr gen col capt cmdr lt sgt maj adm gov sen rep pres supt esq
-e.g i.e etc vs viz cf al inc ltd co corp bros assn univ ave blvd rd ph.d
-"""
-_GERMAN = """
-hr frl fr bzw ca usw usf sog geb gest jh jhd jhdt mio mrd tsd tel str dipl ing
-stv vors hrsg verf entspr gegr insbes kgl vorm zw resp ebd fa abt stk ltr
-"""
-_OTHERS = "mme mmes mlle mlles mgr env sra srta ud uds vd vds sig sigg dott avv dhr mevr mej drs enz bijv"
-_NUMBERED = """
-max min std sek app est no nr nos nrn num art abs abb abschn anh fig figs vol vols bd kap ch chap eq eqs gl sec sect tab
-op pp pag pág par para zif ziff ver
-jan feb mar apr jun jul aug sep sept oct okt nov dec dez
-"""
-_ANYWHERE = frozenset((_ENGLISH + _GERMAN + _OTHERS).split()).union(
-    each.lower().removesuffix(".") for words in ABBREVIATIONS.values() for each in words if each.endswith(".")
+_ANYWHERE = (
+    frozenset[str]()
+    .union(*known_words("abbreviations").values())
+    .union(each.lower().removesuffix(".") for words in ABBREVIATIONS.values() for each in words if each.endswith("."))
 )
-_BEFORE_NUMBER = frozenset(_NUMBERED.split())
+_BEFORE_NUMBER = frozenset[str]().union(*known_words("before-numbers").values())
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _LETTERED = re.compile(r"[A-Z](?:[.,;:)]|$)|[A-Z]{1,4}-?\d")
 _WEEKDAYS = re.compile(r"(?:(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?[-\u2013])?(?:Mo|Di|Mi|Do|Fr|Sa|So)")

@@ -5,26 +5,14 @@ Only those of English and German are read and written. Dates in digits are read 
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.date_words import (
-    AFTER_AMOUNT,
-    BEFORE_AMOUNT,
-    BEFORE_BOTH,
-    DATE_WORDS,
-    MONTH_NOUNS,
-    NO_AGE,
-    NOT_BEFORE,
-    NOT_BEFORE_MONTH,
-    ORDINAL_WORD,
-    SEPARATORS,
-)
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.languages import CODES, known, known_pairs, short_code
 from specdec_cli.text.locale.quantities import Languages, hidden
 from specdec_cli.text.locale.words import NUMBER_WORDS
 from specdec_cli.text.protect.spans import protected_spans
@@ -43,6 +31,70 @@ _IN_DATES = re.compile(r"[\d\u2013-]| bis ")
 _SMALL_WEEKDAY = re.compile(r"(?<![\w@/.-])(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
 _LONGEST_RUN = 6
 _STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
+
+
+class DateWords(NamedTuple):
+    """Words of a language around dates. The first fields, up to `before`, are patterns; the others are written as they are.
+
+    - `before_day`, `after_day`, `before_month`, `before_year`, `after_weekday`: what is around the parts of a date.
+    - `decade`: what is after the number of a decade.
+    - `to`, `also`: what is between the ends of a range, and between two days of the same month.
+    - `before`: what is before a date; `range` and `between` are the words of ranges in it.
+    - `every_day`: an adverb that can stand for a range.
+    - `since`, `of_names`: what is before a range of days, and before one of names.
+    - `to_day`, `to_name`: what is between two days, and between two names.
+    - `between`: what is before and between two days after "between".
+    - `on`: what is before a day.
+    - `listed`: a pattern of what is between the dates of a list, with its conjunction as the group `word`.
+    - `not_before`: a pattern of what does not stand before a range of days in English, and before a day in German.
+    - `before_both`: patterns of what is before a date in a source, and of what must then be before it in a translation.
+    - `no_age`: words that make a decade an age ("in his 20s"); `ordinal`: the end of a word for the number of a day.
+    """
+
+    before_day: str
+    after_day: str
+    before_month: str
+    before_year: str
+    after_weekday: str
+    decade: str
+    to: str
+    also: str
+    before: re.Pattern[str]
+    every_day: str
+    since: str
+    of_names: str
+    to_day: str
+    to_name: str
+    between: tuple[str, str]
+    on: str
+    listed: re.Pattern[str]
+    not_before: re.Pattern[str]
+    before_both: Mapping[str, str]
+    no_age: Sequence[str]
+    ordinal: str
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """The words that a file of data has."""
+        found = {name: values[name.replace("_", "-")] for name in cls._fields}
+        found |= {"before": re.compile(found["before"], re.IGNORECASE), "listed": re.compile(found["listed"])}
+        found |= {"not_before": re.compile(found["not_before"]), "before_both": dict(found["before_both"])}
+        return cls(**found | {"no_age": found["no_age"].split()})
+
+
+DATE_WORDS = {code: DateWords.of(known(code)["dates"]) for code in CODES if "dates" in known(code)}
+_ENGLISH, _GERMAN = known("en")["dates"], known("de")["dates"]
+_MONTH_NOUNS = rf"(?:(?:{'|'.join(_ENGLISH['month-adjectives'].split())}) )?(?:{'|'.join(_ENGLISH['month-nouns'].split())})"
+"""A pattern of English nouns that have a month with its year before them: the October 2026 issue."""
+_SEPARATORS = known_pairs(_GERMAN["separators"])
+"""English words between the ends of ranges, and the German ones."""
+_NO_AGE = "".join(rf"(?<!\b{word} )" for words in (DATE_WORDS["en"], DATE_WORDS["de"]) for word in words.no_age)
+"""A pattern: no word is before that makes a decade an age."""
+_NOT_BEFORE_MONTH = re.compile(_GERMAN["not-before-month"], re.IGNORECASE)
+"""What does not stand before a month with a year in German."""
+_BEFORE_AMOUNT, _AFTER_AMOUNT = re.compile(_ENGLISH["before-amount"]), re.compile(_ENGLISH["after-amount"])
+"""What is before or after a number that is no day, in English: "In May 20 people came"."""
+_ORDINAL_WORD = re.compile(rf"(?:{'|'.join(words.ordinal for words in DATE_WORDS.values())})$")
 
 
 class _Names(NamedTuple):
@@ -202,15 +254,15 @@ def _is_odd(date: Date, found: Date, source: str, output: str, languages: Langua
         return _DASH.fullmatch(found.separator) is not None
     there, before = (text[max(each.start - _LONGEST_BEFORE, 0) : each.start] for text, each in ((source, date), (output, found)))
     if found.kind == "months":
-        return _DASH.fullmatch(found.separator) is not None or (code == "en" and NOT_BEFORE[code].search(before) is not None)
+        return _DASH.fullmatch(found.separator) is not None or (code == "en" and DATE_WORDS[code].not_before.search(before) is not None)
     if before.rstrip().rpartition(" ")[2].removesuffix("s") in _names()[code].months:
         return True
-    for own, other in BEFORE_BOTH[source_code, code].items():
+    for own, other in DATE_WORDS[source_code].before_both.items():
         if re.search(own, there, re.IGNORECASE):
             return re.search(rf"\b(?:{other})\b", before, re.IGNORECASE) is None
     if found.kind == "month":
-        return code == "de" and NOT_BEFORE_MONTH.search(before) is not None
-    is_placed = found.kind != "day" or (code == "en" and not found.is_range) or not NOT_BEFORE[code].search(before)
+        return code == "de" and _NOT_BEFORE_MONTH.search(before) is not None
+    is_placed = found.kind != "day" or (code == "en" and not found.is_range) or not DATE_WORDS[code].not_before.search(before)
     weekdays = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
     return not is_placed or (any(weekdays) and (found.first[2], found.weekday) != weekdays)
 
@@ -300,7 +352,7 @@ def _before_noun() -> re.Pattern[str]:
     """A pattern of an English month with its year between an article or the like and a noun."""
     words = r"the|a|an|this|that|our|your|their|his|her|its|my"
     month = f"(?P<month>{_with_stop('en', 'months', _names()['en'].months)}) {_YEAR}"
-    return re.compile(rf"\b(?P<article>(?i:{words})) {month} (?P<noun>{MONTH_NOUNS})\b(?!-)")
+    return re.compile(rf"\b(?P<article>(?i:{words})) {month} (?P<noun>{_MONTH_NOUNS})\b(?!-)")
 
 
 def _after_noun(found: re.Match[str]) -> str:
@@ -379,7 +431,7 @@ def _patterns(code: str, any_case: bool) -> tuple[tuple[Kind, re.Pattern[str]], 
         days.append(f"{month_first(2)}{year}")
     found: list[tuple[Kind, str]] = [("day", each) for each in days]
     found += [
-        ("decade", rf"{NO_AGE}{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
+        ("decade", rf"{_NO_AGE}{_DECADE}['\u2019]?{words.decade}(?![^\W\d_])"),
         ("weekdays", f"(?P<weekday1>{weekdays}){between}(?P<weekday2>{weekdays})"),
         ("months", f"{month(1)}{between}{month(2)}{year}"),
         ("month", f"{month(2)}{words.before_year}{_YEAR}"),
@@ -441,9 +493,9 @@ def _separator(found: str, code: str) -> str:
     if not found or _DASH.fullmatch(found):
         return found
     if code:
-        return f" {SEPARATORS[word] if code == 'de' else word} "
-    english = {own: name for name, own in SEPARATORS.items()}
-    return word if word in SEPARATORS else english.get(word, "to")
+        return f" {_SEPARATORS[word] if code == 'de' else word} "
+    english = {own: name for name, own in _SEPARATORS.items()}
+    return word if word in _SEPARATORS else english.get(word, "to")
 
 
 def _is_day(match: re.Match[str], date: Date) -> bool:
@@ -451,7 +503,9 @@ def _is_day(match: re.Match[str], date: Date) -> bool:
     number = date.text.rpartition(" ")[2]
     if date.year or not number.isdecimal():
         return True
-    return not BEFORE_AMOUNT.search(match.string, max(date.start - 3, 0), date.start) and AFTER_AMOUNT.match(match.string, date.end) is None
+    return (
+        not _BEFORE_AMOUNT.search(match.string, max(date.start - 3, 0), date.start) and _AFTER_AMOUNT.match(match.string, date.end) is None
+    )
 
 
 def _has_word(date: Date, output: str, language: str) -> bool:
@@ -466,7 +520,7 @@ def _has_word(date: Date, output: str, language: str) -> bool:
 def _words(text: str) -> tuple[frozenset[str], frozenset[str | None]]:
     """The words of a text, and the numbers that its ordinal words stand for, which all dates of the text look up."""
     words = frozenset(re.findall(r"\w+", text))
-    return words, frozenset(NUMBER_WORDS.get(each.lower()) for each in words if ORDINAL_WORD.search(each))
+    return words, frozenset(NUMBER_WORDS.get(each.lower()) for each in words if _ORDINAL_WORD.search(each))
 
 
 def _has_digits(date: Date, output: str) -> bool:

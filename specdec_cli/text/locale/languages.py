@@ -1,10 +1,27 @@
-"""Language codes, and detection of languages by their function words."""
+"""Language codes, what is known of languages, and detection of languages by their function words.
+
+The folder `languages` has a file of data for each language of which something is known, with these keys, all optional:
+
+- `function-words`: frequent words that tell the language. `stressed`: words that are often written in capitals for stress.
+- `beginnings`: words with which sentences begin behind a greeting, beside function words. `letters`: those beside ASCII.
+- `speeches`: short speeches; `quotes`: marks of quotations, and of those inside others.
+- `abbreviations`, `before-numbers`: words whose full stop ends no sentence, anywhere or before a number.
+- `numerals`: words for 0 to 12; `units`, `teens`, `tens`: those from which words up to 99 are made.
+- `written-out`: abbreviations, which may have no spaces inside, and words that models read better in their place.
+- `references`: what stands before numbers of parts of a text, in English and in the language.
+- `scales`: powers of ten, with the word after one, that after other amounts, and a pattern of all forms.
+- `beside-numbers`: patterns of what models read badly beside numbers, and what they read in its place.
+- `currencies`: patterns of names of currencies. `dates`: see `DateWords`. `genders`: endings of nouns.
+"""
 
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Iterable
-from functools import lru_cache
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from itertools import permutations
+from pathlib import Path
+from typing import Any
 
 _TERMS = """aar=aa abk=ab afr=af aka=ak amh=am ara=ar arg=an asm=as ava=av ave=ae aym=ay aze=az bak=ba bam=bm bel=be ben=bn bih=bh
     bis=bi bod=bo bos=bs bre=br bul=bg cat=ca ces=cs cha=ch che=ce chu=cu chv=cv cor=kw cos=co cre=cr cym=cy dan=da deu=de
@@ -25,101 +42,38 @@ TWO_LETTERS = dict(each.split("=") for codes in (_TERMS, _BIBLIOGRAPHIC, _STANDA
 """The codes of ISO 639-1 by those of ISO 639-2, which may have two ("deu" and "ger"), and by those of ISO 639-3 for the
 standard form of a language of ISO 639-1 that NLLB uses ("arb" of "ar").
 """
-_FUNCTION_WORDS = {
-    "de": """der das und ist nicht ich du wir ihr ein eine einen einem einer eines mit auf für von zu im dem des auch sich wie als aber
-    haben sind kann wird werden bei nach noch nur über oder mein dein sein seine meine ihre ihn ihm mir mich dir dich uns euch es sie
-    er wenn dass daß weil schon sehr hier heute immer mehr kein keine durch wurde waren habe hatte bin bist zum zur vom beim bitte
-    die was war an am in so man hat all will alles diesem diesen denn doch dann
-    wieder ganz einmal schon muss müssen soll können möchte wer warum wo""",
-    "en": """the of and to is that it was for with on are this be have not you he she they we i my your his her from by at what which there
-    their would can do does did has had were will an as or but if when who how me him them our us its been no so just
-    about am in man hat all die don't
-    didn't it's i'm isn't can't won't the""",
-    "fr": """le la les des est une dans que qui pas pour avec sur ce cette il elle nous vous ils elles je tu mais ou où au aux du et
-    mon ton son sa ses mes tes leur sont était être avoir avait plus très comme sans""",
-    "es": """el la los las es una en que no por para con del se lo su al como más pero sus este esta está son fue ser hay muy yo tú
-    mi me nos y sin sobre también cuando donde""",
-    "it": """il lo la gli è una di che non per con del della dei delle nel nella si sono ma anche più come questo questa io tu lui
-    lei noi voi mi ti ci ho ha sei era essere molto""",
-    "nl": """de het een en van ik je niet dat die zijn op te met voor er maar om aan ook als bij nog wel naar geen uit hij zij wij
-    heeft wordt werd kunnen deze dit mijn""",
-    "pt": """o os as um uma é não que de do da dos das em no na por para com se mais como mas ele ela eu nós você seu sua são foi
-    ser está muito também""",
-}
-_STRESSED = {
-    "de": """absolut alle allen alles auch bitte darf definitiv dürfen endlich ganz genau heute immer jeder jeden jetzt kein keine keinen
-    keiner mehr muss müssen nein nicht nichts nie niemals niemand nur sehr selbst sofort sollte unbedingt viel viele wirklich zuerst""",
-    "en": """absolutely after all also always any anyone anything are because before best both cannot definitely during either ever every
-    everyone everything exactly finally first free good great here huge immediately just last many more most much must need never no not
-    nothing now one only please really same should so something that these this those today too totally very without wrong yes you your""",
-}
-BEGINNINGS_IN_GERMAN = frozenset(
-    [
-        "anbei",
-        "bald",
-        "bitte",
-        "danke",
-        "eben",
-        "entschuldige",
-        "gern",
-        "gerne",
-        "gestern",
-        "gut",
-        "haben",
-        "hast",
-        "herzlichen",
-        "hiermit",
-        "hoffentlich",
-        "kannst",
-        "kommst",
-        "könnt",
-        "könnten",
-        "könntest",
-        "könntet",
-        "leider",
-        "letzte",
-        "letzten",
-        "lieben",
-        "morgen",
-        "möchtest",
-        "nochmals",
-        "nächste",
-        "nächsten",
-        "schade",
-        "schön",
-        "tut",
-        "unser",
-        "unsere",
-        "unserer",
-        "vielen",
-        "vielleicht",
-        "vor",
-        "wann",
-        "weißt",
-        "wenn",
-        "willst",
-        "wollen",
-        "wollt",
-        "würde",
-        "würden",
-        "würdest",
-        "zunächst",
-        "zurzeit",
-    ]
-)
-"""Words with which a German sentence behind a greeting often begins, beside function words; other capitals may be those of nouns."""
 NAME_PARTICLES = frozenset(("al", "bin", "da", "de", "del", "den", "der", "di", "la", "le", "van", "von", "zu"))
 """Words with small letters inside of names of persons."""
-_OWN_LETTERS = {"de": frozenset("\u00e4\u00f6\u00fc\u00c4\u00d6\u00dc\u00df")}
-DETECTED = frozenset(_FUNCTION_WORDS)
+
+
+@cache
+def known(language: str) -> Mapping[str, Any]:
+    """What is known of the language with this two-letter code; nothing if it has no file."""
+    file = _FOLDER / f"{language}.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8")) if language in CODES else {}
+
+
+def known_words(key: str) -> dict[str, frozenset[str]]:
+    """The words of a key, by the languages that have it."""
+    return {code: frozenset(known(code)[key].split()) for code in CODES if key in known(code)}
+
+
+def known_pairs(pairs: Iterable[str]) -> dict[str, str]:
+    """The pairs of a list in a file of data, "left = right"."""
+    return dict(pair.split(" = ") for pair in pairs)
+
+
+_FOLDER = Path(__file__).with_name("languages")
+CODES = sorted(file.stem for file in _FOLDER.glob("*.toml"))
+"""The languages of which something is known."""
+_WORDS, _STRESSED_WORDS = known_words("function-words"), known_words("stressed")
+DETECTED = frozenset(_WORDS)
 """The languages of which function words are known."""
 _OTHER_LATIN = "sv da nb no fi pl cs sk hu ro hr sl et lv lt tr id ms eu ca gl cy ga is sq af"
-_LATIN = frozenset(_FUNCTION_WORDS) | frozenset(_OTHER_LATIN.split())
-_WORDS = {language: frozenset(words.split()) for language, words in _FUNCTION_WORDS.items()}
-_STRESSED_WORDS = {language: frozenset(words.split()) for language, words in _STRESSED.items()}
+_LATIN = DETECTED | frozenset(_OTHER_LATIN.split())
 _ANY = frozenset[str]().union(*_WORDS.values())
 _ONLY = {(one, other): _WORDS[one] - _WORDS[other] for one, other in permutations(_WORDS, 2)}
-_NOT_IN = {language: frozenset().union(*_WORDS.values()) - own for language, own in _WORDS.items()}
+_NOT_IN = {language: _ANY - own for language, own in _WORDS.items()}
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)*")
 _MIN_FUNCTION_WORDS = 3
 """The number of different function words from which on a text counts as being in a language."""
@@ -141,7 +95,13 @@ def is_latin(language: str) -> bool:
 
 def own_letters(language: str) -> frozenset[str]:
     """The letters of a language beside those of ASCII; empty if they are not known here."""
-    return _OWN_LETTERS.get(short_code(language), frozenset())
+    return frozenset(known(short_code(language)).get("letters", ""))
+
+
+@cache
+def often_begins(word: str, language: str) -> bool:
+    """Whether sentences behind a greeting often begin with `word`, in small letters, in a language that tells nouns by their capitals."""
+    return word in known(short_code(language)).get("beginnings", "").split()
 
 
 def is_function_word(word: str, language: str | None = None) -> bool:

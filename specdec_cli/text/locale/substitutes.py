@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.date_words import DATE_WORDS
-from specdec_cli.text.locale.dates import Date, find_dates, in_english, joint, month_name, to_between, written_date
+from specdec_cli.text.locale.dates import DATE_WORDS, Date, find_dates, in_english, joint, month_name, to_between, written_date
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages
 
