@@ -7,7 +7,7 @@ model anew when it first decodes, and so does one that gets a pickle of one of t
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from importlib.util import find_spec
@@ -31,8 +31,9 @@ from specdec_cli.opening.conversions import Tell, silent
 from specdec_cli.opening.engines import Opened, open_engine
 from specdec_cli.opening.machine import Device, EngineName, MachineOptions, Precision
 from specdec_cli.opening.models import CORRECTOR, ModelChoice, chosen_translator
-from specdec_cli.pipeline.corrector import Correction, LineCorrector
+from specdec_cli.pipeline.corrector import Correction, LineCorrector, correction_rules
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
+from specdec_cli.pipeline.text_variants import RULES
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.glossary import Term, given_terms, read_glossaries, with_kept
@@ -243,6 +244,7 @@ class Translator(Model[LineTranslator, Translation]):
     - `glossary`: terms with the translation that they must have, or a file or files with such terms; `keep`: terms that stay as they are.
     - `split`: lines are split into sentences. `labels`: labels such as Home are translated by the bundle's list.
     - `raw`: the model's own output, line by line: nothing is split, kept or repaired. It does not go with `glossary` and `keep`.
+    - `without`: names of rules that are off, as `translate --without` takes them.
     - `offline`: the network is never used. `tell` is called with messages, such as that a model is being converted.
 
     Raises ModelError for a model that cannot be opened, UsageError for options that it does not support, and InputError for a glossary
@@ -269,17 +271,19 @@ class Translator(Model[LineTranslator, Translation]):
         split: bool = True,
         labels: bool = True,
         raw: bool = False,
+        without: Sequence[str] = (),
         offline: bool = False,
         tell: Tell = silent,
     ) -> None:
         self._given = _checked_arguments({name: value for name, value in locals().items() if name != "self"})
         kept = with_kept(_terms(glossary), checked_words("keep", keep))
         _check_raw(raw, {"glossary": glossary, "keep": keep})
+        off = _checked_rules(without, RULES)
 
         def make(engine: SentenceDecoder, bundle: Described) -> LineTranslator:
             if bundle.info.task == "correct":
                 raise UsageError(f"{model} corrects text; open it with Corrector")
-            return LineTranslator.of_bundle(engine, bundle, split=split, terms=kept, labels=labels, raw=raw)
+            return LineTranslator.of_bundle(engine, bundle, split=split, terms=kept, labels=labels, raw=raw, without=off)
 
         name = None if model is None else str(model)
         choice = chosen_translator(name, source_language, target_language, offline=offline)
@@ -346,6 +350,7 @@ class Corrector(Model[LineCorrector, Correction]):
     - `ignore_categories`: categories of errors that are not corrected, as R:SPELL.
     - `types`: edits get the types of their errors.
     - `raw`: the model's own output, line by line, with all its edits; it does not go with the arguments that leave some out.
+    - `without`: names of rules that are off, as `correct --without` takes them.
 
     The other arguments, and errors, are those of Translator.
     """
@@ -369,12 +374,14 @@ class Corrector(Model[LineCorrector, Correction]):
         types: bool = True,
         split: bool = True,
         raw: bool = False,
+        without: Sequence[str] = (),
         offline: bool = False,
         tell: Tell = silent,
     ) -> None:
         self._given = _checked_arguments({name: value for name, value in locals().items() if name != "self"})
         least = min_score is not None
         _check_raw(raw, {"mode": mode, "min_score": least, "ignore": ignore, "words": words, "ignore_categories": ignore_categories})
+        off = _checked_rules(without, correction_rules())
         if mode is not None and min_score is not None:
             raise UsageError("mode and min_score are alternatives; give one")
         if mode is not None and mode not in MODES:
@@ -385,7 +392,7 @@ class Corrector(Model[LineCorrector, Correction]):
         def make(engine: SentenceDecoder, bundle: Described) -> LineCorrector:
             check_corrects(str(model), bundle.info, "; open it with Translator")
             return LineCorrector.of_bundle(
-                engine, bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split, raw=raw
+                engine, bundle, mode=mode, min_score=min_score, ignored=ignored, types=types, split=split, raw=raw, without=off
             )
 
         machine = _machine(device, precision, engine, threads, batch_size, offline)
@@ -453,6 +460,13 @@ def _check_raw(raw: bool, given: Mapping[str, object]) -> None:
     """Raise UsageError for arguments of what `raw` turns off: `given` has their values by name."""
     if raw and (named := [name for name, value in given.items() if value]):
         raise UsageError(f"raw is the model's own output and does not go with {' and '.join(named)}")
+
+
+def _checked_rules(without: Sequence[str], rules: Collection[str]) -> tuple[str, ...]:
+    """Return the names in `without`. Raises UsageError for one that is none of the `rules`."""
+    if unknown := [name for name in checked_words("without", without) if name not in rules]:
+        raise UsageError(f"without {unknown[0]!r}: no rule; the rules are {', '.join(rules)}")
+    return tuple(without)
 
 
 def _machine(

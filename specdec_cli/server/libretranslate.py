@@ -11,17 +11,19 @@ from starlette.routing import Route
 from specdec_cli.decoding.options import Decoding, Exact, Sampled, ranges
 from specdec_cli.errors import UsageError
 from specdec_cli.fields import Between
+from specdec_cli.pipeline.text_variants import RULES
 from specdec_cli.server.documents import ENDINGS
 from specdec_cli.server.guard import RequestError
 from specdec_cli.server.requests import checked_text, read_fields, text_of
 from specdec_cli.server.service import Pair, Service, codes_of, guessed, name_of, together, unsupported, variants
-from specdec_cli.server.texts import split_html
+from specdec_cli.server.texts import Manner, split_html
 from specdec_cli.text.locale.languages import short_code
 
 MOST_ALTERNATIVES = 5
 """The largest number of alternatives of a text; a client that asks for more gets this many."""
 FORMATS = ("text", "html")
 LARGEST_SEED = 2**32 - 1
+_SWITCH: Mapping[object, bool] = {True: True, "true": True, "1": True, False: False, "false": False, "0": False, "": False, None: False}
 
 
 class LibreTranslate:
@@ -58,8 +60,11 @@ class LibreTranslate:
             detected = await service.prepare(lambda: [guessed(service, text, target) for text in texts], sum(map(len, texts)))
         sources = [each["language"] for each in detected] if detected else [short_code(source)] * len(texts)
         count = min(_count(fields, "alternatives"), MOST_ALTERNATIVES)
-        rules = self._rules(fields, dict.fromkeys((each, target) for each in sources if (each, target) in service.translators))
-        found = await service.run(request, self._translate(texts, sources, target, rules, is_html=form == "html", various=count > 0))
+        raw, without = _switches(fields, is_text=form == "text" and count == 0)
+        manners = self._manners(
+            fields, raw, without, dict.fromkeys((each, target) for each in sources if (each, target) in service.translators)
+        )
+        found = await service.run(request, self._translate(texts, sources, target, manners, is_html=form == "html", various=count > 0))
         many = isinstance(asked, list)
         answer: dict[str, Any] = {"translatedText": [each[0] for each in found] if many else found[0][0]}
         if detected:
@@ -69,16 +74,17 @@ class LibreTranslate:
             answer["alternatives"] = others if many else others[0]
         return JSONResponse(answer)
 
-    def _rules(self, fields: Mapping[str, Any], pairs: Iterable[Pair]) -> dict[Pair, Exact | Sampled | None]:
-        """The rule of sampling that a request asks for, for each of `pairs`. Raises RequestError as `sampling_rule` does."""
-        return {pair: sampling_rule(fields, self._service.decodings.get(pair, Decoding())) for pair in pairs}
+    def _manners(self, fields: Mapping[str, Any], raw: bool, without: tuple[str, ...], pairs: Iterable[Pair]) -> dict[Pair, Manner]:
+        """How a request is decoded, for each of `pairs`. Raises RequestError as `sampling_rule` does."""
+        decodings = {pair: self._service.decodings.get(pair, Decoding()) for pair in pairs}
+        return {pair: Manner(sampling_rule(fields, decoding), raw, without) for pair, decoding in decodings.items()}
 
     async def _translate(
         self,
         texts: list[str],
         sources: list[str],
         target: str,
-        rules: Mapping[Pair, Exact | Sampled | None],
+        manners: Mapping[Pair, Manner],
         *,
         is_html: bool,
         various: bool,
@@ -94,7 +100,7 @@ class LibreTranslate:
         # At the same time, so that a request for which there is no room is refused as a whole.
         translated = await together(
             self._translate_from(
-                (source, target), [texts[index] for index in chosen], rules[source, target], is_html=is_html, various=various
+                (source, target), [texts[index] for index in chosen], manners[source, target], is_html=is_html, various=various
             )
             for source, chosen in by_source.items()
         )
@@ -103,17 +109,15 @@ class LibreTranslate:
                 found[index] = outputs
         return found
 
-    async def _translate_from(
-        self, pair: Pair, texts: list[str], rule: Exact | Sampled | None, *, is_html: bool, various: bool
-    ) -> list[list[str]]:
+    async def _translate_from(self, pair: Pair, texts: list[str], manner: Manner, *, is_html: bool, various: bool) -> list[list[str]]:
         pages = []
         if is_html:
             pages = await self._service.prepare(lambda: [split_html(text) for text in texts], sum(map(len, texts)))
         plain = [text for page in pages for text in page.texts] if is_html else texts
         if various:
-            translated = await self._service.translate_variously(pair, plain, rule)
+            translated = await self._service.translate_variously(pair, plain, manner)
         else:
-            translated = [[text] for text in await self._service.translate(pair, plain, rule=rule)]
+            translated = [[text] for text in await self._service.translate(pair, plain, manner=manner)]
         if is_html:
             parts = iter(translated)
             translated = [variants(page.join, [next(parts) for _ in page.texts]) for page in pages]
@@ -149,6 +153,22 @@ class LibreTranslate:
                 },
             }
         )
+
+
+def _switches(fields: Mapping[str, Any], *, is_text: bool) -> tuple[bool, tuple[str, ...]]:
+    """The fields `raw` and `without` of a request: whether it asks for the model's own output, and the names of rules that are off.
+
+    Raises RequestError for other values, for a name of no rule, and for `raw` unless the request is for one translation of plain text.
+    """
+    asked, names = fields.get("raw", False), fields.get("without") or []
+    if isinstance(asked, list | dict) or asked not in _SWITCH:
+        raise RequestError(400, "Invalid request: raw is not true or false")
+    if _SWITCH[asked] and not is_text:
+        raise RequestError(400, "Invalid request: raw is for format text, without alternatives")
+    without = tuple(checked_text(name, "without") for name in (names if isinstance(names, list) else str(names).split(",")))
+    if unknown := set(without).difference(RULES):
+        raise RequestError(400, f"Invalid request: without: {min(unknown)!r} is no rule; the rules are {', '.join(RULES)}")
+    return _SWITCH[asked], without
 
 
 def sampling_rule(fields: Mapping[str, Any], decoding: Decoding) -> Exact | Sampled | None:

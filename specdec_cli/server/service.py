@@ -13,7 +13,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from starlette.requests import Request
 
-from specdec_cli.decoding.options import Decoding, Exact, Sampled
+from specdec_cli.decoding.options import Decoding
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import UsageError, counted
 from specdec_cli.model.bundle_info import Described
@@ -24,7 +24,7 @@ from specdec_cli.server.board import in_thread
 from specdec_cli.server.guard import ClientLeft, Keys, Limits, OutOfTime, RequestError
 from specdec_cli.server.monitoring import Log, Metrics
 from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
-from specdec_cli.server.texts import Piece, Pieces, numbered, split_pieces
+from specdec_cli.server.texts import USUAL, Manner, Piece, Pieces, numbered, split_lines, split_pieces
 from specdec_cli.text.glossary import Glossary
 from specdec_cli.text.locale.languages import guess_language, short_code
 from specdec_cli.text.segment.code import code_lines
@@ -154,22 +154,23 @@ class Service:
         pair: Pair,
         texts: Sequence[str],
         split: Callable[[str], Pieces] = split_pieces,
-        rule: Exact | Sampled | None = None,
+        manner: Manner = USUAL,
     ) -> list[str]:
-        """Translate texts of the languages `pair`, which must be one of `translators`; `split` divides a text into pieces. `rule` is the
-        rule of sampling, None for that of the server.
+        """Translate texts of the languages `pair`, which must be one of `translators`; `split` divides a text into pieces, and is not used
+        if the `manner` is raw.
         """
+        split = split_lines if manner.raw else split
         pieces = await self.prepare(lambda: [split(text) for text in texts], sum(map(len, texts)) + len(texts))
-        decoded = await self._translated(self.translators[pair], list(numbered(pieces, rule)))
+        decoded = await self._translated(self.translators[pair], list(numbered(pieces, manner)))
         outputs = iter(each.text for each in decoded)
         return [each.join(list(islice(outputs, len(each.texts)))) for each in pieces]
 
-    async def translate_variously(self, pair: Pair, texts: Sequence[str], rule: Exact | Sampled | None = None) -> list[list[str]]:
+    async def translate_variously(self, pair: Pair, texts: Sequence[str], manner: Manner = USUAL) -> list[list[str]]:
         """Several translations of each text: that of `translate`, and then those of beam search, if there is a model for it."""
         if pair not in self.alternatives:
-            return [[text] for text in await self.translate(pair, texts, rule=rule)]
+            return [[text] for text in await self.translate(pair, texts, manner=manner)]
         pieces = await self.prepare(lambda: [split_pieces(text) for text in texts], sum(map(len, texts)))
-        works = (self.translators[pair], rule), (self.alternatives[pair], None)
+        works = (self.translators[pair], manner), (self.alternatives[pair], manner._replace(rule=None))
         decoded, ranked = await together(self._translated(decoder, list(numbered(pieces, own))) for decoder, own in works)
         found = ([best.text, *(text for text, _ in other.hypotheses)] for best, other in zip(decoded, ranked, strict=True))
         return [variants(each.join, list(islice(found, len(each.texts)))) for each in pieces]
@@ -361,10 +362,10 @@ def make_decode(
     info = bundle.info
     if info.task == "translate":
 
-        def translator(rule: Exact | Sampled | None) -> LineTranslator:
-            decoder = engine if rule is None else engine.with_rule(rule)
-            made = LineTranslator.of_bundle(decoder, bundle, labels=words.uses_labels)
-            if words.glossary is not None:
+        def translator(manner: Manner) -> LineTranslator:
+            decoder = engine if manner.rule is None else engine.with_rule(manner.rule)
+            made = LineTranslator.of_bundle(decoder, bundle, labels=words.uses_labels, raw=manner.raw, without=manner.without)
+            if words.glossary is not None and not manner.raw:
                 made.use_glossary(words.glossary)
             return made
 
@@ -376,21 +377,21 @@ def make_decode(
     raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
 
 
-def _translate_apart(translator: Callable[[Exact | Sampled | None], LineTranslator], lines: Sequence[str]) -> Iterator[Translation]:
-    """Translate lines that belong to different texts, those of one rule together. If some are code, blank lines keep them apart: whether
+def _translate_apart(translator: Callable[[Manner], LineTranslator], lines: Sequence[str]) -> Iterator[Translation]:
+    """Translate lines that belong to different texts, those of one manner together. If some are code, blank lines keep them apart: whether
     others are may depend on the lines beside them.
     """
     pieces = [line if isinstance(line, Piece) else Piece(line) for line in lines]
-    places: dict[Exact | Sampled | None, list[int]] = {}
+    places: dict[Manner, list[int]] = {}
     for place, piece in enumerate(pieces):
-        places.setdefault(piece.rule, []).append(place)
+        places.setdefault(piece.manner, []).append(place)
     found: dict[int, Translation] = {}
     done = 0
-    for rule, own in places.items():
+    for manner, own in places.items():
         gap = [Piece()] if any(code_lines([pieces[place] for place in own])) else []
         apart = [each for place in own for each in (pieces[place], *gap)]
         separate, numbers = [each.is_fragment for each in apart], [each.number for each in apart]
-        translated = islice(translator(rule).translate(apart, separate=separate, numbers=numbers), 0, None, 1 + len(gap))
+        translated = islice(translator(manner).translate(apart, separate=separate, numbers=numbers), 0, None, 1 + len(gap))
         for place, translation in zip(own, translated, strict=True):
             found[place] = translation
             while done in found:

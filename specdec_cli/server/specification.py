@@ -8,6 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from specdec_cli.decoding.options import ranges
+from specdec_cli.pipeline.text_variants import RULES
 from specdec_cli.server.libretranslate import FORMATS, LARGEST_SEED, MOST_ALTERNATIVES
 from specdec_cli.server.service import Service, codes_of, variants_of
 from specdec_cli.version import __version__
@@ -105,6 +106,10 @@ class Specification:
             "format": _text("What the text is.", *FORMATS) | {"default": "text"},
             "alternatives": _INTEGER | {"default": 0, "description": f"Other translations of a text, up to {MOST_ALTERNATIVES}."},
         }
+        switches = {
+            "raw": _BOOLEAN | {"default": False, "description": "The model's own output, line by line."},
+            "without": _list({"type": "string", "enum": list(RULES)}) | {"description": "Rules that are off."},
+        }
         translated = _object(translatedText=_one_or_many(_STRING))
         translated["properties"] |= {"detectedLanguage": _one_or_many(detected), "alternatives": {"type": "array"}}
         translated["properties"]["alternatives"]["items"] = _one_or_many(_STRING)
@@ -127,7 +132,9 @@ class Specification:
         )
         form, needed = ("multipart/form-data",), ("source", "target")
         return {
-            "/translate": {"post": self._route("Translate a text or a list of texts.", translated, fields | sampling, ("q", *needed))},
+            "/translate": {
+                "post": self._route("Translate a text or a list of texts.", translated, fields | sampling | switches, ("q", *needed))
+            },
             "/detect": {"post": self._route("Name the language of a text.", _list(detected), {"q": _STRING}, ("q",))},
             "/languages": {"get": self._route("List the languages, each with its targets.", _list(language))},
             "/frontend/settings": {"get": self._route("Describe the server.", settings)},

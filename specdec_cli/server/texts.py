@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from html.entities import html5
 from itertools import count, repeat
+from typing import NamedTuple
 
 from specdec_cli.decoding.options import Exact, Sampled
 from specdec_cli.documents.html import is_space, unescape
@@ -39,18 +40,31 @@ class Pieces:
         return self.gaps[0] + "".join(output + gap for output, gap in zip(outputs, self.gaps[1:], strict=True))
 
 
+class Manner(NamedTuple):
+    """How a request is decoded: with the acceptance `rule` of sampling (None: that of the server), `raw` (the model's own output), and
+    `without` some rules of text_variants.py.
+    """
+
+    rule: Exact | Sampled | None = None
+    raw: bool = False
+    without: tuple[str, ...] = ()
+
+
+USUAL = Manner()
+
+
 class Piece(str):
-    """A piece, and how it is decoded: whether it may be a fragment (see Pieces), and for sampling the acceptance rule (None: that of the
-    server) and the number of its line, from which random numbers are drawn.
+    """A piece, and how it is decoded: whether it may be a fragment (see Pieces), the manner, and the number of its line, from which
+    random numbers are drawn.
     """
 
     is_fragment = False
-    rule: Exact | Sampled | None = None
+    manner = USUAL
     number = 1
 
 
-def numbered(texts: Iterable[Pieces], rule: Exact | Sampled | None = None) -> Iterator[Piece]:
-    """Yield the pieces of the texts of a request, which are decoded by `rule`. Lines are numbered from 1 through all texts, and so are
+def numbered(texts: Iterable[Pieces], manner: Manner = USUAL) -> Iterator[Piece]:
+    """Yield the pieces of the texts of a request, which are decoded in a `manner`. Lines are numbered from 1 through all texts, and so are
     those of a file with these texts; the second piece of a line and those after it have numbers that no line has.
     """
     number = 1
@@ -60,7 +74,7 @@ def numbered(texts: Iterable[Pieces], rule: Exact | Sampled | None = None) -> It
             if ends := len(_LINE_END.findall(gap)):
                 number, part = number + ends, 0
             piece = Piece(own)
-            piece.is_fragment, piece.rule, piece.number = text.are_fragments, rule, number + part * _MOST_LINES
+            piece.is_fragment, piece.manner, piece.number = text.are_fragments, manner, number + part * _MOST_LINES
             part += 1
             yield piece
         number += len(_LINE_END.findall(text.gaps[-1])) + 1
@@ -70,6 +84,18 @@ def document_pieces(text: str) -> Pieces:
     """The pieces of the text of a segment of a document. One with inline markup is not divided: a pair of tags stays in one piece."""
     found = Pieces((text,), ("", "")) if STAND_IN.search(text) else split_pieces(text, copies_code=False)
     return replace(found, are_fragments=True)
+
+
+def split_lines(text: str) -> Pieces:
+    """Split a text into its lines; blank ones are in the gaps."""
+    texts, gaps = list[str](), [""]
+    for part in _LINE_END.split(text):
+        if part.strip():
+            texts.append(part)
+            gaps.append("")
+        else:
+            gaps[-1] += part
+    return Pieces(tuple(texts), tuple(gaps))
 
 
 def split_pieces(text: str, longest: int = LONGEST_PIECE, *, copies_code: bool = True) -> Pieces:

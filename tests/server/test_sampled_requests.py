@@ -21,7 +21,7 @@ from specdec_cli.pipeline.translator import Translation
 from specdec_cli.server.guard import RequestError
 from specdec_cli.server.libretranslate import sampling_rule
 from specdec_cli.server.service import make_decode
-from specdec_cli.server.texts import Piece, numbered, split_pieces
+from specdec_cli.server.texts import Manner, Piece, numbered, split_pieces
 from tests.server.conftest import Running, running, shout
 
 LETTER = ["The old house is red.", "", "My brother has two cats and a dog.", "It is late. We are going home now.", "I like tea."]
@@ -79,7 +79,7 @@ def test_lines_of_several_rules_are_decoded_as_each_alone(engine: EngineName, de
     decode = make_decode(opened.bundle, opened.engine)
     rules = [None, Sampled(0.8, 0, 5), Exact(), Sampled(0.8, 3, 5), Sampled(3.0)]
     texts = [f"{word} kalo mita resu nope" for word in ("di", "fo", "ta", "re")]
-    pieces = [piece for rule in rules for piece in numbered(map(split_pieces, texts), rule)]
+    pieces = [piece for rule in rules for piece in numbered(map(split_pieces, texts), Manner(rule))]
     alone = [next(iter(decode([piece]))).text for piece in pieces]
     random.Random(2).shuffle(order := list(range(len(pieces))))
     assert [each.text for each in decode([pieces[place] for place in order])] == [alone[place] for place in order]
@@ -141,7 +141,7 @@ def test_lines_come_to_the_decoder_with_their_rules() -> None:
     seen: list[tuple[str, int, Exact | Sampled | None]] = []
 
     def translate(lines: Sequence[str]) -> list[Translation]:
-        seen.extend((line, line.number, line.rule) for line in lines if isinstance(line, Piece))
+        seen.extend((line, line.number, line.manner.rule) for line in lines if isinstance(line, Piece))
         return shout(lines)
 
     with running(translate) as (server, _):
