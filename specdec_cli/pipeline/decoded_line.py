@@ -21,6 +21,7 @@ class DecodedLine:
     segments: Segments
     tagged: Segments
     texts: list[DecodedText] = field(default_factory=list)
+    _finished: int = 0
 
     @classmethod
     def copied(cls, line: str) -> Self:
@@ -92,5 +93,8 @@ class DecodedLine:
 
     @property
     def finished(self) -> bool:
-        """Whether every text of the line has its final output."""
-        return all(text.output is not None and not text.is_waiting for text in self.texts)
+        """Whether every text of the line has its final output. A text keeps it, so none is looked at again after that."""
+        texts = self.texts
+        while self._finished < len(texts) and texts[self._finished].output is not None and not texts[self._finished].is_waiting:
+            self._finished += 1
+        return self._finished == len(texts)

@@ -22,9 +22,10 @@ def test_a_raw_request_has_the_output_of_raw_translation(shipped: Running) -> No
     with Translator("en-de", raw=True, threads=1) as raw, Translator("en-de", threads=1) as usual:
         expected, others = ([each.text for each in one.lines(LINES)] for one in (raw, usual))
     assert expected != others
-    for wish in (True, "true", "1"):
+    wishes: tuple[tuple[object, ...], ...] = ((True, "true", "1"), (False, "false", "0", None))
+    for wish in wishes[0]:
         assert ask(shipped, "\n".join(LINES), raw=wish).json["translatedText"].split("\n") == expected
-    for wish in (False, "false", "0", None):
+    for wish in wishes[1]:
         assert ask(shipped, LINES, raw=wish).json["translatedText"] == others
 
 
