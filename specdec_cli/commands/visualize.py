@@ -180,14 +180,15 @@ def _corpus(bundle: "Bundle", file: Path, limit: int | None, rows: int) -> "Corp
 def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, block_size: int | Literal["auto"] | None) -> "Picture":
     """Decode `sentence`, and make its picture. Raises UsageError for a sentence that is too long, and for options that do not fit."""
     from specdec_cli.decoding.options import DecodingOptions, resolve
-    from specdec_cli.decoding.sentence import Sentence
+    from specdec_cli.decoding.sentence import make_sentence
     from specdec_cli.engines.reference import Engine
     from specdec_cli.visualization.recording import Recorder, jacobi_graph, mask_predict_passes, search_steps
 
     tokenizer, left_to_right = bundle.tokenizer, bundle.verifier.config.order == "left-to-right"
     if decoding in SEARCHES and left_to_right:
         raise UsageError(f"--decoding {decoding}: a search from left to right has no rounds to show")
-    source = tokenizer.add_special_tokens(tokenizer.encode(sentence))
+    encoded = make_sentence(tokenizer, bundle.shape.eos, 0, sentence)
+    source = list(encoded.source)
     drafts = bundle.drafter is not None or bundle.info.task in REWRITING
     graph = left_to_right and (decoding == "jacobi" or (decoding is None and not drafts))
     if graph and block_size is not None:
@@ -203,7 +204,7 @@ def _picture(bundle: "Bundle", sentence: str, decoding: DecodingName | None, blo
     engine = Engine(bundle, resolve(options, bundle), recorder)
     if len(source) > min(engine.verifier.longest_source, LONGEST):
         raise UsageError(f"SENTENCE: {len(source)} tokens; a picture holds {LONGEST}")
-    (found,) = engine.decode([Sentence(0, source)])
+    (found,) = engine.decode([encoded])
     name = engine.decoding.method
     if name == "mask-predict":
         return mask_predict_passes(engine.verifier, tokenizer, source, len(found.ids) - 1, found.rounds)

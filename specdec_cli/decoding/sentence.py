@@ -31,13 +31,23 @@ class Sentence:
     text: str = ""
 
 
-def make_sentence(tokenizer: Tokenizer, number: int, text: str, ids: Sequence[int] | None = None, **values: Any) -> Sentence:
-    """The sentence of a source text for the model of `tokenizer`; `ids` are those of the text, without special tokens, if they are known.
+def make_sentence(
+    tokenizer: Tokenizer, eos: int, number: int, text: str, ids: Sequence[int] | None = None, *, copied: str | None = None, **values: Any
+) -> Sentence:
+    """The sentence of a source text for the model of `tokenizer`, whose outputs end with `eos`; `ids` are those of the text, without
+    special tokens, if they are known.
 
-    `values` are other fields of Sentence. Raises ModelError if the tokenizer's library fails.
+    Input-guided decoding copies the text `copied` (None: the source text), without what stands in the source beside the text: an
+    instruction, or language tokens that the output does not have. `values` are other fields of Sentence. Raises ModelError if the
+    tokenizer's library fails.
     """
-    source = tokenizer.add_special_tokens(tokenizer.encode(text) if ids is None else ids)
-    return Sentence(number, source, text=text, **values)
+    own = tokenizer.encode(text) if ids is None else ids
+    copy: Sequence[int] = ()
+    if copied is not None and copied != text:
+        copy = tokenizer.add_target_tokens(tokenizer.encode(copied), eos)
+    elif tokenizer.frames_source(eos):
+        copy = tokenizer.add_target_tokens(own, eos)
+    return Sentence(number, tokenizer.add_special_tokens(own), text=text, copy=copy, **values)
 
 
 @dataclass(frozen=True)

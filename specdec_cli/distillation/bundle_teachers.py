@@ -137,7 +137,8 @@ class DrawingTeacher:
 
     def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
         encoded = enumerate(zip(sources, self._tokenizer.encode_batch(sources), strict=True))
-        sentences = [make_sentence(self._tokenizer, number, text, ids, stream=_stream(text)) for number, (text, ids) in encoded]
+        eos = self._engine.eos
+        sentences = [make_sentence(self._tokenizer, eos, number, text, ids, stream=_stream(text)) for number, (text, ids) in encoded]
         for each in sentences:
             if len(each.source) > self._longest:
                 yield each.number, Translation("", len(each.source), 0, finished=False)

@@ -328,18 +328,12 @@ class LineDecoder:
         sources = iter(enumerate(ids))
         for text in texts:
             for part, (own, (number, each)) in enumerate(zip(text.variant.segments.texts, sources, strict=False)):
-                make = partial(make_sentence, self._tokenizer, number, own, each, stream=text.random_stream(part))
+                make = partial(make_sentence, self._tokenizer, self._engine.eos, number, own, each, stream=text.random_stream(part))
                 if id(text) not in drafts or text.draft is None:
-                    yield make(copy=self._copy(own))
+                    yield make(copied=tidied(own) if self._copies_tidied else None)
                     continue
                 draft = self._tokenizer.add_target_tokens(drafts[id(text)], self._engine.eos)
                 yield make(draft=draft, first=first_bound(text.draft))
-
-    def _copy(self, text: str) -> list[int]:
-        """The ids that input-guided decoding copies in place of those of `text`; none if it copies these."""
-        if not self._copies_tidied or (copied := tidied(text)) == text:
-            return []
-        return self._tokenizer.add_target_tokens(self._tokenizer.encode(copied), self._engine.eos)
 
     def _decoded(self, texts: Sequence[DecodedText], encoded: dict[str, list[int]]) -> Iterator[DecodedText]:
         """Decode the present variants of `texts`, and yield each text whose variant is complete.

@@ -73,7 +73,7 @@ class TagPlacer:
             forced = self._tokenizer.add_target_tokens(target, self._engine.eos)
             # Of the draft, one token more than the prefix is needed.
             draft, prefix = [*forced, self._engine.eos], len(forced)
-            sentence = make_sentence(self._tokenizer, number, _with_plain_spaces(source), draft=draft, prefix=prefix)
+            sentence = make_sentence(self._tokenizer, self._engine.eos, number, _with_plain_spaces(source), draft=draft, prefix=prefix)
             fits = max(len(sentence.source), prefix) <= self._engine.longest_source
             if fits and self._tokenizer.decode(target) == _with_plain_spaces(output):
                 asked.append(sentence)

@@ -197,7 +197,7 @@ class TermPlacer:
 
     def _try_replaced(self, waiting: Sequence[_Sentence]) -> None:
         tries = [(sentence, replaced) for sentence in waiting for replaced in replaced_sources(sentence.source, sentence.matches)]
-        sources = [make_sentence(self._tokenizer, number, replaced.source) for number, (_, replaced) in enumerate(tries)]
+        sources = [make_sentence(self._tokenizer, self._engine.eos, number, replaced.source) for number, (_, replaced) in enumerate(tries)]
         fitting = [sentence for sentence in sources if len(sentence.source) <= self._engine.longest_source]
         outputs: dict[tuple[int, str], _Sentence] = {}
         for hypothesis in self._engine.decode(fitting):
@@ -225,7 +225,8 @@ class TermPlacer:
     def _translated(self, sentence: _Sentence, texts: Sequence[str]) -> list[str]:
         """The translations of parts of a sentence, with their terms where this succeeds."""
         parts = [DecodedText(text, iter([as_it_is(text)]), is_fragment=True) for text in texts]
-        for hypothesis in self._engine.decode([make_sentence(self._tokenizer, number, text) for number, text in enumerate(texts)]):
+        asked = [make_sentence(self._tokenizer, self._engine.eos, number, part) for number, part in enumerate(texts)]
+        for hypothesis in self._engine.decode(asked):
             parts[hypothesis.number].parts.append(hypothesis)
             parts[hypothesis.number].settle(self._tokenizer.decode)
         self._place(parts, _MOST_TOKENS // max(len(parts), 1), are_parts=True)
@@ -278,7 +279,7 @@ class TermPlacer:
         for number, (sentence, ids, fixed) in enumerate(outputs):
             # Of the draft, one token more than the prefix is needed.
             draft = [*self._tokenizer.add_target_tokens(ids, self._engine.eos), self._engine.eos]
-            asked.append(make_sentence(self._tokenizer, number, sentence.source, draft=draft, prefix=before + fixed))
+            asked.append(make_sentence(self._tokenizer, self._engine.eos, number, sentence.source, draft=draft, prefix=before + fixed))
         for hypothesis in self._engine.decode(asked):
             sentence, _, fixed = outputs[hypothesis.number]
             sentence.rounds += hypothesis.rounds

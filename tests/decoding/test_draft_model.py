@@ -137,7 +137,7 @@ def test_the_output_is_greedys_with_another_vocabulary(
     own, other = (tokenizer, other_tokenizer) if pair == "larger" else (other_tokenizer, tokenizer)
     model = Verifier(tiny_transformer(1, vocabulary_size=len(own)))
     drafter = DraftModel(Verifier(tiny_transformer(2, vocabulary_size=len(other))), size, Bridge(own, other), Exact())
-    sentences = [make_sentence(own, number, line) for number, line in enumerate(make_lines(4, seed=seed))]
+    sentences = [make_sentence(own, EOS, number, line) for number, line in enumerate(make_lines(4, seed=seed))]
     sentences = [each for each in sentences if len(each.source) <= 16] or [Sentence(0, [VOCABULARY - 1, EOS])]
     decoding = Decoding(batch_size=rows, max_length=20)
     found, expected = decoded(drafter, sentences, decoding, model), decoded(NoDrafter(), sentences, decoding, model)

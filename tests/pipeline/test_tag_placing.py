@@ -38,6 +38,9 @@ class WordTokenizer:
     def add_target_tokens(self, ids: Sequence[int], eos: int) -> list[int]:
         return [*ids, eos]
 
+    def frames_source(self, eos: int) -> bool:
+        return eos != 0
+
 
 class DictionaryEngine:
     """Scores a word with -1 if the source has its meaning, else with -9."""

@@ -1,9 +1,9 @@
 """Tokenizers of converted models: their segmenters, vocabularies and language tokens."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Self, TypeVar
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import check_fields, config_from_dict
@@ -16,7 +16,7 @@ from specdec_cli.text.tokenize.segmenters import (
     library_errors,
     read_tokenizers_file,
 )
-from specdec_cli.text.tokenize.tokenizer import SpecialTokens, Tokenizer
+from specdec_cli.text.tokenize.tokenizer import SPACE, SpecialTokens, Tokenizer
 
 T = TypeVar("T")
 Kind = Literal["sentencepiece", "tokenizers", "moses-bpe"]
@@ -34,7 +34,9 @@ class TokenizerConfig:
     the mask token. The special pieces `before` and `after` surround a source. Each target starts with `forced`, if
     given; `start`, if given, replaces the model's decoder start token. In place of a piece, "{source}" and
     "{target}" stand for the language tokens, which `languages` gives by language. `hidden` pieces are left out of
-    decoded text. Raises ModelError for a field of a wrong type, a wrong number of files, or a file name with a path.
+    decoded text. The words of `instruction` stand in front of each source, behind the pieces of `before`; in them too,
+    "{source}" and "{target}" stand for what `languages` gives, if it gives anything. Raises ModelError for a field of a
+    wrong type, a wrong number of files, or a file name with a path.
     """
 
     kind: Kind
@@ -47,6 +49,7 @@ class TokenizerConfig:
     start: str | None = None
     hidden: tuple[str, ...] = ()
     languages: Mapping[str, str] = field(default_factory=dict)
+    instruction: str = ""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -94,14 +97,32 @@ class ConvertedTokenizer(Tokenizer):
 
         forced = None if config.forced is None else find_id("forced", config.forced, ids)
         start = None if config.start is None else find_id("start", config.start, ids)
-        special_tokens = SpecialTokens(
-            find_ids("before", config.before, source_ids), find_ids("after", config.after, source_ids), forced, start
-        )
+        self._source_ids = source_ids
+        self._unknown, self._unknown_source = (find_id("unknown", config.unknown, table) for table in (ids, source_ids))
+        before = (*find_ids("before", config.before, source_ids), *self._instruction_ids())
+        special_tokens = SpecialTokens(before, find_ids("after", config.after, source_ids), forced, start)
         never_shown = frozenset(config.hidden)
         hidden = [number for number, piece in enumerate(vocabulary) if piece in never_shown]
         super().__init__(vocabulary, special_tokens, hidden, find_id("mask", config.mask, ids), config.unknown, source_vocabulary)
-        self._source_ids = source_ids
-        self._unknown, self._unknown_source = (find_id("unknown", config.unknown, table) for table in (ids, source_ids))
+
+    def _instruction_ids(self) -> list[int]:
+        """The ids of the instruction, which a space separates from the source."""
+        text = self.config.instruction
+        if self.config.languages:
+            for name, place, language in zip(("source", "target"), (SOURCE, TARGET), self.languages, strict=True):
+                if place in text:
+                    text = text.replace(place, self._language_token(name, language))
+        if not text.strip():
+            return []
+        pieces = self._split(text if text[-1].isspace() else f"{text} ")
+        # This space belongs to the first piece of the source.
+        return [self._source_ids.get(piece, self._unknown_source) for piece in (pieces[:-1] if pieces[-1] == SPACE else pieces)]
+
+    def instructed(self, instruction: str) -> Self:
+        """This tokenizer with another instruction in front of each source ("": none)."""
+        config = replace(self.config, instruction=instruction)
+        source = None if self.shared else self._source_vocabulary
+        return type(self)(config, self._segmenter, self._vocabulary, source, *self.languages, self.path)
 
     @property
     def multilingual(self) -> bool:
@@ -110,9 +131,11 @@ class ConvertedTokenizer(Tokenizer):
 
     def encode(self, text: str) -> list[int]:
         """The ids of a source text, without special tokens. Raises ModelError if the segmenter's library fails."""
+        return [self._source_ids.get(piece, self._unknown_source) for piece in self._split(text)]
+
+    def _split(self, text: str) -> list[str]:
         with library_errors(self.path / self.config.files[0], "not usable on a text"):
-            pieces = self._segmenter.split(text)
-        return [self._source_ids.get(piece, self._unknown_source) for piece in pieces]
+            return self._segmenter.split(text)
 
     def encode_targets(self, texts: Sequence[str]) -> list[list[int]]:
         """The ids of each target text, without special tokens. Raises ModelError if the segmenter's library fails."""

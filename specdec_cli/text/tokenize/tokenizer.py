@@ -142,6 +142,12 @@ class Tokenizer(ABC):
         """
         return [*([] if self.special_tokens.forced is None else [self.special_tokens.forced]), *ids, eos]
 
+    def frames_source(self, eos: int) -> bool:
+        """Whether a source with its special tokens, such as an instruction, differs from the same text as an output that ends with `eos`,
+        where both have one vocabulary.
+        """
+        return self.shared and self.add_special_tokens([]) != self.add_target_tokens([], eos)
+
     def pieces(self, ids: Iterable[int]) -> list[str]:
         """The pieces of target ids."""
         return [self._vocabulary[i] for i in ids]
