@@ -2,8 +2,13 @@
 
 from dataclasses import dataclass
 
+from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_info import Task
+
+
+class UnknownTask(ModelError):
+    """The files of a model do not say what it is for, and no task was requested."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Conversion of Hugging Face models (Marian, BART, mBART, M2M-100, NLLB) to bundles; transformers need not be installed."""
+"""Conversion of Hugging Face models (Marian, BART, mBART, M2M-100, NLLB, T5) to bundles; transformers need not be installed."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -8,10 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from converters import t5
 from converters.checkpoints import read_weights
-from converters.conversion import Conversion
-from converters.huggingface_tokenizers import read_tokenizer
+from converters.conversion import Conversion, UnknownTask
+from converters.huggingface_tokenizers import read_tokenizer, reads_bytes
 from converters.layout import build_transformer, fairseq_sinusoids, interleaved_frequencies, keep_decoder_layers
+from converters.purposes import find_purpose
 from specdec_cli.errors import ModelError
 from specdec_cli.files import read_json
 from specdec_cli.model.bundle import Bundle, BundleInfo
@@ -106,15 +108,18 @@ _OF_GENERATION = (
 )
 
 
-def check_numbers(folder: Path, config: Mapping[str, Any], generation: Mapping[str, Any], tokens: int) -> None:
-    """Check the sizes and token ids in config.json (`config`) and in the generation settings; `tokens` is the vocabulary size.
-
-    Raises ModelError, naming file and key, for a size that is not a positive integer, for a missing id, and for an id outside the
-    vocabulary.
-    """
-    for key in _SIZES:
+def _check_sizes(folder: Path, config: Mapping[str, Any]) -> None:
+    """Raise ModelError, naming file and key, for a size in config.json that is not a positive integer."""
+    for key in t5.SIZES if config["model_type"] in t5.KINDS else _SIZES:
         if not _is_integer(config.get(key)) or config[key] < 1:
             raise ModelError(f"{folder / 'config.json'}: {key} must be a positive integer, not {config.get(key)!r}")
+
+
+def check_ids(folder: Path, config: Mapping[str, Any], generation: Mapping[str, Any], tokens: int) -> None:
+    """Check the token ids in config.json (`config`) and in the generation settings; `tokens` is the vocabulary size.
+
+    Raises ModelError, naming file and key, for a missing id, and for an id outside the vocabulary.
+    """
     for key in _OF_MODEL:
         _check_ids(folder / "config.json", key, config.get(key), tokens, needed=True)
     for key in _OF_GENERATION:
@@ -150,6 +155,7 @@ ARCHITECTURES = {
     "bart": "BartForConditionalGeneration",
     "mbart": "MBartForConditionalGeneration",
     "m2m_100": "M2M100ForConditionalGeneration",
+    **t5.KINDS,
 }
 """The models that can be converted: the architecture by `model_type`, as in config.json."""
 
@@ -178,20 +184,29 @@ def from_huggingface(
     """Convert the Hugging Face model in `folder`, as written by `save_pretrained`.
 
     Languages are named as in the model's language tokens (en_XX, eng_Latn, en); empty ones are those in its settings. A `task` of None
-    means "summarise" for BART, else "translate". Of the decoder, only the layers `decoder_layers` (from 0; default: all) are kept.
-    Raises ModelError for unreadable or missing files and, naming each of them, for settings that are not supported, and UsageError
-    for an unknown language.
+    means "summarise" for BART, and "translate" for others but the T5 family: see `find_purpose`. Of the decoder, only the layers
+    `decoder_layers` (from 0; default: all) are kept. Raises ModelError for unreadable or missing files and, naming each of them, for
+    settings that are not supported, UnknownTask for a model whose task is not known, and UsageError for an unknown language.
     """
     config, generation = _settings(folder)
     _check_supported(config, folder)
-    weights = _canonical(read_weights(folder))
-    check_numbers(folder, config, generation, len(weights["decoder.embed_tokens.weight"]))
-    shape = _shape(config, generation, weights)
+    _check_sizes(folder, config)
+    is_t5, purpose = config["model_type"] in t5.KINDS, None
+    if is_t5:
+        purpose = find_purpose(folder, config, task, (source_language, target_language))
+        if purpose is None:
+            raise UnknownTask(f"{folder}: a model of the T5 family does not say what it is for; name its task with --task")
+        task, generation = purpose.task, generation | purpose.generation
+        source_language, target_language = source_language or purpose.language, target_language or purpose.language
+    weights = t5.canonical(read_weights(folder), config) if is_t5 else _canonical(read_weights(folder))
+    check_ids(folder, config, generation, len(weights["decoder.embed_tokens.weight"]))
+    fields = t5.t5_fields(config, in_bytes=reads_bytes(folder, config)) if is_t5 else _fields(config)
+    shape = _shape(config, fields, generation, weights)
     weights |= _sinusoids(config, shape)
     if decoder_layers is not None:
         shape, weights = keep_decoder_layers(shape, weights, decoder_layers)
     rows = (shape.source_size, shape.vocabulary_size)
-    tokenizer = read_tokenizer(folder, config, generation, (source_language, target_language), rows)
+    tokenizer = read_tokenizer(folder, config, generation, (source_language, target_language), rows, purpose)
     pieces = (tokenizer.source_size, len(tokenizer))
     if tokenizer.special_tokens.start is not None:
         shape = replace(shape, decoder_start=tokenizer.special_tokens.start)
@@ -227,6 +242,8 @@ def _settings(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 def _check_supported(config: Mapping[str, Any], folder: Path) -> None:
     """Raise ModelError naming everything that is not supported."""
     kind, problems = config.get("model_type"), []
+    if kind in t5.KINDS:
+        problems += t5.problems_of(config)
     if kind not in ARCHITECTURES:
         problems.append(f"model_type {kind!r} (supported: {', '.join(ARCHITECTURES)})")
     if config.get("activation_function", "gelu") not in _ACTIVATIONS:
@@ -272,13 +289,18 @@ def _sinusoids(config: Mapping[str, Any], shape: TransformerConfig) -> dict[str,
     return {"encoder.embed_positions.weight": table, "decoder.embed_positions.weight": table}
 
 
-def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: dict[str, Tensor]) -> TransformerConfig:
-    """The shape of the model, from its settings and weights. Adds the suppression of tokens to `weights["output_bias"]`."""
-    kind = config["model_type"]
+def _shape(
+    config: Mapping[str, Any], fields: Mapping[str, Any], generation: Mapping[str, Any], weights: dict[str, Tensor]
+) -> TransformerConfig:
+    """The shape of the model, from its settings (`fields` are some of it) and weights. Adds the suppression of tokens to
+    `weights["output_bias"]`.
+    """
     tokens, source_tokens = weights["decoder.embed_tokens.weight"], weights["encoder.embed_tokens.weight"]
     shared = source_tokens.shape == tokens.shape and torch.equal(source_tokens, tokens)
     output = weights.get("decoder.output_projection.weight")
-    tied = output is None or config.get("tie_word_embeddings", True) or torch.equal(output, tokens)
+    # Models of the T5 family have a projection of their own if it is stored and differs, whatever the setting says.
+    is_tied = config["model_type"] not in t5.KINDS and config.get("tie_word_embeddings", True)
+    tied = output is None or is_tied or torch.equal(output, tokens)
     for token in suppressed_tokens(generation):
         weights["output_bias"] = weights["output_bias"].clone()
         weights["output_bias"][token] += SUPPRESSED
@@ -286,24 +308,32 @@ def _shape(config: Mapping[str, Any], generation: Mapping[str, Any], weights: di
         vocabulary_size=len(tokens),
         source_vocabulary_size=0 if shared or len(source_tokens) == len(tokens) else len(source_tokens),
         width=config["d_model"],
-        feed_forward=config["encoder_ffn_dim"],
-        heads=config["encoder_attention_heads"],
-        encoder_layers=config["encoder_layers"],
-        decoder_layers=config["decoder_layers"],
-        norm="pre" if kind in ("mbart", "m2m_100") else "post",
-        activation=_ACTIVATIONS[config.get("activation_function", "gelu")],  # type: ignore[arg-type]
-        positions="learned",
-        position_offset={"marian": 0, "m2m_100": config["pad_token_id"] + 1}.get(kind, _LEARNED_OFFSET),
-        max_positions=config["max_position_embeddings"],
-        embedding_scale=bool(config.get("scale_embedding", False)),
-        embedding_norm=kind in ("bart", "mbart"),
         shared_embeddings=shared,
         tied_output=tied,
         output_bias=bool((weights["output_bias"] != 0).any()),
         padding=config["pad_token_id"],
         eos=_one(config["eos_token_id"]),
         decoder_start=_one(generation.get("decoder_start_token_id", config.get("decoder_start_token_id"))),
+        **fields,
     )
+
+
+def _fields(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of TransformerConfig that a config.json of Marian, BART, mBART or M2M-100 sets."""
+    kind = config["model_type"]
+    return {
+        "feed_forward": config["encoder_ffn_dim"],
+        "heads": config["encoder_attention_heads"],
+        "encoder_layers": config["encoder_layers"],
+        "decoder_layers": config["decoder_layers"],
+        "norm": "pre" if kind in ("mbart", "m2m_100") else "post",
+        "activation": _ACTIVATIONS[config.get("activation_function", "gelu")],
+        "positions": "learned",
+        "position_offset": {"marian": 0, "m2m_100": config["pad_token_id"] + 1}.get(kind, _LEARNED_OFFSET),
+        "max_positions": config["max_position_embeddings"],
+        "embedding_scale": bool(config.get("scale_embedding", False)),
+        "embedding_norm": kind in ("bart", "mbart"),
+    }
 
 
 def _one(value: Any) -> int:

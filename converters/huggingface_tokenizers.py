@@ -8,7 +8,9 @@ from typing import Any
 
 import tokenizers
 
+from converters import t5
 from converters.languages import M2M_100, MBART_25, MBART_50
+from converters.purposes import Purpose
 from converters.vocabularies import byte_level_bpe, fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
@@ -18,6 +20,11 @@ from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece, pieces_o
 
 _FILE = "tokenizer.json"
 _PIECES = "sentencepiece.bpe.model"
+_T5_PIECES = "spiece.model"
+_BYTES = "ByT5Tokenizer"
+_SENTINEL = re.compile(r"▁?<extra_id_\d+>")
+"""The pieces that stand for gaps in T5's first training."""
+_MADLAD_LANGUAGE = re.compile(r"<2([a-z]{2,3}(?:_[A-Za-z]+)*)>")
 _CODES = ("vocab.json", "merges.txt")
 _SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 _MASK = "<mask>"
@@ -30,26 +37,30 @@ def read_tokenizer(
     generation: Mapping[str, Any],
     languages: tuple[str, str],
     rows: tuple[int, int],
+    purpose: Purpose | None = None,
 ) -> ConvertedTokenizer:
-    """The tokenizer of the Hugging Face model in `folder` for the source and target `languages` (empty: those in its settings).
+    """The tokenizer of the Hugging Face model in `folder` for the source and target `languages` (empty: those in its settings), and for the
+    `purpose` of a model of the T5 family.
 
     `rows` are the numbers of rows of the source and target embeddings; rows without a piece get a placeholder piece. Raises
     ModelError for missing or malformed files, and UsageError for a language that is missing or unknown.
     """
-    settings = read_json(folder / "tokenizer_config.json", ModelError) if (folder / "tokenizer_config.json").exists() else {}
+    settings = _tokenizer_settings(folder)
     kind, source = config["model_type"], None
     if kind == "marian":
         own, target, source = _marian(folder)
     else:
-        own, target = _one_vocabulary(folder, kind, rows[1])
-    target = fill_unused(target, rows[1])
+        own, target = _one_vocabulary(folder, config, rows[1])
+    used, target = len(target), fill_unused(target, rows[1])
     if kind == "bart":
         forced = generation.get("forced_bos_token_id")
         own = replace(own, before=("<s>",), forced=None if forced is None else target[forced])
+    elif purpose is not None:
+        own = _t5(replace(own, hidden=(*own.hidden, *target[used:])), target, purpose)
     elif kind != "marian":
         own = _multilingual(own, target, config, settings | {"decoder_start": generation.get("decoder_start_token_id")})
     pair = _pair(languages, own, target, generation, settings)
-    segmenter = _segmenter(own, folder, pair, target)
+    segmenter = _byte_segmenter() if reads_bytes(folder, config) else _segmenter(own, folder, pair, target)
     return ConvertedTokenizer(own, segmenter, target, None if source is None else fill_unused(source, rows[0]), *pair, folder)
 
 
@@ -70,14 +81,49 @@ def _marian(folder: Path) -> tuple[TokenizerConfig, list[str], list[str] | None]
     return (config, _by_id(own_target), source) if own_target.exists() else (config, source, None)
 
 
-def _one_vocabulary(folder: Path, kind: str, rows: int) -> tuple[TokenizerConfig, list[str]]:
+def _tokenizer_settings(folder: Path) -> dict[str, Any]:
+    path = folder / "tokenizer_config.json"
+    return read_json(path, ModelError) if path.exists() else {}
+
+
+def reads_bytes(folder: Path, config: Mapping[str, Any]) -> bool:
+    """Whether the tokens of a model are the bytes of UTF-8, as in ByT5, whose tokenizer has no file."""
+    return config["model_type"] in t5.KINDS and _BYTES in (
+        config.get("tokenizer_class"),
+        _tokenizer_settings(folder).get("tokenizer_class"),
+    )
+
+
+def _byte_segmenter() -> TokenizersSegmenter:
+    """A segmenter into bytes, each written as one character (GPT-2's), which leaves bytes out that are no UTF-8."""
+    library = tokenizers.Tokenizer(tokenizers.models.BPE({piece: number for number, piece in enumerate(_byte_pieces())}, []))
+    library.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    decoders = tokenizers.decoders
+    library.decoder = decoders.Sequence([decoders.ByteLevel(), decoders.Replace("\ufffd", "")])
+    return TokenizersSegmenter(library, _FILE)
+
+
+def _byte_pieces() -> list[str]:
+    """The vocabulary of ByT5 without sentinels: three special pieces, then a piece for each byte."""
+    shown = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
+    hidden = iter(range(0x100, 0x200))
+    return ["<pad>", "</s>", "<unk>", *(chr(byte if byte in shown else next(hidden)) for byte in range(0x100))]
+
+
+def _one_vocabulary(folder: Path, config_json: Mapping[str, Any], rows: int) -> tuple[TokenizerConfig, list[str]]:
     """Configuration and vocabulary of a tokenizer shared by source and target.
 
-    Reads tokenizer.json, two files of byte-level BPE, or a SentencePiece model. Raises ModelError if there is none.
+    Reads tokenizer.json, two files of byte-level BPE, or a SentencePiece model; bytes need no file. Raises ModelError if there is none.
     """
+    kind = config_json["model_type"]
     config = TokenizerConfig(kind="tokenizers", files=(_FILE,), unknown="<unk>", mask=_MASK, after=("</s>",), hidden=(*_SPECIAL, _MASK))
-    if (folder / _FILE).exists():
+    if reads_bytes(folder, config_json):
+        pieces = _byte_pieces()
+    elif (folder / _FILE).exists():
         pieces = _pieces_of(read_tokenizers_file(folder / _FILE))
+    elif (folder / _T5_PIECES).exists():
+        config = replace(config, kind="sentencepiece", files=(_T5_PIECES,))
+        pieces = pieces_of(load_sentencepiece(folder / _T5_PIECES), folder / _T5_PIECES)
     elif kind == "bart" and all((folder / name).exists() for name in _CODES):
         pieces = _pieces_of(byte_level_bpe(*(folder / name for name in _CODES)))
     elif (folder / _PIECES).exists():
@@ -87,9 +133,21 @@ def _one_vocabulary(folder: Path, kind: str, rows: int) -> tuple[TokenizerConfig
         else:
             pieces = _fairseq_pieces(folder, rows)
     else:
-        raise ModelError(f"{folder}: no tokenizer ({_FILE}, {_PIECES}, or {' with '.join(_CODES)})")
+        raise ModelError(f"{folder}: no tokenizer ({_FILE}, {_PIECES}, {_T5_PIECES}, or {' with '.join(_CODES)})")
     # A vocabulary without a mask token uses padding as mask.
     return config if _MASK in pieces else replace(config, mask="<pad>"), pieces
+
+
+def _t5(own: TokenizerConfig, vocabulary: Sequence[str], purpose: Purpose) -> TokenizerConfig:
+    """`own` for a model of the T5 family: sentinels are no text, and an instruction stands before the source. That of MADLAD-400 is the
+    token of the target language.
+    """
+    sentinels = [piece for piece in vocabulary if _SENTINEL.fullmatch(piece)]
+    tokens = {match[1]: piece for piece in vocabulary if (match := _MADLAD_LANGUAGE.fullmatch(piece))}
+    hidden = (*own.hidden, *sentinels, *tokens.values())
+    if tokens and purpose.task == "translate":
+        return replace(own, hidden=hidden, languages=tokens, instruction=TARGET)
+    return replace(own, hidden=hidden, languages=purpose.names, instruction=purpose.instruction)
 
 
 def _fairseq_pieces(folder: Path, rows: int) -> list[str]:

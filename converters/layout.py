@@ -44,6 +44,7 @@ def fairseq_sinusoids(positions: int, width: int, padding: int) -> Tensor:
     return table
 
 
+_DECODER_BIAS = "decoder.relative_bias.weight"
 _ATTENTIONS = {"attention": "self_attn", "cross_attention": "encoder_attn"}
 _NORMS = {
     "attention_residual.norm": "self_attn_layer_norm",
@@ -56,6 +57,7 @@ _PRODUCTS = {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2"}
 def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], strict: bool = False) -> Transformer:
     """A Transformer of `config` with `weights` under fairseq's names (`encoder.layers.0.self_attn.q_proj.weight`, ...).
 
+    The second half of a gated inner layer is `fc1_factors`; relative positions are `encoder.relative_bias` and `decoder.relative_bias`.
     Position tables begin with `config.position_offset` rows before that of the first token; the weight `output_bias` is the bias of the
     output projection. The model is in evaluation mode; its parameters are the weights themselves, but for products that are joined.
     Raises ModelError naming weights that are missing or have another shape and, if `strict`, weights that are not used.
@@ -74,8 +76,11 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], 
         for index, layer in enumerate(model.layers):
             _fill_layer(loader, f"decoder.layers.{index}", layer)
         for side, norm in (("encoder", model.encoder.norm), ("decoder", model.norm)):
-            if isinstance(norm, nn.LayerNorm):
+            if not isinstance(norm, nn.Identity):
                 loader.fill(f"{side}.layer_norm", norm)
+        for side, bias in (("encoder", model.encoder.bias), ("decoder", model.bias)):
+            if bias is not None:
+                loader.put(f"{side}.relative_bias.weight", bias, "weight")
         if not config.tied_output:
             loader.put("decoder.output_projection.weight", model.output, "weight")
         if config.output_bias:
@@ -102,6 +107,9 @@ def keep_decoder_layers(
     for new, old in enumerate(kept):
         start = f"{prefix}{old}."
         chosen |= {f"{prefix}{new}.{name.removeprefix(start)}": value for name, value in weights.items() if name.startswith(start)}
+    if config.layer_biases:
+        tables = weights[_DECODER_BIAS].view(config.decoder_layers, config.heads, -1)
+        chosen[_DECODER_BIAS] = tables[list(kept)].flatten(0, 1)
     return replace(config, decoder_layers=len(kept)), chosen
 
 
@@ -161,7 +169,10 @@ class _WeightLoader:
 def _fill_embedding(loader: _WeightLoader, side: str, embedding: nn.Module) -> None:
     assert isinstance(embedding.tokens, nn.Embedding) and isinstance(embedding.positions, Tensor)
     loader.put(f"{side}.embed_tokens.weight", embedding.tokens, "weight")
-    loader.put(f"{side}.embed_positions.weight", embedding, "positions")
+    if len(embedding.positions):
+        loader.put(f"{side}.embed_positions.weight", embedding, "positions")
+    else:  # with relative positions
+        embedding.positions = torch.empty(embedding.positions.shape)
     if isinstance(embedding.norm, nn.LayerNorm):
         loader.fill(f"{side}.layernorm_embedding", embedding.norm)
 
@@ -177,6 +188,9 @@ def _fill_layer(loader: _WeightLoader, prefix: str, layer: nn.Module) -> None:
             if product is not None:
                 loader.join([f"{source}.{name}" for name in parts[1]], product)
         loader.fill(f"{source}.out_proj", modules[f"{ours}.output"])
+    gated = getattr(modules["feed_forward"], "gated", False)
     for ours, theirs in (_NORMS | _PRODUCTS).items():
-        if ours in modules:
+        if gated and theirs == "fc1":
+            loader.join([f"{prefix}.fc1", f"{prefix}.fc1_factors"], modules[ours])
+        elif ours in modules:
             loader.fill(f"{prefix}.{theirs}", modules[ours])

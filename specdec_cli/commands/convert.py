@@ -89,7 +89,7 @@ DecoderLayersOption = Annotated[
 ]
 TaskOption = Annotated[
     Task | None,
-    _source_option("--task", help="Task of the model.", show_default="BART summarises, the others translate"),
+    _source_option("--task", help="Task of the model.", show_default="BART summarises, T5 needs one, the others translate"),
 ]
 RevisionOption = Annotated[str | None, _source_option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.")]
 
@@ -117,7 +117,7 @@ def convert(
 ) -> None:
     """Convert a model from or to another toolkit's format, and translate a sentence with the result as a test.
 
-    Marian, BART, mBART, M2M-100 and NLLB models in transformers' format, Marian's npz files and fairseq checkpoints are converted
+    Marian, BART, mBART, M2M-100, NLLB and T5 models in transformers' format, Marian's npz files and fairseq checkpoints are converted
     to bundles, tokenizers included. A bundle is converted to a CTranslate2 folder. A failed conversion leaves no files.
     """
     from converters.conversion import ConversionOptions

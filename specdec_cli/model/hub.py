@@ -10,7 +10,7 @@ WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
 """Names of a file with all weights of a model."""
 _HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _SMALL_FILES = ("*.json", "*.txt", "*.spm", "*.model", "*.bpe", "*.yml")
-_TOKENIZERS = ("tokenizer.json", "source.spm", "sentencepiece.bpe.model", "merges.txt")
+_TOKENIZERS = ("tokenizer.json", "source.spm", "sentencepiece.bpe.model", "spiece.model", "merges.txt")
 
 
 def is_hub_name(name: str) -> bool:
@@ -69,4 +69,11 @@ def is_complete(folder: Path) -> bool:
     """Whether a Hugging Face model folder has config.json, all files of its weights, and a tokenizer."""
     parts = {part for index in folder.glob("*.index.json") for part in read_json(index, ModelError).get("weight_map", {}).values()}
     weights = all((folder / part).exists() for part in parts) if parts else any((folder / name).exists() for name in WEIGHT_FILES)
-    return (folder / "config.json").exists() and weights and any((folder / name).exists() for name in _TOKENIZERS)
+    config, tokenizer = folder / "config.json", any((folder / name).exists() for name in _TOKENIZERS)
+    return config.exists() and weights and (tokenizer or _reads_bytes(folder))
+
+
+def _reads_bytes(folder: Path) -> bool:
+    """Whether a model reads bytes, and so has no file of a tokenizer but its settings."""
+    path = folder / "tokenizer_config.json"
+    return path.exists() and read_json(path, ModelError).get("tokenizer_class") == "ByT5Tokenizer"

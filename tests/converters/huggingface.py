@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import torch
 import transformers
 
 from converters.languages import MBART_25, MBART_50
+from specdec_cli.model.bundle_info import Task
 from tests.conftest import make_lines
 
 SHAPE: dict[str, Any] = {
@@ -41,6 +42,7 @@ class Made:
     encode: Callable[[str], list[int]]
     languages: tuple[str, str] = ("", "")
     generation: dict[str, Any] = field(default_factory=dict)
+    task: Task | None = None
 
 
 def train(model: Any, first: Sequence[int] = (), before: Sequence[int] = (), after: Sequence[int] = (), steps: int = 150) -> None:
@@ -192,6 +194,102 @@ def nllb(folder: Path) -> Made:
     return Made(folder, model, lambda text: [source, *encode(text).ids, 2], ("eng_Latn", "deu"), {"forced_bos_token_id": target})
 
 
+T5_SHAPE: dict[str, Any] = {
+    "d_model": 32,
+    "d_kv": 16,  # 4 heads of 16 are wider than the states
+    "d_ff": 64,
+    "num_layers": 2,
+    "num_decoder_layers": 2,
+    "num_heads": 4,
+    "dropout_rate": 0.0,
+    "decoder_start_token_id": 0,
+    "relative_attention_num_buckets": 32,
+    "relative_attention_max_distance": 128,
+}
+
+
+def t5(folder: Path, kind: str = "T5", *, gated: bool = True, tied: bool = False, steps: int = 150) -> Made:
+    """A model of the T5 family, of the classes `kind` of transformers, with a SentencePiece model alone."""
+    write_t5_pieces(folder)
+    tokenizer = transformers.T5Tokenizer.from_pretrained(folder)
+    size = -(-len(tokenizer) // 64) * 64
+    model = make_t5(kind, size, gated=gated, tied=tied, steps=steps)
+    model.save_pretrained(folder)
+    _settings(folder, {"tokenizer_class": "T5Tokenizer"})
+    model = type(model).from_pretrained(folder).eval()
+    return Made(folder, model, lambda text: list(tokenizer(text).input_ids), task="translate")
+
+
+def write_t5_pieces(folder: Path, user_defined: Sequence[str] = ()) -> None:
+    """Train a SentencePiece model of 60 pieces with T5's ids of special pieces, and write it to `folder`."""
+    sentencepiece.SentencePieceTrainer.Train(
+        sentence_iterator=iter(make_lines(300)),
+        model_prefix=str(folder / "spiece"),
+        vocab_size=_PIECES + len(user_defined),
+        character_coverage=1.0,
+        minloglevel=2,
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
+        user_defined_symbols=list(user_defined),
+    )
+    (folder / "spiece.vocab").unlink()
+
+
+def make_t5(kind: str, size: int, *, gated: bool, tied: bool, steps: int = 150) -> Any:
+    """A trained model with a table of distances that matters, and norms that scale."""
+    activation = "gated-gelu" if gated else "relu"
+    made = getattr(transformers, f"{kind}Config")(vocab_size=size, feed_forward_proj=activation, tie_word_embeddings=tied, **T5_SHAPE)
+    model = getattr(transformers, f"{kind}ForConditionalGeneration")(made)
+    if not tied:
+        model.lm_head.weight = torch.nn.Parameter(torch.randn(size, T5_SHAPE["d_model"]) * 0.3)
+    with torch.no_grad():
+        for name, values in model.named_parameters():
+            if "relative_attention_bias" in name:
+                values.normal_(std=1.0)
+            elif values.dim() == 1:
+                values.uniform_(0.7, 1.3)
+    train(model, after=[1], steps=steps)
+    return model
+
+
+def byt5(folder: Path) -> Made:
+    """ByT5: bytes, and a tokenizer without a file but its settings."""
+    tokenizer = transformers.ByT5Tokenizer()
+    tokenizer.save_pretrained(folder)
+    model = make_t5("T5", 384, gated=True, tied=False)
+    model.save_pretrained(folder)
+    model = type(model).from_pretrained(folder).eval()
+    return Made(folder, model, lambda text: list(tokenizer(text).input_ids), task="translate")
+
+
+def flan_t5(folder: Path) -> Made:
+    """Flan-T5: a tokenizer.json, weights as pickled tensors, an untied output projection that is not scaled."""
+    made = t5(folder)
+    tokenizer = transformers.T5Tokenizer.from_pretrained(folder)
+    (folder / "spiece.model").unlink()
+    tokenizer.save_pretrained(folder)
+    (folder / "model.safetensors").unlink()
+    torch.save(made.model.state_dict(), folder / "pytorch_model.bin")
+    return replace(made, encode=lambda text: list(tokenizer(text).input_ids))
+
+
+def madlad(folder: Path) -> Made:
+    """MADLAD-400: a token of the target language before the source, and no shared embeddings in the file."""
+    write_t5_pieces(folder, ["<2de>", "<2fr>", "<2zh_Latn>"])
+    _settings(folder, {"tokenizer_class": "T5Tokenizer"})
+    tokenizer = transformers.T5Tokenizer.from_pretrained(folder)
+    model = make_t5("T5", -(-len(tokenizer) // 64) * 64, gated=True, tied=False)
+    model.save_pretrained(folder)
+    weights = dict(model.state_dict())
+    embeddings = weights.pop("shared.weight")
+    weights = {name: value for name, value in weights.items() if "embed_tokens" not in name}
+    (folder / "model.safetensors").unlink()
+    torch.save(weights | {"decoder.embed_tokens.weight": embeddings}, folder / "pytorch_model.bin")
+    return Made(folder, model.eval(), lambda text: list(tokenizer(f"<2de> {text}").input_ids), ("", "de"), task="translate")
+
+
 MAKERS: dict[str, Callable[[Path], Made]] = {
     "Marian": marian,
     "Marian, two vocabularies": lambda folder: marian(folder, two_vocabularies=True),
@@ -200,6 +298,13 @@ MAKERS: dict[str, Callable[[Path], Made]] = {
     "mBART-50": mbart_50,
     "M2M-100": m2m_100,
     "NLLB": nllb,
+    "T5": lambda folder: t5(folder, gated=False, tied=True),
+    "T5 v1.1": t5,
+    "Flan-T5": flan_t5,
+    "mT5": lambda folder: t5(folder, "MT5"),
+    "UMT5": lambda folder: t5(folder, "UMT5", steps=300),
+    "ByT5": byt5,
+    "MADLAD-400": madlad,
 }
 
 

@@ -31,7 +31,7 @@ def makers() -> dict[str, Any]:
 
 
 MAKERS = makers()
-USUAL = ("huggingface: Marian", "huggingface: mBART-50", "fairseq: BART", "marian: OPUS-MT, two vocabularies")
+USUAL = ("huggingface: Marian", "huggingface: mBART-50", "huggingface: T5 v1.1", "fairseq: BART", "marian: OPUS-MT, two vocabularies")
 """Those that `make test` converts."""
 KINDS = [name if name in USUAL else pytest.param(name, marks=pytest.mark.long) for name in MAKERS]
 
@@ -55,9 +55,9 @@ def made(kind: str, tmp_path_factory: pytest.TempPathFactory) -> Any:
 def bundle(kind: str, made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bundle:
     """The saved model after detection, conversion, saving and loading."""
     folder: Path = tmp_path_factory.mktemp("converted")
-    toolkit = kind.partition(":")[0]
+    toolkit, (source, target) = kind.partition(":")[0], made.languages
     assert READERS[toolkit].recognises(made.folder)
-    save_bundle(convert_model(made.folder, toolkit, ConversionOptions(*made.languages)).bundle, folder)
+    save_bundle(convert_model(made.folder, toolkit, ConversionOptions(source, target, getattr(made, "task", None))).bundle, folder)
     return load_bundle(folder)
 
 
