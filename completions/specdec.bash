@@ -18,6 +18,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
+                --instruction) return ;;
                 --decoding) words="auto greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model" ;;
                 --block-size) words="auto" ;;
                 --top-beta) return ;;
@@ -58,12 +59,13 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
+                    words="-m --model --source-language --target-language --instruction --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
             esac
             ;;
         correct)
             case $previous in
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
+                --instruction) return ;;
                 --mode) words="careful balanced thorough" ;;
                 --min-score) return ;;
                 --max-edit-ratio) return ;;
@@ -104,12 +106,13 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
+                    words="-m --model --instruction --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
             esac
             ;;
         serve)
             case $previous in
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
+                --instruction) return ;;
                 --host) return ;;
                 --port) return ;;
                 --unix) compopt -o default; return ;;
@@ -147,7 +150,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                *) words="-m --model --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
+                *) words="-m --model --instruction --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
             esac
             ;;
         bench)
@@ -167,6 +170,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
+                --instruction) return ;;
                 --block-size) words="auto" ;;
                 --iterations) return ;;
                 --length-beam) return ;;
@@ -182,7 +186,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --block-size --iterations --length-beam --draft-model --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --instruction --block-size --iterations --length-beam --draft-model --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline -h --help" ;;
             esac
             ;;
         prepare)
@@ -244,6 +248,7 @@ _specdec() {
         distill)
             case $previous in
                 --with) compopt -o plusdirs; words="de-en en-de en-gec" ;;
+                --instruction) return ;;
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
@@ -261,7 +266,7 @@ _specdec() {
                 --workers) return ;;
                 --retries) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--with --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
+                    words="--with --instruction --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
             esac
             ;;
         corrupt)
@@ -288,6 +293,7 @@ _specdec() {
                 --source-language) return ;;
                 --target-language) return ;;
                 --task) words="translate summarise correct simplify" ;;
+                --instruction) return ;;
                 --decoder-layers) return ;;
                 --revision) return ;;
                 --storage) words="float32 float16 int8" ;;
@@ -298,7 +304,7 @@ _specdec() {
                 --lexicon) compopt -o default; return ;;
                 --quantization) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --source-language --target-language --task --decoder-layers --revision --storage --set --average --order-vocabulary --ngrams --lexicon --quantization --force -q --quiet --offline -h --help" ;;
+                    words="--from --to --source-language --target-language --task --instruction --decoder-layers --revision --storage --set --average --order-vocabulary --ngrams --lexicon --quantization --force -q --quiet --offline -h --help" ;;
             esac
             ;;
         visualize)

@@ -241,6 +241,7 @@ class Translator(Model[LineTranslator, Translation]):
     - `options`: how to decode; every default is the bundle's. `draft_model`: a smaller model that drafts, with the same output.
     - `device`, `precision`, `engine`, `threads`: as the options of the command line.
     - `batch_size`: sentences that are decoded together (None: up to 64, on a GPU up to 256).
+    - `instruction`: words in front of each source, for a model that was trained with them (None: the bundle's).
     - `glossary`: terms with the translation that they must have, or a file or files with such terms; `keep`: terms that stay as they are.
     - `split`: lines are split into sentences. `labels`: labels such as Home are translated by the bundle's list.
     - `raw`: the model's own output, line by line: nothing is split, kept or repaired. It does not go with `glossary` and `keep`.
@@ -266,6 +267,7 @@ class Translator(Model[LineTranslator, Translation]):
         batch_size: int | None = None,
         source_language: str = "",
         target_language: str = "",
+        instruction: str | None = None,
         glossary: Mapping[str, str] | str | Path | Sequence[str | Path] = (),
         keep: Sequence[str] = (),
         split: bool = True,
@@ -286,7 +288,7 @@ class Translator(Model[LineTranslator, Translation]):
             return LineTranslator.of_bundle(engine, bundle, split=split, terms=kept, labels=labels, raw=raw, without=off)
 
         name = None if model is None else str(model)
-        choice = chosen_translator(name, source_language, target_language, offline=offline)
+        choice = chosen_translator(name, source_language, target_language, offline=offline, instruction=instruction)
         machine = _machine(device, precision, engine, threads, batch_size, offline)
         self._begin(make, choice, machine, _requested(options, machine, draft_model), tell)
 
@@ -346,6 +348,7 @@ class Corrector(Model[LineCorrector, Correction]):
     """Corrects with a bundle whose output is in the language of its input.
 
     - `mode`: "careful", "balanced" (the default) or "thorough"; or `min_score`, the least score of an edit.
+    - `instruction`: words in front of each source, for a model that was trained with them (None: the bundle's).
     - `ignore`: words that are not changed; `words`: a file of such words, one a line, as a server with --words writes it.
     - `ignore_categories`: categories of errors that are not corrected, as R:SPELL.
     - `types`: edits get the types of their errors.
@@ -366,6 +369,7 @@ class Corrector(Model[LineCorrector, Correction]):
         engine: EngineName = "auto",
         threads: int | None = None,
         batch_size: int | None = None,
+        instruction: str | None = None,
         mode: Mode | None = None,
         min_score: float | None = None,
         ignore: Sequence[str] = (),
@@ -397,7 +401,8 @@ class Corrector(Model[LineCorrector, Correction]):
 
         machine = _machine(device, precision, engine, threads, batch_size, offline)
         wanted = replace(_requested(options, machine, draft_model), with_scores=True, mode="" if least or raw else mode or DEFAULT_MODE)
-        self._begin(make, ModelChoice(str(model), offline=offline), machine, wanted, tell)
+        choice = ModelChoice(str(model), offline=offline, instruction=instruction, task="correct")
+        self._begin(make, choice, machine, wanted, tell)
 
     def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
         return self._decoder.correct(lines, separate=separate, numbers=numbers)
@@ -443,6 +448,7 @@ def check_corrects(model: str, info: BundleInfo, advice: str = "") -> None:
 _NAME, _FLAG = ((str, Path, NoneType), "a name or path"), (bool, "True or False")
 _KINDS: Mapping[str, tuple[type | tuple[type, ...], str]] = {
     **{"model": _NAME, "words": _NAME, "source_language": (str, "a text"), "target_language": (str, "a text")},
+    "instruction": ((str, NoneType), "a text"),
     **{"split": _FLAG, "labels": _FLAG, "raw": _FLAG, "types": _FLAG, "offline": _FLAG, "tell": (Callable, "a function")},  # type: ignore[dict-item]
     **{"options": ((DecodingOptions, NoneType), "DecodingOptions"), "min_score": ((int, float, NoneType), "a number")},
 }

@@ -38,6 +38,7 @@ class BenchOptions:
     models: list[str] | None = None
     source_language: str = ""
     target_language: str = ""
+    instruction: str | None = None
     block_size: int | Literal["auto"] | None = None
     iterations: int | None = None
     length_beam: int | None = None

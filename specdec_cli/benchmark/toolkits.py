@@ -131,7 +131,7 @@ class TransformersRunner(Toolkit):
 
     def __init__(self, conditions: Conditions, row: Row) -> None:
         model, precision = conditions.model, conditions.machine.precision
-        described = describe_bundle(find_bundle(model), model.source_language, model.target_language)
+        described = describe_bundle(find_bundle(model), model.source_language, model.target_language, instruction=model.instruction)
         super().__init__(conditions, row, described.tokenizer)
         self._eos, self._precision = described.shape.eos, "float32" if precision == "int8" else precision
         self._batch_size, self._own = row.options.batch_size, dict[str, Any]()

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -196,7 +197,7 @@ def _bench(file: Path | None, asked: BenchOptions) -> None:
         raise UsageError("--tune changes the bundle: name it with --model")
     names: list[str | None] = [*asked.models] if asked.models else [CORRECTOR if asked.task == "correct" else None]
     languages = asked.source_language, asked.target_language
-    models = [chosen_translator(name, *languages, offline=asked.offline) for name in dict.fromkeys(names)]
+    models = [_chosen(name, languages, asked) for name in dict.fromkeys(names)]
     _check_targets(asked.json_file, asked.plot)
     for model in models:
         find_bundle(model, teller(asked.quiet))  # converts another toolkit's model
@@ -280,6 +281,11 @@ def _check_promises(*outcomes: "Outcome") -> None:
     """Raise SpecdecError, whose exit code is 1, for an exact decoding whose output was not greedy's."""
     if broken := [problem for each in outcomes for problem in each.violations()]:
         raise SpecdecError("; ".join(broken))
+
+
+def _chosen(name: str | None, languages: tuple[str, str], asked: BenchOptions) -> ModelChoice:
+    chosen = chosen_translator(name, *languages, offline=asked.offline, instruction=asked.instruction)
+    return replace(chosen, task=asked.task)
 
 
 def _make_plan(models: Sequence[ModelChoice], file: Path | None, asked: BenchOptions) -> "Plan":

@@ -13,7 +13,7 @@ from specdec_cli.commands.options import OfflineOption, QuietOption
 from specdec_cli.commands.reports import say, teller
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.opening.conversions import Tell, load_checkpoint, tell_dropped
+from specdec_cli.opening.conversions import Tell, load_checkpoint, tell_dropped, tell_instruction
 from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, find_bundle
 
 if TYPE_CHECKING:
@@ -91,6 +91,15 @@ TaskOption = Annotated[
     Task | None,
     _source_option("--task", help="Task of the model.", show_default="BART summarises, T5 needs one, the others translate"),
 ]
+InstructionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--instruction",
+        metavar="TEXT",
+        help="Words in front of each source, which the bundle stores, for a model that was trained with them.",
+        show_default="those of a known model",
+    ),
+]
 RevisionOption = Annotated[str | None, _source_option("--revision", metavar="NAME", help="Branch, tag or commit on the hub.")]
 
 
@@ -102,6 +111,7 @@ def convert(
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
     task: TaskOption = None,
+    instruction: InstructionOption = None,
     decoder_layers: DecoderLayersOption = None,
     revision: RevisionOption = None,
     storage: StorageOption = "float32",
@@ -137,6 +147,8 @@ def convert(
             raise UsageError(f"{option} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task, _numbers(decoder_layers))
     bundle = _read(ModelChoice(source, source_language, target_language, offline), source_format, revision, wanted, teller(quiet))
+    if instruction is not None:
+        bundle.tokenizer = bundle.tokenizer.instructed(instruction)
     drafted = bundle.drafter is not None
     _change(bundle, averaged or [], counted or [], listed or [], changes or [])
     sentence = proof_sentence(bundle.info)
@@ -252,6 +264,7 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
         path = fetch(chosen.name, revision, chosen.offline)
     conversion = convert_model(path, name, wanted)
     tell_dropped(conversion, chosen.name, tell)
+    tell_instruction(conversion, chosen.name, tell)
     conversion.bundle.verifier.float()
     return conversion.bundle
 

@@ -27,6 +27,7 @@ from specdec_cli.commands.options import (
     DecodingFlags,
     EditOptions,
     FilesArgument,
+    InstructionOption,
     MachineFlags,
     ModelOption,
     ShardOptions,
@@ -173,6 +174,7 @@ def _shown_score(edit: "Edit") -> str:
 def correct(
     files: FilesArgument = None,
     model: ModelOption = CORRECTOR,
+    instruction: InstructionOption = None,
     *,
     edits: EditOptions,
     decoding: DecodingFlags,
@@ -202,7 +204,7 @@ def correct(
         raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
     check_stdin(files or (), "--ignore-file", edits.ignoring.ignore_file)
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
-    chosen = ModelChoice(model, offline=machine.offline)
+    chosen = ModelChoice(model, offline=machine.offline, instruction=instruction, task="correct")
     coloured = edits.diff and text.output is None and text.output_dir is None and shows_colours(sys.stdout)
     correcting = Correcting(chosen, decoding, machine, text, edits, edits.ignoring.ignored(), report_format, coloured)
     if cluster.ray is not None:

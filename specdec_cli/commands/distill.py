@@ -12,6 +12,7 @@ import typer
 from specdec_cli.commands.options import (
     ClusterOptions,
     DeviceOption,
+    InstructionOption,
     QuietOption,
     ThreadsOption,
     decoding_option,
@@ -43,15 +44,22 @@ _USUAL_LENGTH = 256
 
 
 def plan_distillation(
-    teachers: Sequence[str], options: DecodingOptions, plan: DistillationPlan, max_source_length: int | None = None
+    teachers: Sequence[str],
+    options: DecodingOptions,
+    plan: DistillationPlan,
+    max_source_length: int | None = None,
+    instruction: str | None = None,
 ) -> DistillationPlan:
     """Complete `plan` by teachers that are given as paths or names, and by their search or sampling as `options` ask for it.
 
-    None in `options` stands for the first teacher's own setting, and as `max_source_length` for the longest source of the teachers. Raises
+    None in `options` stands for the first teacher's own setting, and as `max_source_length` for the longest source of the teachers; an
+    `instruction` that is not None replaces the words that bundles have in front of each source. Raises
     ModelError for a teacher that is missing or malformed, and UsageError for lengths that it does not have, for a number format of an
     ensemble, and for sampling with what is not a bundle, or with options of a search.
     """
     models, quantization = tuple(find_teacher(_folder(name)) for name in teachers), plan.search.compute_type
+    if instruction is not None:
+        models = tuple(_instructed(model, instruction) for model in models)
     if quantization not in COMPUTE_TYPES:
         raise UsageError(f"--quantization {quantization}: not known; known are {', '.join(COMPUTE_TYPES)}")
     check_ensemble(models)
@@ -143,6 +151,14 @@ def _distill(plan: DistillationPlan, sources: Sequence[str], shards: Shards, clu
         return distill_shards(sources, teacher, shards, plan, report)
 
 
+def _instructed(model: TeacherModel, instruction: str) -> TeacherModel:
+    """The teacher with other words in front of each source. Raises UsageError if it has no place for them."""
+    if not model.is_bundle:
+        raise UsageError(f"--instruction is for bundles; {model.folder} is a CTranslate2 folder")
+    describe_bundle(model.folder, instruction=instruction)
+    return replace(model, instruction=instruction)
+
+
 def _length(chosen: int | None, option: str, model: TeacherModel) -> int:
     """The requested length, or the teacher's longest. Raises UsageError for one that is too long."""
     if chosen is not None and model.max_positions is not None and chosen > model.max_positions:
@@ -231,6 +247,7 @@ def distill(
         typer.Argument(metavar="FILE", help="Source lines, or TSV whose source column is used.", show_default="stdin"),
     ] = None,
     others: WithOption = None,
+    instruction: InstructionOption = None,
     beam_size: Annotated[int | None, option("beam_size")] = None,
     length_penalty: Annotated[float | None, option("length_penalty")] = None,
     max_length: Annotated[int | None, option("max_length", default="the teacher's longest")] = None,
@@ -279,7 +296,7 @@ def distill(
         top_k=top_k,
         seed=seed,
     )
-    plan = plan_distillation((teacher, *(others or ())), options, plan, max_source_length)
+    plan = plan_distillation((teacher, *(others or ())), options, plan, max_source_length, instruction)
     summary = distill_files(plan, output, files or [], cluster, quiet=quiet)
     if not quiet:
         _print_summary(summary)

@@ -143,6 +143,12 @@ FLAGS: dict[str, Any] = {
         show_default="the bundle's",
     ),
     "target_language": decoding_option("--target-language", metavar="CODE", help="Target language, likewise.", show_default="the bundle's"),
+    "instruction": decoding_option(
+        "--instruction",
+        metavar="TEXT",
+        help="Words in front of each source, for a model that was trained with them; drafts are of the text without them.",
+        show_default="the bundle's",
+    ),
     "batch_size": machine_option(
         "--batch-size",
         metavar="N|auto",
@@ -340,6 +346,7 @@ TranslatorOption = Annotated[
 ]
 SourceLanguageOption = Annotated[str, FLAGS["source_language"]]
 TargetLanguageOption = Annotated[str, FLAGS["target_language"]]
+InstructionOption = Annotated[str | None, FLAGS["instruction"]]
 
 
 class MachineFlags(MachineOptions, OptionGroup):

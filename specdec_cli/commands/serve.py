@@ -15,6 +15,7 @@ from specdec_cli.commands.options import (
     DecodingFlags,
     GlossaryOptions,
     IgnoreOptions,
+    InstructionOption,
     MachineFlags,
     decoding_option,
     with_groups,
@@ -72,6 +73,7 @@ QuietOption = Annotated[bool, _server_option("--quiet", "-q", help="Log only war
 @with_groups
 def serve(
     models: ModelsOption = None,
+    instruction: InstructionOption = None,
     host: HostOption = "127.0.0.1",
     port: PortOption = None,
     unix: UnixOption = None,
@@ -111,7 +113,9 @@ def serve(
     log, metrics = Log(quiet=quiet), RequestMetrics()
     limits = Limits(max_requests, max_characters, time_limit)
     names = models or served_bundles()
-    start = Start(load, (names, glossary, ignoring, decoding, machine, limits, known, origins, log))
+    if instruction is not None and len(names) > 1:
+        raise UsageError("--instruction is for one model; convert --instruction stores it in a bundle")
+    start = Start(load, (names, instruction, glossary, ignoring, decoding, machine, limits, known, origins, log))
     with ExitStack() as opened:
         sockets = [opened.enter_context(listen_tcp(host, _PORT if port is None else port))] if on_tcp else []
         if unix is not None:
@@ -123,6 +127,7 @@ def serve(
 
 def load(
     names: Sequence[str],
+    instruction: str | None,
     glossary: GlossaryOptions,
     ignoring: IgnoreOptions,
     decoding: DecodingFlags,
@@ -138,7 +143,7 @@ def load(
     from specdec_cli.server.service import Service
 
     words = read_words(glossary, ignoring)
-    choices = [ModelChoice(name, offline=machine.offline) for name in names]
+    choices = [ModelChoice(name, offline=machine.offline, instruction=instruction) for name in names]
     words_of = words_of_models(words, choices)
     pool = Pool(usable_processors() if machine.threads is None else machine.threads, limits.seconds)
     service = Service(pool, {}, {}, limits, keys, log, words=words.listed)

@@ -16,6 +16,7 @@ from specdec_cli.commands.options import (
     DraftOptions,
     FilesArgument,
     GlossaryOptions,
+    InstructionOption,
     MachineFlags,
     ShardOptions,
     SourceLanguageOption,
@@ -156,6 +157,7 @@ def translate(
     model: TranslatorOption = None,
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
+    instruction: InstructionOption = None,
     *,
     decoding: DecodingFlags,
     n_best: NBestOption = 1,
@@ -177,7 +179,7 @@ def translate(
     from specdec_cli.commands.lines import read_inputs, read_whole, shown_progress
     from specdec_cli.commands.reports import tell_of_keyboard
 
-    chosen = chosen_translator(model, source_language, target_language, offline=machine.offline)
+    chosen = chosen_translator(model, source_language, target_language, offline=machine.offline, instruction=instruction)
     if n_best > 1 and not text.as_json:
         raise UsageError("--n-best is for --json, whose objects have all hypotheses")
     earlier.check()

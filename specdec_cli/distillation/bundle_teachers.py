@@ -53,8 +53,12 @@ def open_teacher(plan: DistillationPlan, converted: Path) -> Iterator[Teacher]:
     check_ensemble(models)
     from specdec_cli.opening.engines import open_for_loop
 
-    bundles = [open_for_loop(ModelChoice(str(model.folder)), _machine(search, resources)) for model in models]
+    bundles = [open_for_loop(_choice(model), _machine(search, resources)) for model in models]
     yield Ensemble(bundles, search, resources.tokens)
+
+
+def _choice(model: TeacherModel) -> ModelChoice:
+    return ModelChoice(str(model.folder), instruction=model.instruction)
 
 
 def drawing_options(search: Search, sampling: Sampled) -> DecodingOptions:
@@ -70,7 +74,7 @@ def _drawing(model: TeacherModel, search: Search, resources: Resources, sampling
 
     machine = _machine(search, resources)
     request = replace(drawing_options(search, sampling), batch_size=machine.rows, memory=machine.batch_memory)
-    opened = open_engine(ModelChoice(str(model.folder)), machine, request)
+    opened = open_engine(_choice(model), machine, request)
     return DrawingTeacher(opened.engine, opened.bundle.tokenizer, search.max_source_length)
 
 

@@ -87,7 +87,7 @@ class TeacherModel:
 
     `max_positions` is the largest sentence length in tokens (None: not stored). `max_length` is the limit on the output in tokens
     (0: no limit). `beam_size` is 0 if the folder does not store one. A CTranslate2 folder stores none of the search settings; its
-    `task` is "translate".
+    `task` is "translate". `instruction` replaces the words in front of each source (None: those of the bundle).
     """
 
     folder: Path
@@ -97,6 +97,7 @@ class TeacherModel:
     max_length: int = 0
     beam_size: int = 0
     length_penalty: float = 1.0
+    instruction: str | None = None
 
 
 def find_teacher(folder: Path) -> TeacherModel:
@@ -120,7 +121,7 @@ def find_teacher(folder: Path) -> TeacherModel:
 
 def teacher_digest(model: TeacherModel) -> str:
     """A hash, in hexadecimal, of all files on which the teacher's output depends. Raises ModelError for an unreadable file."""
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(b"" if model.instruction is None else model.instruction.encode())
     patterns = _BUNDLE_FILES if model.is_bundle else _CTRANSLATE2_FILES
     if model.is_bundle and (model.folder / "tokenizer").exists():
         # The output of a multilingual model depends on the languages. A CTranslate2 folder has them in config.json, hashed below.
@@ -143,7 +144,7 @@ def as_ctranslate2(model: TeacherModel, cache: Path) -> Path:
         from converters.to_ctranslate2 import to_ctranslate2
         from specdec_cli.opening.conversions import load_checkpoint
 
-        bundle = load_checkpoint(model.folder)
+        bundle = load_checkpoint(model.folder, instruction=model.instruction)
         try:
             to_ctranslate2(bundle, cache)
         except ModelError as error:

@@ -100,18 +100,24 @@ def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32") -> N
 
 
 def load_bundle(
-    folder: Path, source_language: str = "", target_language: str = "", *, in_int8: bool = False, weights: bool = True
+    folder: Path,
+    source_language: str = "",
+    target_language: str = "",
+    *,
+    instruction: str | None = None,
+    in_int8: bool = False,
+    weights: bool = True,
 ) -> Bundle:
-    """Load a bundle and check every shape; a language that is not "" replaces the bundle's own. `in_int8`: the weights are used in int8 on
-    a CPU. Without `weights` the verifier has none (its tensors are on the device "meta") and there is no drafter: for another network,
-    which computes the verifier in its place.
+    """Load a bundle and check every shape; languages and instruction are those of `describe_bundle`. `in_int8`: the weights are used in
+    int8 on a CPU. Without `weights` the verifier has none (its tensors are on the device "meta") and there is no drafter: for another
+    network, which computes the verifier in its place.
 
     Raises ModelError that names the damaged file and the fault, also for a kept conversion of a checkpoint that is not used in int8, and
-    UsageError for a language that the model does not support.
+    UsageError for a language or an instruction that the model does not support.
     """
     if not in_int8 and (folder / KEPT).exists():
         raise ModelError(f"{folder / KEPT}: the weights of this folder are in int8, for a CPU alone; use the checkpoint that it names")
-    described = describe_bundle(folder, source_language, target_language)
+    described = describe_bundle(folder, source_language, target_language, instruction=instruction)
     if not weights:
         with torch.device("meta"):
             verifier = Transformer(described.shape).eval()

@@ -273,11 +273,14 @@ class BundleDescription:
     labels: Labels | None = None
 
 
-def describe_bundle(folder: Path, source_language: str = "", target_language: str = "") -> BundleDescription:
-    """Read and check a bundle without its weights; a language that is not "" replaces the bundle's own.
+def describe_bundle(
+    folder: Path, source_language: str = "", target_language: str = "", *, instruction: str | None = None
+) -> BundleDescription:
+    """Read and check a bundle without its weights; a language that is not "" replaces the bundle's own, and an `instruction` that is not
+    None the words in front of each source.
 
-    Raises ModelError that names the damaged file and the fault, and UsageError for a language that the model does
-    not support.
+    Raises ModelError that names the damaged file and the fault, and UsageError for a language or an instruction that the model does not
+    support.
     """
     info, digest = read_description(folder)
     own = (info.source_language, info.target_language)
@@ -288,6 +291,8 @@ def describe_bundle(folder: Path, source_language: str = "", target_language: st
         raise ModelError(f"{tokenizer.path}: not the tokenizer that {folder / 'bundle.json'} was stored with ({DIGEST} differs)")
     if not tokenizer.multilingual and asked != own and all(own):
         raise UsageError(f"{folder}: this model translates only from {own[0]} to {own[1]}, not from {asked[0]} to {asked[1]}")
+    if instruction is not None:
+        tokenizer = tokenizer.instructed(instruction)
     shape = _shape(folder, tokenizer)
     drafter = _drafter_config(folder / "drafter" / "config.json", info, folder, shape) if (folder / "drafter").exists() else None
     ngrams = NgramModel.read(folder / NGRAMS) if info.ngrams else None

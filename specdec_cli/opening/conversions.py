@@ -16,6 +16,7 @@ from specdec_cli.opening.choice import ModelChoice
 if TYPE_CHECKING:
     from converters.conversion import Conversion
     from specdec_cli.model.bundle import Bundle
+    from specdec_cli.model.bundle_info import Task
 
 Tell = Callable[[str], None]
 """Called with a message for the user, such as that a model is being converted."""
@@ -62,8 +63,8 @@ def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
     else:
         path = cached_copy(chosen.name) or path
     # A conversion that is there is found without the libraries that make one.
-    if path.exists() and (_kept(path, title) / "bundle.json").exists():
-        return _kept(path, title)
+    if path.exists() and (kept := _found(path, title, chosen.task)) is not None:
+        return kept
     if not Path(chosen.name).exists():
         path = fetch(chosen.name, None, chosen.offline)
     else:
@@ -71,28 +72,28 @@ def converted(chosen: ModelChoice, tell: Tell = silent) -> Path | None:
 
         if find_format(path) is None:
             return None
-    folder = _kept(path, title)
-    if not (folder / "bundle.json").exists():
-        _keep(chosen, path, folder, tell)
-    return folder
+    return _found(path, title, chosen.task) or _keep(chosen, path, title, tell)
 
 
-def load_checkpoint(folder: Path, source_language: str = "", target_language: str = "", *, offline: bool = False) -> "Bundle":
+def load_checkpoint(
+    folder: Path, source_language: str = "", target_language: str = "", *, instruction: str | None = None, offline: bool = False
+) -> "Bundle":
     """Load the bundle in `folder` with its weights as they were trained: those of a kept conversion are read from the checkpoint.
 
-    Languages and errors are those of `load_bundle`. Raises ModelError too if the checkpoint has gone or changed since it was converted.
+    Languages, instruction and errors are those of `load_bundle`. Raises ModelError too if the checkpoint has gone or changed since it was
+    converted.
     """
     from specdec_cli.model.bundle import Bundle, load_bundle
 
     if not (folder / KEPT).exists():
-        return load_bundle(folder, source_language, target_language)
-    described = describe_bundle(folder, source_language, target_language)
+        return load_bundle(folder, source_language, target_language, instruction=instruction)
+    described = describe_bundle(folder, source_language, target_language, instruction=instruction)
     path = _checkpoint_of(folder, offline)
 
     from converters.conversion import ConversionOptions
     from converters.formats import convert_model
 
-    options = ConversionOptions(described.info.source_language, described.info.target_language)
+    options = ConversionOptions(described.info.source_language, described.info.target_language, described.info.task)
     verifier = convert_model(path, None, options).bundle.verifier.float()
     return Bundle(described.info, described.tokenizer, verifier, path=described.path)
 
@@ -103,15 +104,28 @@ def tell_dropped(conversion: "Conversion", name: str, tell: Tell) -> None:
         tell(f"warning: {name}: unsupported settings: {', '.join(conversion.dropped_settings)}")
 
 
-def _keep(chosen: ModelChoice, path: Path, folder: Path, tell: Tell) -> None:
-    """Convert the checkpoint at `path`, and keep the bundle in `folder`."""
-    from converters.conversion import ConversionOptions
+def tell_instruction(conversion: "Conversion", name: str, tell: Tell) -> None:
+    """Tell the words that stand in front of each source of the model `name`, if its conversion chose some."""
+    if text := getattr(getattr(conversion.bundle.tokenizer, "config", None), "instruction", ""):
+        tell(f"{name}: instruction {text!r} (--instruction sets another)")
+
+
+def _keep(chosen: ModelChoice, path: Path, title: str, tell: Tell) -> Path:
+    """Convert the checkpoint at `path`, keep the bundle, and return its folder. One whose task only `chosen` says is kept for this task."""
+    from converters.conversion import ConversionOptions, UnknownTask
     from converters.formats import convert_model
     from specdec_cli.model.bundle import save_bundle
 
-    tell(f"{chosen.name}: converting to {folder}")
-    conversion = convert_model(path, None, ConversionOptions(chosen.source_language, chosen.target_language))
+    folder, options = _kept(path, title), ConversionOptions(chosen.source_language, chosen.target_language)
+    tell(f"{chosen.name}: converting to {models_folder()}")
+    try:
+        conversion = convert_model(path, None, options)
+    except UnknownTask:
+        if chosen.task is None:
+            raise
+        folder, conversion = _kept(path, title, chosen.task), convert_model(path, None, replace(options, task=chosen.task))
     tell_dropped(conversion, chosen.name, tell)
+    tell_instruction(conversion, chosen.name, tell)
     _forget_languages(conversion, chosen)
     try:
         with new_folder(folder, "bundle.json", force=False) as partial:
@@ -121,6 +135,13 @@ def _keep(chosen: ModelChoice, path: Path, folder: Path, tell: Tell) -> None:
         # Another process has converted the same model meanwhile.
         if not (folder / "bundle.json").exists():
             raise
+    return folder
+
+
+def _found(path: Path, title: str, task: "Task | None") -> Path | None:
+    """The folder of the kept conversion of the checkpoint at `path`, or of the one for a task; None if there is none."""
+    folders = [_kept(path, title), *([] if task is None else [_kept(path, title, task)])]
+    return next((folder for folder in folders if (folder / "bundle.json").exists()), None)
 
 
 def _checkpoint_of(folder: Path, offline: bool) -> Path:
@@ -151,9 +172,10 @@ def _forget_languages(conversion: "Conversion", chosen: ModelChoice) -> None:
         bundle.info = replace(bundle.info, source_language=source, target_language=target)
 
 
-def _kept(path: Path, title: str) -> Path:
-    """The folder in which the conversion of the checkpoint at `path` is kept."""
-    return models_folder() / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', title).strip('-')}-{_key(path)}"
+def _kept(path: Path, title: str, task: str = "") -> Path:
+    """The folder in which the conversion of the checkpoint at `path` is kept; `task`: that of a model that does not say what it is for."""
+    name = re.sub(r"[^A-Za-z0-9.-]+", "-", f"{title} {task}").strip("-")
+    return models_folder() / f"{name}-{_key(path)}"
 
 
 def _key(path: Path) -> str:

@@ -13,7 +13,7 @@ from specdec_cli.digests import folder_digest
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
 from specdec_cli.errors import UsageError
-from specdec_cli.model.bundle_info import BundleInfo, Described, describe_bundle, read_info
+from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, describe_bundle, read_info
 from specdec_cli.native.library import LibraryError, StaleLibrary, UnsupportedModel, load_library
 from specdec_cli.opening.conversions import Tell, silent
 from specdec_cli.opening.machine import (
@@ -87,7 +87,7 @@ class Computation:
         """
         model = replace(model, name=str(find_bundle(model, tell)))
         folder = Path(model.name)
-        decoding = resolve(request, describe_bundle(folder, model.source_language, model.target_language))
+        decoding = resolve(request, _described(model))
         is_native = options.engine == "native" or (options.engine == "auto" and computes_natively(options.device, options.precision))
         machine = None if is_native or _is_elsewhere(options.device) else options.resolve()
         if is_native or (machine is not None and machine.precision == "auto"):
@@ -178,7 +178,7 @@ def _open_native(
 ) -> Opened:
     """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
     machine = native_machine(options.device, options.precision, options.threads)
-    described = describe_bundle(Path(model.name), model.source_language, model.target_language)
+    described = _described(model)
     decoding = _resolved(request, described)
     try:
         engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None)
@@ -196,7 +196,7 @@ def _open_reference(
 ) -> Opened:
     from specdec_cli.engines.reference import Engine
 
-    decoding = _resolved(request, describe_bundle(Path(model.name), model.source_language, model.target_language))
+    decoding = _resolved(request, _described(model))
     trained = [method.trained for method in methods_of(decoding.method) if method.trained is not None]
     network_only = not trained and decoding.order == "left-to-right"
     # Drafts that are seen, in a trace or as the output, are the same on every CPU.
@@ -235,6 +235,11 @@ def check_drafts_for(name: str, other: BundleInfo, own: BundleInfo) -> None:
     ):
         if wanted and there and short_code(wanted) != short_code(there):
             raise UsageError(f"--draft-model {name}: it translates {word} {there}, the model {word} {wanted}")
+
+
+def _described(model: ModelChoice) -> BundleDescription:
+    """The bundle in the folder that `model` names, without its weights."""
+    return describe_bundle(Path(model.name), model.source_language, model.target_language, instruction=model.instruction)
 
 
 def _is_elsewhere(device: Device) -> bool:

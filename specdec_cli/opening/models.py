@@ -82,20 +82,22 @@ def served_bundles() -> list[str]:
     return sorted(shipped_bundles(), key=lambda name: name != TRANSLATOR)
 
 
-def chosen_translator(name: str | None, source_language: str = "", target_language: str = "", *, offline: bool = False) -> ModelChoice:
+def chosen_translator(
+    name: str | None, source_language: str = "", target_language: str = "", *, offline: bool = False, instruction: str | None = None
+) -> ModelChoice:
     """The model `name`, for these languages; without a name, the shipped bundle that translates from and into those that are given.
 
-    Regions of languages are ignored. Raises UsageError if no shipped bundle has this direction.
+    Regions of languages are ignored; `instruction` is that of ModelChoice. Raises UsageError if no shipped bundle has this direction.
     """
     if name is not None:
-        return ModelChoice(name, source_language, target_language, offline)
+        return ModelChoice(name, source_language, target_language, offline, instruction, "translate")
     if not source_language and not target_language:
-        return ModelChoice(TRANSLATOR, offline=offline)
+        return ModelChoice(TRANSLATOR, offline=offline, instruction=instruction)
     known = shipped_directions()
     asked = short_code(source_language), short_code(target_language)
     for bundle, direction in known.items():
         if all(wanted in ("", own) for wanted, own in zip(asked, direction, strict=True)):
-            return ModelChoice(bundle, offline=offline)
+            return ModelChoice(bundle, offline=offline, instruction=instruction)
     wanted = " ".join(f"{word} {code}" for word, code in (("from", source_language), ("to", target_language)) if code)
     listed = ", ".join(f"{bundle} from {own[0]} to {own[1]}" for bundle, own in known.items()) or "none"
     raise UsageError(f"no shipped bundle translates {wanted} (there are: {listed}); --model names another model")
@@ -119,9 +121,11 @@ def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool
     chosen = ModelChoice(model) if isinstance(model, str) else model
     folder, languages = find_bundle(chosen), (chosen.source_language, chosen.target_language)
     if (machine.device, machine.precision) == ("cpu", "int8"):
-        bundle = load_bundle(folder, *languages, in_int8=True, weights=not (network_only and machine.native))
+        bundle = load_bundle(
+            folder, *languages, instruction=chosen.instruction, in_int8=True, weights=not (network_only and machine.native)
+        )
     else:
-        bundle = load_checkpoint(folder, *languages, offline=chosen.offline)
+        bundle = load_checkpoint(folder, *languages, instruction=chosen.instruction, offline=chosen.offline)
     if network_only:
         bundle.drafter = None
     return move_to(machine, bundle, same_drafts=same_drafts)

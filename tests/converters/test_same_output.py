@@ -10,6 +10,7 @@ import torch
 from converters.conversion import ConversionOptions
 from converters.formats import READERS, convert_model
 from specdec_cli.decoding.options import DecodingOptions, resolve
+from specdec_cli.decoding.sentence import make_sentence
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import BeamStop, Bundle, load_bundle, save_bundle
 from specdec_cli.pipeline.translator import LineTranslator
@@ -113,6 +114,14 @@ def test_beam_search_equals_that_of_transformers(made: Any, bundle: Bundle, earl
 def test_text_is_encoded_as_by_transformers(made: Any, bundle: Bundle) -> None:
     for line in LINES:
         assert bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) == made.encode(line)
+
+
+def test_input_guided_decoding_copies_the_source_as_an_output(bundle: Bundle) -> None:
+    tokenizer, eos = bundle.tokenizer, bundle.verifier.config.eos
+    for line in make_lines(20, seed=9) if tokenizer.shared else ():
+        sentence = make_sentence(tokenizer, eos, 0, line)
+        (target,) = tokenizer.encode_targets([line])
+        assert list(sentence.copy or sentence.source) == tokenizer.add_target_tokens(target, eos)
 
 
 def test_decoding_restores_the_text(bundle: Bundle) -> None:

@@ -6,6 +6,9 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
+
+from specdec_cli.errors import UsageError
 
 SPACE = "\u2581"
 """The mark of SentencePiece before a piece that begins a word."""
@@ -82,6 +85,12 @@ class Tokenizer(ABC):
     def multilingual(self) -> bool:
         """Whether the model has several languages, so that source and target language must be chosen; False here."""
         return False
+
+    def instructed(self, instruction: str) -> Self:
+        """This tokenizer with other words in front of each source ("": none). Raises UsageError if it has no place for them."""
+        if instruction.strip():
+            raise UsageError(f"{self.path}: --instruction is for converted models; specdec's own read the text alone")
+        return self
 
     @property
     def shared(self) -> bool:

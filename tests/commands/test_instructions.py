@@ -1,0 +1,145 @@
+"""Instructions of models of the T5 family, and correctors that were trained with other toolkits, on the command line and in Python."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from typer.testing import CliRunner, Result
+
+from specdec_cli.api import Corrector, Translator
+from specdec_cli.app import app
+from specdec_cli.errors import UsageError
+from specdec_cli.model.bundle import load_bundle, read_info
+from tests.conftest import make_lines
+
+huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
+KNOWN = "Fix grammatical errors in this sentence: "
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A model of the T5 family whose folder has the name of a known corrector."""
+    torch.set_num_threads(1)
+    folder = tmp_path_factory.mktemp("saved") / "coedit-small"
+    folder.mkdir()
+    return huggingface.t5(folder)
+
+
+@pytest.fixture(scope="module")
+def unnamed(made: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same model with another name."""
+    return Path(shutil.copytree(made.folder, tmp_path_factory.mktemp("other") / "model"))
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty cache folder for one test."""
+    monkeypatch.setenv("SPECDEC_CACHE", str(tmp_path / "cache"))
+    yield tmp_path / "cache" / "models"
+
+
+def run(*arguments: object, text: str = "") -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)), input=text)
+
+
+def expected(made: Any, instruction: str, lines: list[str]) -> list[str]:
+    """What transformers writes for the lines behind an instruction."""
+    tokenizer = huggingface.transformers.T5Tokenizer.from_pretrained(made.folder)
+    sources = (torch.tensor([made.encode(f"{instruction}{line}")]) for line in lines)
+    outputs = (made.model.generate(source, max_length=21, num_beams=1)[0] for source in sources)
+    return [tokenizer.decode(ids, skip_special_tokens=True).strip() for ids in outputs]
+
+
+def test_a_known_corrector_reads_its_instruction(made: Any, cache: Path) -> None:
+    lines = make_lines(8, seed=4)
+    text = "".join(f"{line}\n" for line in lines)
+    first = run("correct", "-m", made.folder, text=text)
+    assert first.exit_code == 0, first.output
+    assert f"instruction {KNOWN!r} (--instruction sets another)" in first.stderr
+    (kept,) = cache.iterdir()
+    assert (read_info(kept).task, read_info(kept).source_language) == ("correct", "en")
+    again = run("correct", "-m", made.folder, "--decoding", "greedy", text=text)
+    assert again.stderr == "" and again.stdout == first.stdout
+    raw = ("correct", "-m", made.folder, "--raw", "--precision", "float32", "--max-length", 20)
+    assert run(*raw, text=text).stdout.splitlines() == expected(made, KNOWN, lines)
+    for given, read in (("kalo mi:", "kalo mi: "), ("", "")):
+        found = run(*raw, "--instruction", given, text=text).stdout.splitlines()
+        assert found == expected(made, read, lines), given
+    assert len({*expected(made, "", lines), *expected(made, KNOWN, lines)}) > 3
+
+
+def test_a_corrector_that_is_not_known_corrects_where_a_corrector_is_asked_for(unnamed: Path, cache: Path) -> None:
+    for command, task in (("correct", "correct"), ("translate", "translate")):
+        result = run(command, "-m", unnamed, text="kalo mita\n")
+        assert result.exit_code == 0, result.output
+        assert [read_info(kept).task for kept in cache.glob(f"model-{task}-*")] == [task]
+    assert len(list(cache.iterdir())) == 2
+    assert run("correct", "-m", unnamed, "--precision", "float32", text="kalo mita\n").stdout == "kalo mita\n"
+    result = run("convert", unnamed, cache / "bundle")
+    assert result.exit_code == 3 and "name its task with --task" in result.stderr
+
+
+def test_an_instruction_is_stored_in_a_bundle_and_replaced(unnamed: Path, tmp_path: Path) -> None:
+    stored = run("convert", unnamed, tmp_path / "bundle", "--task", "correct", "--instruction", "kalo mi: ")
+    assert stored.exit_code == 0, stored.output
+    tokenizer = load_bundle(tmp_path / "bundle").tokenizer
+    assert tokenizer.special_tokens.before == tuple(tokenizer.encode("kalo mi:")) != ()
+    assert load_bundle(tmp_path / "bundle", instruction="").tokenizer.special_tokens.before == ()
+    assert run("convert", tmp_path / "bundle", tmp_path / "plain", "--instruction", "").exit_code == 0
+    assert load_bundle(tmp_path / "plain").tokenizer.special_tokens.before == ()
+
+
+def test_python_takes_an_instruction(made: Any) -> None:
+    lines = make_lines(6, seed=6)
+    with Corrector(made.folder, raw=True, precision="float32", instruction="kalo mi:") as corrector:
+        found = [corrector.correct(line).text for line in lines]
+    assert found == expected(made, "kalo mi: ", lines)
+    with pytest.raises(TypeError, match="instruction: a text is expected, not int"):
+        Translator("en-de", instruction=3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", [("translate",), ("correct",), ("bench", "-m", "en-de")])
+def test_specdecs_own_models_take_no_instruction(command: tuple[str, ...]) -> None:
+    result = run(*command, "--instruction", "Translate this: ", text="A house.\tEin Haus.\n")
+    assert result.exit_code == UsageError.exit_code, result.output
+    assert "--instruction is for converted models" in result.stderr
+
+
+def test_a_server_of_several_models_takes_no_instruction() -> None:
+    result = run("serve", "-m", "en-de", "-m", "en-gec", "--instruction", "x")
+    assert result.exit_code == UsageError.exit_code
+    assert "--instruction is for one model" in result.stderr
+
+
+def test_a_teacher_reads_its_instruction(unnamed: Path, tmp_path: Path) -> None:
+    assert run("convert", unnamed, tmp_path / "bundle", "--task", "correct").exit_code == 0
+    (tmp_path / "source.txt").write_text("".join(f"{line}\n" for line in make_lines(6, seed=5)))
+    outputs = []
+    for name, instruction in (("plain", ()), ("told", ("--instruction", "kalo mi zu lo: "))):
+        drawn = ("--sample", "--quantization", "float32", "--max-length", 12, "--threads", 1)
+        result = run("distill", tmp_path / "bundle", tmp_path / name, tmp_path / "source.txt", *drawn, *instruction)
+        assert result.exit_code == 0, result.output
+        outputs.append((tmp_path / name / "distilled.tsv").read_text())
+    assert outputs[0] != outputs[1]
+    result = run("distill", tmp_path / "bundle", tmp_path / "told", tmp_path / "source.txt", *drawn)
+    assert result.exit_code == UsageError.exit_code, "a run is not resumed with another instruction"
+
+
+def test_the_edits_of_a_corrector_are_those_of_json(made: Any) -> None:
+    lines = make_lines(5, seed=8)
+    options = ("--json", "--max-edit-ratio", 9)
+    result = run("correct", "-m", made.folder, "--quiet", *options, text="".join(f"{line}\n" for line in lines))
+    found = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [each["source"] for each in found] == lines
+    for each in found:
+        text, moved = each["source"], 0
+        for edit in each["edits"]:
+            start, end = edit["start"] + moved, edit["end"] + moved
+            assert text[start:end] == edit["source"]
+            text, moved = text[:start] + edit["text"] + text[end:], moved + len(edit["text"]) - len(edit["source"])
+        assert text == each["text"]
