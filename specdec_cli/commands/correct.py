@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -35,6 +36,7 @@ from specdec_cli.commands.options import (
     output_option,
     with_groups,
 )
+from specdec_cli.commands.reports import say
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.documents.formats import FORMATS, PACKAGES, Format
 from specdec_cli.errors import SpecdecError, UsageError, counted
@@ -224,11 +226,12 @@ def correct(
     writer = text.open_outputs(inputs, one_stream=one_stream, in_place=in_place)
     stream.watch(writer)
     loaded = time.perf_counter()
-    changed = 0
+    changed, totals = 0, Counter[str]()
     with writer, correcting.written_around(writer), shown_progress(stream, text):
         for each in read_inputs(inputs, text, "correct", writes=not edits.check):
             document = each.document
-            found = (one.edits for one in stream.decode_input(each, writer, as_lines=document is None or one_stream))
+            decoded = stream.decode_input(each, writer, as_lines=document is None or one_stream)
+            found = (one.edits for one in _counted(decoded, totals))
             if document is None or one_stream:
                 changed += sum(map(bool, found))
             else:
@@ -237,7 +240,19 @@ def correct(
                 writer.write_document(document.corrected(made), each.files[0])
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
+    # The thresholds of a bundle with modes were chosen with its ratio.
+    if (left := totals["too many"]) and not stream.model.info.modes and not text.quiet:
+        say(
+            f"{counted(left, 'sentence')} of {stream.totals.sentences:,} stay as they are: too many of their words would change; "
+            "--max-edit-ratio inf makes these edits"
+        )
     _end_of_check(edits.check, changed, stream.totals.lines)
+
+
+def _counted(decoded: "Iterable[Correction]", totals: Counter[str]) -> "Iterator[Correction]":
+    for one in decoded:
+        totals["too many"] += one.too_many
+        yield one
 
 
 def _split_formats(names: Sequence[FormatName], *, check: bool) -> tuple[Format | None, ReportFormat]:

@@ -12,7 +12,7 @@ from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_rules import LAST, PROTECTED, RULES, Context, Rejecting, applied, report_rejected, touches, unchanged_spans
+from specdec_cli.pipeline.edit_rules import FIRST, LAST, RULES, Context, Rejecting, applied, report_rejected, touches, unchanged_spans
 from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
@@ -46,6 +46,7 @@ class Correction:
     """A corrected line and the edits that were made; `tokens`, `rounds` and the log probability `score` are sums
     over its sentences.
 
+    `too_many` is the number of sentences that stay as they are because too large a share of their words would change.
     `score` is None if it was not computed. `sentences` are the ids of the model's output for each sentence.
     `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see
     text/checks.py).
@@ -59,6 +60,7 @@ class Correction:
     sentences: tuple[tuple[int, ...], ...] = ()
     decoding: str = ""
     warnings: tuple[str, ...] = ()
+    too_many: int = 0
 
 
 class LineCorrector:
@@ -105,6 +107,7 @@ class LineCorrector:
         self._keeps_ends, self._keeps_beginnings = END not in without, BEGINNING not in without
         self._speller = Speller(lexicon, ngrams, language, without) if lexicon is not None and ngrams is not None else None
         self._eos = engine.eos
+        self._too_many = 0
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
         self._requested, self._ignored = NOTHING_IGNORED, NOTHING_IGNORED
@@ -220,6 +223,7 @@ class LineCorrector:
         closes: bool,
     ) -> Correction:
         edits: list[Edit] = []
+        too_many = self._too_many
         if self._on_spelt is not None and line.parts:
             for edit in spelling:
                 name = "" if self._speller is None else self._speller.name_of(view.text, edit)
@@ -260,7 +264,8 @@ class LineCorrector:
         ids = tuple(tuple(part.ids) for part in line.parts)
         edits, text = with_outputs(edits), apply_edits(plain.source, edits)
         warnings = output_warnings(plain.source, text) if self._checks else ()
-        return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings)
+        unchanged = self._too_many - too_many
+        return Correction(text, tuple(edits), line.tokens, line.rounds, line.score, ids, line.decoding, warnings, unchanged)
 
     def _with_own_edits(self, source: str, edits: list[Edit]) -> list[Edit]:
         """`edits` of a source, which the model reads without repeated spaces and with apostrophes in place of accents, and those that write
@@ -289,8 +294,11 @@ class LineCorrector:
         return Context(text, line, self._filter, self._ngrams, self._english, self._latin)
 
     def _keeps_lacking(self, edit: Edit) -> bool:
-        """Whether an edit keeps the signs that the tokenizer lacks, which the model could not read."""
-        signs = [each for each in with_apostrophes(edit.source) if not (each.isalnum() or each.isspace()) and self.tokenizer.lacks(each)]
+        """Whether an edit keeps the signs that the tokenizer lacks, and the letters for which it has not even bytes: the model could not
+        read them.
+        """
+        tokenizer, lacking = self.tokenizer, filter(self.tokenizer.lacks, with_apostrophes(edit.source))
+        signs = [each for each in lacking if not each.isspace() and not (each.isalnum() and tokenizer.has_bytes(each))]
         return Counter(signs) <= Counter(edit.text)
 
     def _edits(self, sentence: DecodedText, part: Hypothesis, line: str) -> list[Edit] | None:
@@ -308,9 +316,10 @@ class LineCorrector:
             report_rejected(find_edits(text, output), [], "other language", reject)
             return None
         context = self._context(text, line)
-        edits = applied([PROTECTED], find_edits(text, output), context, reject)
+        edits = applied(FIRST, find_edits(text, output), context, reject)
         if self._filter.are_too_many(edits, text):
             report_rejected(edits, [], "too many edits", reject)
+            self._too_many += 1
             return None
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams, self._filter.offsets))

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import NamedTuple
+from unicodedata import normalize
 
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown_word
@@ -154,8 +155,15 @@ def _adjoins(edit: Edit, start: int, end: int) -> bool:
     return edit.start <= end and start <= edit.end
 
 
-PROTECTED = EditRule("protected", _outside_protected)
-"""The rule for edits that have no scores yet."""
+def _of_other_characters(edits: Sequence[Edit], _: Context) -> Sequence[Edit]:
+    """No edits that only write characters in their normal form (NFKC), as tokenizers of SentencePiece read them: an ellipsis as three full
+    stops, or a ligature as two letters.
+    """
+    return [edit for edit in edits if normalize("NFKC", edit.source) != normalize("NFKC", edit.text)]
+
+
+FIRST = (EditRule("protected", _outside_protected), EditRule("normal form", _of_other_characters))
+"""The rules for edits that have no scores yet."""
 RULES = (
     EditRule("low score", lambda edits, context: list(filter(context.filter.is_probable, edits))),
     EditRule("lost content", lambda edits, context: list(filter(context.filter.keeps_content_of, edits))),

@@ -143,3 +143,30 @@ def test_the_edits_of_a_corrector_are_those_of_json(made: Any) -> None:
             assert text[start:end] == edit["source"]
             text, moved = text[:start] + edit["text"] + text[end:], moved + len(edit["text"]) - len(edit["source"])
         assert text == each["text"]
+
+
+def test_sentences_that_the_filter_drops_are_counted(made: Any) -> None:
+    text = "Kalo mi zu ka lo mita resu.\nNo pe difo mita resu kalo.\n"
+    first = run("correct", "-m", made.folder, text=text)
+    assert first.stdout == text
+    assert "2 sentences of 2 stay as they are: too many of their words would change; --max-edit-ratio inf makes" in first.stderr
+    again = run("correct", "-m", made.folder, "--max-edit-ratio", "inf", text=text)
+    assert "stay as they are" not in again.stderr and again.exit_code == 0
+    assert run("correct", "-m", made.folder, "--quiet", text=text).stderr == ""
+
+
+@pytest.mark.parametrize("text", ["Ünïcode ½ … {x} <y> ~ a\\b", "Привет 汉字", "```\n{code}\n```"])
+def test_characters_that_the_model_cannot_read_stay(made: Any, text: str) -> None:
+    result = run("correct", "-m", made.folder, "--quiet", "--max-edit-ratio", "inf", "--mode", "balanced", text=f"{text}\n")
+    assert result.exit_code == UsageError.exit_code and "it has none" in result.stderr
+    found = run("correct", "-m", made.folder, "--quiet", "--max-edit-ratio", "inf", text=f"{text}\n").stdout
+    assert [each for each in found if each in text and not each.isascii()] == [each for each in text if not each.isascii()]
+
+
+def test_documents_and_reports_of_a_foreign_corrector(made: Any, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Kalo mita\n\nResu [lo](http://a.b/c) difo `x = 1` kalo.\n")
+    result = run("correct", "-m", made.folder, "--quiet", "--max-edit-ratio", "inf", page)
+    assert result.exit_code == 0 and "(http://a.b/c)" in result.stdout and "`x = 1`" in result.stdout
+    checked = run("correct", "-m", made.folder, "--quiet", "--check", "--format", "json", "--max-edit-ratio", "inf", page)
+    assert checked.exit_code in (0, 1) and isinstance(json.loads(checked.stdout), list | dict)

@@ -264,15 +264,26 @@ def byt5(folder: Path) -> Made:
     return Made(folder, model, lambda text: list(tokenizer(text).input_ids), task="translate")
 
 
+def umt5(folder: Path) -> Made:
+    """UMT5: each layer has relative positions of its own; a tokenizer.json."""
+    return _with_tokenizer_file(t5(folder, "UMT5", steps=300))
+
+
+def _with_tokenizer_file(made: Made) -> Made:
+    """The model with a tokenizer.json in place of its SentencePiece model."""
+    tokenizer = transformers.T5Tokenizer.from_pretrained(made.folder)
+    (made.folder / "spiece.model").unlink()
+    tokenizer.save_pretrained(made.folder)
+    before = "<2de> " if made.languages[1] else ""
+    return replace(made, encode=lambda text: list(tokenizer(f"{before}{text}").input_ids))
+
+
 def flan_t5(folder: Path) -> Made:
     """Flan-T5: a tokenizer.json, weights as pickled tensors, an untied output projection that is not scaled."""
-    made = t5(folder)
-    tokenizer = transformers.T5Tokenizer.from_pretrained(folder)
-    (folder / "spiece.model").unlink()
-    tokenizer.save_pretrained(folder)
+    made = _with_tokenizer_file(t5(folder))
     (folder / "model.safetensors").unlink()
     torch.save(made.model.state_dict(), folder / "pytorch_model.bin")
-    return replace(made, encode=lambda text: list(tokenizer(text).input_ids))
+    return made
 
 
 def madlad(folder: Path) -> Made:
@@ -287,7 +298,7 @@ def madlad(folder: Path) -> Made:
     weights = {name: value for name, value in weights.items() if "embed_tokens" not in name}
     (folder / "model.safetensors").unlink()
     torch.save(weights | {"decoder.embed_tokens.weight": embeddings}, folder / "pytorch_model.bin")
-    return Made(folder, model.eval(), lambda text: list(tokenizer(f"<2de> {text}").input_ids), ("", "de"), task="translate")
+    return _with_tokenizer_file(Made(folder, model.eval(), list, ("", "de"), task="translate"))  # type: ignore[arg-type]
 
 
 MAKERS: dict[str, Callable[[Path], Made]] = {
@@ -302,7 +313,7 @@ MAKERS: dict[str, Callable[[Path], Made]] = {
     "T5 v1.1": t5,
     "Flan-T5": flan_t5,
     "mT5": lambda folder: t5(folder, "MT5"),
-    "UMT5": lambda folder: t5(folder, "UMT5", steps=300),
+    "UMT5": umt5,
     "ByT5": byt5,
     "MADLAD-400": madlad,
 }

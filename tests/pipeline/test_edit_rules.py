@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from specdec_cli.app import app
 from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_rules import LAST, PROTECTED, RULES, Context, EditRule, applied
+from specdec_cli.pipeline.edit_rules import FIRST, LAST, RULES, Context, EditRule, applied
 from specdec_cli.text.edits import Edit, find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 
@@ -13,7 +13,7 @@ KNOWN = count_ngrams(["The cat and the cats see the house , the houses and the M
 FILTER = EditFilter(minimum=-1.0, minimum_beside_others=-2.0)
 
 
-def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...] = (PROTECTED, *RULES, *LAST)) -> list[str]:
+def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...] = (*FIRST, *RULES, *LAST)) -> list[str]:
     """The names of the rules that reject the edits from one text to another, which have scores."""
     names: list[str] = []
     found = find_edits(text, changed)
@@ -33,6 +33,8 @@ def rejected(text: str, changed: str, *scores: float, rules: tuple[EditRule, ...
         ("The cat see the house", "The cats see the houses", (-0.5, -1.5), []),
         ("The 12 cats see the house", "The 13 cats see the houses", (), ["lost content"]),
         ("The cat and the house", "The house", (), ["lost content"]),
+        ("The \ufb01rst … word", "The first ... word", (), ["normal form"]),
+        ("It costs ½ £ now", "It costs 1\u20442 £ now", (), ["normal form"]),
         ("The cat see the house", "The cattzes see the house", (), ["unknown word"]),
         ("The Meaning Of Life And Cats", "The Meaning Of life And Cats", (), ["title"]),
         ("The House By Cats", "The House Of Cats", (), ["title"]),
@@ -55,7 +57,7 @@ def test_the_first_rule_that_rejects_an_edit_is_named(text: str, changed: str, s
 
 
 def test_names_are_different() -> None:
-    names = [rule.name for rule in (PROTECTED, *RULES, *LAST)]
+    names = [rule.name for rule in (*FIRST, *RULES, *LAST)]
     assert len(set(names)) == len(names)
 
 
