@@ -17,9 +17,10 @@ from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.cache import steps
+from specdec_cli.model.linear import ROW_MULTIPLE
 from specdec_cli.model.network import Network
 from specdec_cli.model.rows import select_rows, tensors
-from specdec_cli.model.transformer import ROW_MULTIPLE, Memory
+from specdec_cli.model.transformer import Memory
 
 _PROJECTED = 1024
 """Positions whose logits are computed at a time; this limits the memory of a pass."""

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.linear import ROW_MULTIPLE, Linear
 
 
 def additive_mask(visible: Tensor, dtype: torch.dtype) -> Tensor:
@@ -102,7 +103,12 @@ def mix(queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor, scale: floa
         scores = queries * (queries.shape[-1] ** -0.5 if scale is None else scale) @ keys.transpose(-1, -2) + mask
         mixed: Tensor = scores.softmax(-1).to(values.dtype) @ values
         return mixed
-    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=scale)
+    count = queries.shape[2]
+    missing = 0 if queries.device.type != "cpu" else -count % ROW_MULTIPLE  # fewer queries are rounded differently
+    if missing:
+        queries = F.pad(queries, (0, 0, 0, missing))
+        mask = mask if mask.shape[2] == 1 else F.pad(mask, (0, 0, 0, missing))
+    return F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, scale=scale)[:, :, :count]
 
 
 class Attention(nn.Module):
@@ -118,11 +124,11 @@ class Attention(nn.Module):
         self.heads, self.head_width = config.heads, config.head_width
         self.scale = None if config.attention_scale else 1.0
         if kind == "self":
-            self.query_key_value = nn.Linear(width, 3 * inner, bias=bias)
+            self.query_key_value = Linear(width, 3 * inner, bias=bias)
         else:
-            self.query = nn.Linear(width, inner, bias=bias)
-            self.key_value = nn.Linear(width, 2 * inner, bias=bias)
-        self.output = nn.Linear(inner, width, bias=bias)
+            self.query = Linear(width, inner, bias=bias)
+            self.key_value = Linear(width, 2 * inner, bias=bias)
+        self.output = Linear(inner, width, bias=bias)
 
     def project(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Queries (B, Q, H, D) and keys and values (B, Q, 2, H, D) of `x` (B, Q, W); for self-attention."""

@@ -25,19 +25,20 @@ class LayerCache:
     """The cache of one layer for one pass.
 
     `store` is (B, S, 2, H, D). `slots` (B * Q,) are the flat indices that this pass writes, row * S + position. `orders` are those of
-    the Cache.
+    the Cache. `read` is the number of indices of a row that attention reads (0: all).
     """
 
     store: Tensor
     slots: Tensor
     orders: Tensor | None = None
+    read: int = 0
 
     def write(self, keys_values: Tensor) -> Tensor:
-        """Store keys and values (B, Q, 2, H, D) at the positions of this pass, in place; return the whole store (B,
-        S, 2, H, D).
+        """Store keys and values (B, Q, 2, H, D) at the positions of this pass, in place; return those that attention reads (B, `read`,
+        2, H, D).
         """
         self.store.flatten(0, 1).index_copy_(0, self.slots, keys_values.flatten(0, 1))
-        return self.store
+        return self.store[:, : self.read or None]
 
 
 @cache
@@ -77,10 +78,12 @@ class Cache:
         """The number of positions per row, S."""
         return self.whole.shape[1] if self.orders is None else self.orders.shape[2]
 
-    def at(self, positions: Tensor) -> list[LayerCache]:
-        """For each layer, a LayerCache that writes at `positions` (B, Q) to this cache's memory."""
-        slots = self._slots(positions)
-        return [LayerCache(store, slots, self.orders) for store in self.whole.unbind(2)]
+    def at(self, positions: Tensor, read: int = 0) -> list[LayerCache]:
+        """For each layer, a LayerCache that writes at `positions` (B, Q) to this cache's memory. Attention reads the first `read` positions
+        (0: all).
+        """
+        slots, hypotheses = self._slots(positions), 1 if self.orders is None else self.orders.shape[1]
+        return [LayerCache(store, slots, self.orders, read * hypotheses) for store in self.whole.unbind(2)]
 
     def write(self, positions: Tensor, keys_values: Tensor) -> None:
         """Store the keys and values (B, Q, L, 2, H, D) of all layers at `positions` (B, Q), in place."""
@@ -94,12 +97,12 @@ class Cache:
         own = steps(hypotheses, positions.device).repeat_interleave(positions.shape[1] // hypotheses)
         return positions * hypotheses + own
 
-    def mask(self, ends: Tensor, dtype: torch.dtype) -> Mask:
-        """A mask by which each query sees the first `ends` (B, Q) positions of its row, or of its hypothesis."""
+    def mask(self, ends: Tensor, dtype: torch.dtype, read: int) -> Mask:
+        """A mask by which each query sees the first `ends` (B, Q) positions of its row, or of its hypothesis, among the first `read`."""
         if self.orders is None:
-            return PrefixMask(ends, self.capacity, dtype)
-        hypotheses, positions = self.orders.shape[1:]
-        written = self.orders.repeat_interleave(ends.shape[1] // hypotheses, dim=1)
+            return PrefixMask(ends, read, dtype)
+        hypotheses, positions = self.orders.shape[1], read
+        written = self.orders[..., :read].repeat_interleave(ends.shape[1] // hypotheses, dim=1)
         seen = (written[..., None] == steps(hypotheses, ends.device)) & (steps(positions, ends.device) < ends[..., None])[..., None]
         return additive_mask(seen.flatten(2), dtype)[:, None]
 

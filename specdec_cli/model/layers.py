@@ -12,6 +12,7 @@ from torch.nn import functional as F
 from specdec_cli.model.attention import Attention, Mask, PrefixMask, layer_masks
 from specdec_cli.model.cache import KeyStore
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.linear import Linear
 
 _BYTE = 256
 
@@ -131,8 +132,8 @@ class FeedForward(nn.Module):
         self.activation_name = config.activation
         self.activation = ACTIVATIONS[config.activation]
         self.gated = config.gated
-        self.inner = nn.Linear(config.width, (2 if config.gated else 1) * config.feed_forward, bias=config.biases)
-        self.outer = nn.Linear(config.feed_forward, config.width, bias=config.biases)
+        self.inner = Linear(config.width, (2 if config.gated else 1) * config.feed_forward, bias=config.biases)
+        self.outer = Linear(config.feed_forward, config.width, bias=config.biases)
         self.residual = Sublayer(config, dropout)
 
     def forward(self, x: Tensor) -> Tensor:

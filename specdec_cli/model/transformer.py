@@ -11,6 +11,7 @@ from specdec_cli.model.cache import KeyStore, LayerCache, steps
 from specdec_cli.model.choices import Choices
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.layers import DecoderLayer, DecoderLayers, Embedding, EncoderLayer, EncoderLayers, make_norm
+from specdec_cli.model.linear import ROW_MULTIPLE, Linear
 
 
 class LengthHead(nn.Module):
@@ -46,12 +47,6 @@ class LengthHead(nn.Module):
     def differences(self, classes: Tensor) -> Tensor:
         """The differences (...) of lengths that belong to indices `classes` (...) in the logits."""
         return classes - self.reach
-
-
-ROW_MULTIPLE = 4
-"""In floating point, the number of positions of a pass is a multiple of this, because products of fewer rows are
-rounded differently.
-"""
 
 
 @dataclass
@@ -98,7 +93,7 @@ class Transformer(nn.Module):
         self.layers = DecoderLayers(DecoderLayer(config, dropout) for _ in range(config.decoder_layers))
         self.norm = make_norm(config) if config.norm == "pre" else nn.Identity()
         self.bias = relative_bias(config, config.decoder_layers, ahead=False)
-        self.output = nn.Linear(config.width, config.vocabulary_size, bias=config.output_bias)
+        self.output: nn.Linear = Linear(config.width, config.vocabulary_size, bias=config.output_bias)
         if config.tied_output:
             self.output.weight = tokens.weight
         self.length_head = LengthHead(config.width, config.length_reach) if config.order == "masked" else None

@@ -7,7 +7,7 @@ import torch
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.flops import counting
 
-SOURCE, TARGET = 11, 7
+SOURCE, TARGET = 12, 8
 
 
 def ids(length: int) -> torch.Tensor:

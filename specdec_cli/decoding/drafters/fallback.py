@@ -14,11 +14,11 @@ from specdec_cli.decoding.drafters.networks import Block
 from specdec_cli.decoding.methods import LONGEST_DRAFT, methods_of
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.state import Draft, State, Verdict
-from specdec_cli.model.transformer import ROW_MULTIPLE
+from specdec_cli.model.linear import ROW_MULTIPLE
 
 SHORTEST = ROW_MULTIPLE - 1
-"""Largest number of draft tokens that add no positions: the verifier's pass has ROW_MULTIPLE positions even without
-a draft.
+"""Largest number of draft tokens that add no rows to the products of a single sentence: these have ROW_MULTIPLE rows
+even without a draft.
 """
 
 
