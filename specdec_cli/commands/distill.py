@@ -143,7 +143,7 @@ def _distill(plan: DistillationPlan, sources: Sequence[str], shards: Shards, clu
         from specdec_cli.commands.cluster import distill_on_cluster
 
         return distill_on_cluster(plan, sources, shards, cluster, quiet=quiet)
-    if plan.sampling is None and plan.resources.batch_tokens is None:
+    if plan.sampling is None and not plan.own_greedy and plan.resources.batch_tokens is None:
         teller(quiet)(
             f"batches of up to {counted(plan.resources.tokens, 'source token')}, the default on {found_device(plan.resources.device)}"
         )

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 DEV_LINES = 400
 """The number of lines of a dev set that are used."""
+_SHARD_LINES = 1_000
+"""Lines whose outputs a run that is killed loses at most; of a large model on a CPU they take minutes."""
 ModelOption = Annotated[
     str | None,
     typer.Option(
@@ -93,15 +95,19 @@ def train_drafter(
 ) -> None:
     """Train a drafter on its verifier's own output; OUTPUT contains the best bundle so far.
 
-    With --source, text in one language is enough: the verifier's greedy output for it is made first (by CTranslate2, in
-    OUTPUT/outputs), as `specdec distill BUNDLE --beam-size 1` does. The best state is the one with the most tokens per
-    round on the sources of --dev. After an interruption, the same command resumes.
+    With --source, text in one language is enough: the verifier's own greedy output for it is made first, in OUTPUT/outputs,
+    on a CPU in int8. The best state is the one with the most tokens per round on the sources of --dev. After an interruption,
+    the same command resumes.
     """
     if simulate:
         training = {"--model": model, "--data": data, "--source": source, "--recipe": recipe, "--set": changes, "--init": init}
         _refuse(training | {"--devices": devices > 1})
         _simulate(output, dev, device, threads, teller(quiet))
         return
+    from specdec_cli.recipe import find_recipe, load_recipe
+    from specdec_cli.training.recipe import DrafterRecipe
+
+    plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
     require_training()
     if bool(data) == bool(source):
         raise UsageError("give either --source, text for the verifier to decode, or --data, its output for text (`specdec distill`)")
@@ -110,13 +116,10 @@ def train_drafter(
     from specdec_cli.opening.conversions import load_checkpoint
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle
-    from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.drafter import DrafterTask
-    from specdec_cli.training.recipe import DrafterRecipe
 
-    plan = load_recipe(DrafterRecipe, find_recipe(recipe), changes or ())
     texts = [DataSource.parse(text) for text in data or ()]
     check_text([*dev, *(source or ())], parallel=False)
     check_text([text.path for text in texts], parallel=True)
@@ -163,9 +166,15 @@ def _decode(model: Path, source: Sequence[Path], output: Path, device: str, thre
     from specdec_cli.commands.distill import distill_files, plan_distillation
     from specdec_cli.decoding.options import DecodingOptions
     from specdec_cli.distillation.run import DistillationPlan, Filters
-    from specdec_cli.distillation.teachers import Resources
+    from specdec_cli.distillation.teachers import Resources, Search
 
-    plan = DistillationPlan(resources=Resources(device, threads or usable_processors()), filters=Filters(keep_copies=True))
+    plan = DistillationPlan(
+        search=Search(compute_type="auto"),
+        resources=Resources(device, threads or usable_processors()),
+        filters=Filters(keep_copies=True),
+        shard_lines=_SHARD_LINES,
+        own_greedy=True,
+    )
     plan = plan_distillation([str(model)], DecodingOptions(beam_size=1), plan)
     distill_files(plan, output, source, ClusterOptions(), quiet=quiet)
     return output / "distilled.tsv"

@@ -87,19 +87,20 @@ def train_verifier(
 
     OUTPUT contains the best bundle so far, which translate can use at any time. After an interruption, the same command resumes.
     """
+    from specdec_cli.recipe import find_recipe, load_recipe
+    from specdec_cli.training.recipe import VerifierRecipe, order_fields
+
+    plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     require_training()
     from specdec_cli.model.bundle import Bundle, BundleInfo
     from specdec_cli.opening.conversions import load_checkpoint
     from specdec_cli.opening.machine import resolve_machine
     from specdec_cli.opening.models import find_bundle
-    from specdec_cli.recipe import find_recipe, load_recipe
     from specdec_cli.training.data import DataSource, load_pairs
     from specdec_cli.training.data_parallel import launch_fabric
     from specdec_cli.training.initial import initial_verifier
-    from specdec_cli.training.recipe import VerifierRecipe, order_fields
     from specdec_cli.training.verifier import MaskedTask, VerifierTask
 
-    plan = load_recipe(VerifierRecipe, find_recipe(recipe), changes or ())
     plan = replace(plan, model={**plan.model, **order_fields(order or plan.model.get("order"))})
     machine = resolve_machine(device, "float32", threads)
     sources = [DataSource.parse(text) for text in data]

@@ -1,4 +1,4 @@
-"""Opening of teachers; and those in this process: an ensemble of bundles in beam search, and a bundle from which translations are drawn.
+"""Opening of teachers; and those in this process: an ensemble of bundles in beam search, and a bundle that an engine decodes.
 
 PyTorch is imported only for an ensemble and for what an engine needs.
 """
@@ -38,13 +38,13 @@ def check_ensemble(models: Sequence[TeacherModel]) -> None:
 @contextmanager
 def open_teacher(plan: DistillationPlan, converted: Path) -> Iterator[Teacher]:
     """Load a teacher, or an ensemble of several. A single bundle is converted to CTranslate2 in the folder `converted`, if it is missing;
-    with sampling, an engine of specdec decodes it.
+    with sampling, or for its own greedy output, an engine of specdec decodes it.
 
     Raises UsageError for an ensemble with a CTranslate2 folder, and ModelError for a model that cannot be loaded.
     """
     models, search, resources = plan.models, plan.search, plan.resources
-    if plan.sampling is not None:
-        yield _drawing(models[0], search, resources, plan.sampling)
+    if plan.sampling is not None or plan.own_greedy:
+        yield _by_engine(plan)
         return
     if len(models) == 1:
         with TeacherProcess(as_ctranslate2(models[0], converted), search, resources) as teacher:
@@ -68,14 +68,16 @@ def drawing_options(search: Search, sampling: Sampled) -> DecodingOptions:
     )
 
 
-def _drawing(model: TeacherModel, search: Search, resources: Resources, sampling: Sampled) -> Teacher:
-    """The teacher that draws tokens with a bundle. Raises what `open_engine` raises."""
+def _by_engine(plan: DistillationPlan) -> Teacher:
+    """The teacher whose bundle an engine decodes: greedily, or with draws. Raises what `open_engine` raises."""
     from specdec_cli.opening.engines import open_engine
 
-    machine = _machine(search, resources)
-    request = replace(drawing_options(search, sampling), batch_size=machine.rows, memory=machine.batch_memory)
-    opened = open_engine(_choice(model), machine, request)
-    return DrawingTeacher(opened.engine, opened.bundle.tokenizer, search.max_source_length)
+    search, machine = plan.search, _machine(plan.search, plan.resources)
+    greedy = DecodingOptions(decoding="greedy", max_length=search.max_length)
+    request = greedy if plan.sampling is None else drawing_options(search, plan.sampling)
+    request = replace(request, batch_size=machine.rows, memory=machine.batch_memory)
+    opened = open_engine(_choice(plan.models[0]), machine, request)
+    return EngineTeacher(opened.engine, opened.bundle.tokenizer, search.max_source_length)
 
 
 def _machine(search: Search, resources: Resources) -> MachineOptions:
@@ -128,8 +130,8 @@ class Ensemble:
                 yield found.number, Translation(text, lengths[found.number], len(ids), finished=ids[-1] == self._eos)
 
 
-class DrawingTeacher:
-    """A Teacher that translates lines with `engine`, whose decoding samples.
+class EngineTeacher:
+    """A Teacher that translates lines with `engine`, whose decoding is greedy, or samples.
 
     A line draws from a random stream of its own, given by its text: so shards, workers and resumed runs do not change what it gets.
     Lines of more than `max_source_length` tokens are not translated.

@@ -35,6 +35,8 @@ class Filters:
     copied_words: int = 3
 
 
+ENOUGH = 32
+"""Lines after which a greedy teacher whose outputs do not end is given up."""
 SHARD_LINES = 10_000
 """The number of sources in a shard unless another is given."""
 
@@ -44,7 +46,8 @@ class DistillationPlan:
     """The teachers of a distillation, the settings of their search, their resources, and the conditions on their output.
 
     A shard has `shard_lines` sources. `nearest` is the least chrF (0 to 100) of an output to one of the `targets` of its source, to which
-    it is the nearest hypothesis; None for the best hypothesis. With `sampling`, there is no search: tokens are drawn at random.
+    it is the nearest hypothesis; None for the best hypothesis. With `sampling`, there is no search: tokens are drawn at random. With
+    `own_greedy` the single teacher is a bundle, whose greedy output is that of the engine which decodes text with it.
     """
 
     models: tuple[TeacherModel, ...] = ()
@@ -55,6 +58,7 @@ class DistillationPlan:
     nearest: float | None = None
     targets: Targets | None = None
     sampling: Sampled | None = None
+    own_greedy: bool = False
 
 
 def reason_to_drop(source: str, translation: Translation, filters: Filters) -> str | None:
@@ -285,7 +289,7 @@ def finish(shards: Shards, count: int, started: float) -> Summary:
         total.update(shards.counts(index))
     dropped = dropped_of(total)
     if total["sources"] and not total["kept"]:
-        reasons = ", ".join(f"{reason}: {number:,}" for reason, number in dropped.most_common())
+        reasons = ", ".join(f"{counted(number, 'line')}: {reason}" for reason, number in dropped.most_common())
         raise InputError(f"{shards.folder}: no translation of {counted(total['sources'], 'line')} was kept ({reasons})")
     shards.merge(count)
     return Summary(total["kept"], total["tokens"], time.monotonic() - started, dropped)
@@ -303,14 +307,19 @@ def distill_lines(
 
     Without targets the best hypothesis of a source is its translation, with them the one that is nearest to a target. Calls `report`
     with each source and the number of tokens of its best hypothesis. Lines with `known` hypotheses are not translated; those of other
-    lines are added, in place, as soon as all hypotheses of a line are there. Raises whatever `teacher` raises.
+    lines are added, in place, as soon as all hypotheses of a line are there. Raises InputError for a greedy teacher whose outputs do not
+    end, and whatever `teacher` raises.
     """
     hypotheses = {} if known is None else known
     left = [line for line in range(len(sources)) if line not in hypotheses]
+    ends = any(found[0].finished for found in hypotheses.values())
     for place, found in groupby(teacher.translate([sources[line] for line in left]), key=itemgetter(0)):
         translations = [translation for _, translation in found]
         hypotheses[left[place]] = translations
         report(sources[left[place]], translations[0].tokens)
+        ends = ends or translations[0].finished
+        if plan.own_greedy and not ends and len(hypotheses) >= ENOUGH:
+            raise _endless(len(hypotheses), plan.search.max_length)
     tokens = sum(each.tokens for translations in hypotheses.values() for each in translations)
     counts = Counter(sources=len(sources), tokens=tokens)
     outputs = [""] * len(sources)
@@ -322,6 +331,14 @@ def distill_lines(
             outputs[line] = f"{sources[line]}\t{text}\n"
             counts["kept"] += 1
     return outputs, counts
+
+
+def _endless(outputs: int, longest: int) -> InputError:
+    """The error of a model none of whose outputs ends by itself: it would take the longest time for nothing."""
+    return InputError(
+        f"none of the first {counted(outputs, 'output')} ends within {counted(longest, 'token')}: the model does not translate this text "
+        "(are its weights trained, and are its languages right?)"
+    )
 
 
 def _choose(source: str, hypotheses: Sequence[Translation], plan: DistillationPlan) -> tuple[str | None, str]:

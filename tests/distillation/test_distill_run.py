@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from specdec_cli.distillation.run import DistillationPlan, Progress, Shards, Summary, distill
+from specdec_cli.distillation.run import ENOUGH, DistillationPlan, Progress, Shards, Summary, distill
 from specdec_cli.distillation.teachers import Translation
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 
@@ -133,3 +133,27 @@ def test_empty_input_gives_empty_output(tmp_path: Path) -> None:
     summary = distill([], FakeTeacher(), Shards(tmp_path, {}), PLAN, list[Progress]().append)
     assert (summary.kept, summary.dropped) == (0, Counter())
     assert (tmp_path / "distilled.tsv").read_bytes() == b""
+
+
+class EndlessTeacher:
+    """A teacher whose outputs have no end, but for that of `ends`."""
+
+    def __init__(self, ends: int | None = None) -> None:
+        self.ends, self.translated = ends, 0
+
+    def translate(self, sources: Sequence[str]) -> Iterator[tuple[int, Translation]]:
+        for index in range(len(sources)):
+            self.translated += 1
+            yield index, Translation("text", 6, 6, index == self.ends)
+
+
+def test_a_greedy_teacher_whose_outputs_do_not_end_is_given_up(tmp_path: Path) -> None:
+    plan, sources = DistillationPlan(own_greedy=True), [f"line {number}" for number in range(3 * ENOUGH)]
+    teacher = EndlessTeacher()
+    with pytest.raises(InputError, match=f"none of the first {ENOUGH} outputs ends within 256 tokens"):
+        distill(sources, teacher, Shards(tmp_path / "endless", {}), plan, lambda _: None)
+    assert teacher.translated == ENOUGH + 1
+    with pytest.raises(InputError, match=f"none of the first {ENOUGH + 1} outputs"):  # when it resumes too
+        distill(sources, teacher, Shards(tmp_path / "endless", {}), plan, lambda _: None)
+    summary = distill(sources, EndlessTeacher(ends=ENOUGH - 1), Shards(tmp_path / "one", {}), plan, lambda _: None)
+    assert summary.kept == 1

@@ -126,6 +126,10 @@ def test_a_drafter_is_trained_on_text_in_one_language(bundle_folder: Path, lines
     assert read_info(tmp_path / "drafter").block_size == 3  # no longer than the new drafter's blocks
     outputs = (tmp_path / "drafter" / "outputs" / "distilled.tsv").read_text(encoding="utf-8").splitlines()
     assert 0 < len(outputs) <= len(lines)
+    own = run("translate", "-m", tmp_path / "verifier", "--decoding", "greedy", "--raw", tmp_path / "mono.txt").stdout.splitlines()
+    assert {line.split("\t")[1] for line in outputs} <= set(own)  # decoded by the engine that translates
+    settings_made = (tmp_path / "drafter" / "outputs" / "manifest.json").read_text(encoding="utf-8")
+    assert '"compute_type": "auto"' in settings_made
     translate = ["translate", "-m", tmp_path / "drafter", tmp_path / "dev.txt", "--max-length", 6]
     assert run(*translate, "--decoding", "specdec").stdout == run(*translate, "--decoding", "greedy").stdout
 
@@ -157,3 +161,12 @@ def test_dev_sets_of_files_with_the_same_name_are_all_used(bundle_folder: Path, 
     result = run("train-drafter", tmp_path / "drafter", *arguments)
     assert result.exit_code == 0, result.output
     assert all(f"tokens_per_round_{name} " in result.stderr for name in dev_names(files))
+
+
+@pytest.mark.parametrize("command", ["train-drafter", "train-verifier"])
+def test_an_unknown_setting_is_refused_before_anything_is_loaded(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"specdec_cli.commands.{command.replace('-', '_')}.require_training", lambda: pytest.fail("loaded"))
+    options = ["--data", tmp_path / "none.tsv", "--dev", tmp_path / "none.txt", "--set", "run.colour=red"]
+    result = run(command, tmp_path / "out", *options)
+    assert result.exit_code == 2
+    assert "colour" in result.stderr
