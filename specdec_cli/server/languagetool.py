@@ -17,7 +17,8 @@ from specdec_cli.server.matches import AnnotatedText, match_of, plain_text, read
 from specdec_cli.server.requests import checked_text, read_fields, text_of
 from specdec_cli.server.service import Service, name_of, variants_of
 from specdec_cli.server.texts import CheckedLine, checked_lines
-from specdec_cli.text.locale.languages import guess_language, short_code
+from specdec_cli.text.locale.detection import likeliest_language
+from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.spelling.word_list import WordList
 from specdec_cli.version import __version__
 
@@ -114,7 +115,7 @@ class LanguageTool:
         service.check_size(len(text.checked))
         asked = text_of(fields, "language", "auto")
         size = len(text.checked)
-        guessed, share = await service.prepare(lambda: guess_language(text.checked, service.correctors), size)
+        guessed, share = await service.prepare(lambda: likeliest_language(text.checked, service.correctors), size)
         language = self._language(asked, guessed)
         matches = [] if options.is_text_level else await service.run(request, self._matches(language, text))
         detected = {"code": guessed or language, "name": name_of(guessed or language), "confidence": round(share, 3), "source": "specdec"}

@@ -26,7 +26,9 @@ from specdec_cli.server.monitoring import Log, Metrics
 from specdec_cli.server.queue import BatchDecoder, Overloaded, Pool
 from specdec_cli.server.texts import USUAL, Manner, Piece, Pieces, numbered, split_lines, split_pieces
 from specdec_cli.text.glossary import Glossary
-from specdec_cli.text.locale.languages import guess_language, short_code
+from specdec_cli.text.labels import Labels
+from specdec_cli.text.locale.detection import likeliest_language
+from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.spelling.word_list import WordList
 
@@ -108,7 +110,7 @@ them takes processor time."""
 class Service:
     """The decoders of the server: of translation by source and target language, of correction by language, and those that find
     several translations of a text by beam search (`alternatives`), by source and target language.
-    `words` is the list to which clients may add words, None without one. `decodings` are those of the `translators`.
+    `words` is the list to which clients may add words, None without one. `decodings` and `labels` are those of the `translators`.
 
     Languages are two-letter codes, or other short ones. The decoders run inside a `with` block, in the threads of `pool`.
     """
@@ -123,6 +125,7 @@ class Service:
     alternatives: dict[Pair, BatchDecoder[Translation]] = field(default_factory=dict)
     words: WordList | None = None
     decodings: dict[Pair, Decoding] = field(default_factory=dict)
+    labels: dict[Pair, Labels] = field(default_factory=dict)
     in_progress: int = 0
 
     def __post_init__(self) -> None:
@@ -273,10 +276,16 @@ def guessed(service: Service, text: str, target: str = "") -> dict[str, Any]:
 
     The result has the keys of LibreTranslate: `language`, and `confidence` in percent.
     """
-    language, share = guess_language(text, codes_of(service))
+    language, share = _labelled(service, text) or likeliest_language(text, codes_of(service))
     if language is None:
         language = next((one for one, other in service.translators if target in ("", other)), "en")
     return {"confidence": round(100 * share, 1), "language": language}
+
+
+def _labelled(service: Service, text: str) -> tuple[str, float] | None:
+    """The language in which a text is a label, such as Hallo, and certainty; None if it is one in no language or in several."""
+    found = {source for (source, _), labels in service.labels.items() if labels.find(text.strip()) is not None}
+    return (found.pop(), 1.0) if len(found) == 1 else None
 
 
 def unsupported(service: Service, source: str, target: str) -> str:
@@ -317,6 +326,8 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
         if pair in service.translators:
             raise UsageError(f"{place}: another model translates from {pair[0]} to {pair[1]} already")
         service.translators[pair], service.decodings[pair] = decoder, engine.decoding
+        if bundle.labels is not None:
+            service.labels[pair] = bundle.labels
     else:
         if pair[0] in service.correctors:
             raise UsageError(f"{place}: another model corrects {pair[0]} already")

@@ -1,12 +1,13 @@
 """Segmentation of a line into texts for the model, and gaps between them: markers, cell separators, code, other languages."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.dates import find_dates
+from specdec_cli.text.locale.detection import is_told_apart
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
 from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, protected_spans, without_protected
 from specdec_cli.text.segment.code import is_code
@@ -184,7 +185,8 @@ class Passthrough:
 
     A text without letters, or with a single Latin one, is copied; protected spans such as URLs do not count. If both languages use the
     Latin alphabet, a text without Latin letters is copied. In translation, a text that is already in the target language is copied. In
-    correction (`source` equals `target`), a text in another detectable language is copied. A price or the like alone is not copied if the
+    correction (`source` equals `target`), a text in another detectable language is copied. So is a line or
+    cell that a library, if it is installed, tells to be in another language than `source`. A price or the like alone is not copied if the
     target language writes it in another way.
     """
 
@@ -204,6 +206,12 @@ class Passthrough:
     def writes(self, text: str) -> bool:
         """Whether `text` is a quantity alone that the target language writes in another way (see `written_alone`)."""
         return written_alone(text, (self.source, self.target)) not in (None, text)
+
+    def are_told_apart(self, texts: Sequence[str]) -> bool:
+        """Whether a library tells all sentences of a line or cell to be in another language than `source`. One sentence among others is
+        in their language more often than the library is right.
+        """
+        return bool(texts) and all(is_told_apart(without_protected(text), self.source, self.target) for text in texts)
 
     def matches(self, text: str) -> bool:
         """Whether `text` must be copied unchanged."""
@@ -266,6 +274,8 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         parts = [_forms(marked.body, breaks, lambda text: segment_line(text, limit, count, passthrough, split=split))]
     else:
         segments = segment(marked.body, limit, count, split=split)
+        if passthrough.are_told_apart(segments.texts):
+            return Segments((), (line,))
         parts = [segments if segments.texts == (marked.body,) else _merge_passthrough(segments, passthrough)]
     return concatenate([marked.head, *parts, marked.tail])
 
