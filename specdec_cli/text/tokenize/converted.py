@@ -16,7 +16,7 @@ from specdec_cli.text.tokenize.segmenters import (
     library_errors,
     read_tokenizers_file,
 )
-from specdec_cli.text.tokenize.tokenizer import SPACE, SpecialTokens, Tokenizer
+from specdec_cli.text.tokenize.tokenizer import SPACE, SpecialTokens, Tokenizer, ids_of
 
 T = TypeVar("T")
 Kind = Literal["sentencepiece", "tokenizers", "moses-bpe"]
@@ -81,8 +81,8 @@ class ConvertedTokenizer(Tokenizer):
         self.config, self._segmenter = config, segmenter
         self.languages = (source_language, target_language)
         self.path = path
-        ids = {piece: number for number, piece in reversed(list(enumerate(vocabulary)))}
-        source_ids = ids if source_vocabulary is None else {p: n for n, p in reversed(list(enumerate(source_vocabulary)))}
+        ids = ids_of(vocabulary)
+        source_ids = ids if source_vocabulary is None else ids_of(source_vocabulary)
         languages = {SOURCE: ("source", source_language), TARGET: ("target", target_language)}
 
         def find_ids(field: str, pieces: Iterable[str], table: Mapping[str, int]) -> tuple[int, ...]:

@@ -98,7 +98,7 @@ class TokenizersSegmenter:
 
     def save(self, folder: Path) -> None:
         """Write the tokenizer's JSON file to `folder`, atomically."""
-        write_text(folder / self._name, self._tokenizer.to_str(pretty=True))
+        write_text(folder / self._name, self._tokenizer.to_str())
 
 
 class MosesBpeSegmenter:

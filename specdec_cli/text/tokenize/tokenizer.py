@@ -53,6 +53,11 @@ class SpecialTokens:
     start: int | None = None
 
 
+def ids_of(vocabulary: Sequence[str]) -> dict[str, int]:
+    """The id of each piece of a vocabulary; of equal pieces, the first."""
+    return dict(zip(reversed(vocabulary), range(len(vocabulary) - 1, -1, -1), strict=True))
+
+
 class Tokenizer(ABC):
     """Base class of subword tokenizers, with a target vocabulary and a source vocabulary (None: the same).
 
@@ -75,7 +80,7 @@ class Tokenizer(ABC):
         self._vocabulary = list(vocabulary)
         self._source_vocabulary = self._vocabulary if source_vocabulary is None else list(source_vocabulary)
         self._hidden = frozenset(hidden)
-        self._ids = {piece: number for number, piece in reversed(list(enumerate(self._vocabulary)))}
+        self._ids = ids_of(self._vocabulary)
         self._lacking: dict[str, bool] = {}
 
     def __len__(self) -> int:
