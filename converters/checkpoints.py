@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shutil
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -16,10 +17,13 @@ from specdec_cli.devices import free_memory
 from specdec_cli.errors import ModelError
 from specdec_cli.files import check_regular, read_json
 from specdec_cli.model.hub import WEIGHT_FILES
+from specdec_cli.model.storage import Storage
 
 _INDEX = (("model.safetensors.index.json", "weight_map"), ("pytorch_model.bin.index.json", "weight_map"))
 _MAX_UNPACKED_RATIO, _UNPACKED_ALLOWANCE = 20, 2**24
 _WEIGHTS = (".safetensors", ".bin", ".npz", ".pt")
+_SHARES: Mapping[Storage, float] = {"float32": 1, "float16": 0.5, "int8": 0.25}
+"""The size of weights on disk, as a share of that in float32."""
 _FOREIGN = re.compile(r"GLOBAL (\S+)")
 
 
@@ -88,15 +92,29 @@ def check_memory(path: Path) -> None:
     """Raise ModelError, before anything is read, if the machine has less free memory than a conversion of the model at `path` needs: 1.25
     times the size of its weights, and 0.4 GB.
     """
+    needed, free = 1.25 * _weight_bytes(path) + 4e8, free_memory("cpu")
+    if 0 < free < needed:
+        raise ModelError(f"{path}: its conversion needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free")
+
+
+def check_disk(path: Path, output: Path, storage: Storage) -> None:
+    """Raise ModelError, before anything is read, if the disk of `output` has less space than the converted weights of the model at `path`
+    take at least, which is if those of `path` are in float32.
+    """
+    existing = next(folder for folder in (output, *output.absolute().parents) if folder.exists())
+    needed, free = _weight_bytes(path) * _SHARES[storage], shutil.disk_usage(existing).free
+    if free < needed:
+        needs = f"at least {needed / 1e9:.1f} GB of disk space, and {free / 1e9:.1f} GB are free in {existing}"
+        raise ModelError(f"{path}: its conversion needs {needs}")
+
+
+def _weight_bytes(path: Path) -> int:
     folder = path if path.is_dir() else path.parent
     sizes = Counter[str]()
     for file in folder.iterdir():
         if file.suffix in _WEIGHTS and file.is_file():
             sizes[file.suffix] += file.stat().st_size
-    # A folder may have the same weights in two formats, of which one is read.
-    needed, free = 1.25 * max(sizes.values(), default=0) + 4e8, free_memory("cpu")
-    if 0 < free < needed:
-        raise ModelError(f"{path}: its conversion needs {needed / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are free")
+    return max(sizes.values(), default=0)  # a folder may have the same weights in two formats, of which one is read
 
 
 def find_weights(path: Path, inside: Iterable[Path], expected: str) -> Path:

@@ -146,7 +146,9 @@ def convert(
         if value and target_format != "bundle":
             raise UsageError(f"{option} is for bundles, not for --to ctranslate2")
     wanted = ConversionOptions(source_language, target_language, task, _numbers(decoder_layers))
-    bundle = _read(ModelChoice(source, source_language, target_language, offline), source_format, revision, wanted, teller(quiet))
+    chosen = ModelChoice(source, source_language, target_language, offline)
+    needed = (output, storage if target_format == "bundle" else None)
+    bundle = _read(chosen, source_format, revision, wanted, needed, teller(quiet))
     if instruction is not None:
         bundle.tokenizer = bundle.tokenizer.instructed(instruction)
     drafted = bundle.drafter is not None
@@ -246,8 +248,18 @@ def _numbers(text: str | None) -> tuple[int, ...] | None:
         raise UsageError(f"--decoder-layers {text}: numbers with commas between are expected") from error
 
 
-def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "ConversionOptions", tell: Tell) -> "Bundle":
-    """The model as a bundle; `tell` names settings that are not supported. Raises ModelError."""
+def _read(
+    chosen: ModelChoice,
+    name: str | None,
+    revision: str | None,
+    wanted: "ConversionOptions",
+    needed: tuple[Path, Storage | None],
+    tell: Tell,
+) -> "Bundle":
+    """The model as a bundle; `tell` names settings that are not supported. Raises ModelError, also if there is no space for its weights in
+    the folder and the number format `needed` (None: that of another toolkit).
+    """
+    from converters.checkpoints import check_disk
     from converters.formats import convert_model
     from specdec_cli.model.hub import fetch, is_hub_name
 
@@ -262,6 +274,9 @@ def _read(chosen: ModelChoice, name: str | None, revision: str | None, wanted: "
         if not is_hub_name(chosen.name):
             raise ModelError(f"{chosen.name}: no such folder or file, and not an owner/name on the hub")
         path = fetch(chosen.name, revision, chosen.offline)
+    output, storage = needed
+    if storage is not None:
+        check_disk(path, output, storage)
     conversion = convert_model(path, name, wanted)
     tell_dropped(conversion, chosen.name, tell)
     tell_instruction(conversion, chosen.name, tell)

@@ -112,11 +112,13 @@ def tell_instruction(conversion: "Conversion", name: str, tell: Tell) -> None:
 
 def _keep(chosen: ModelChoice, path: Path, title: str, tell: Tell) -> Path:
     """Convert the checkpoint at `path`, keep the bundle, and return its folder. One whose task only `chosen` says is kept for this task."""
+    from converters.checkpoints import check_disk
     from converters.conversion import ConversionOptions, UnknownTask
     from converters.formats import convert_model
     from specdec_cli.model.bundle import save_bundle
 
     folder, options = _kept(path, title), ConversionOptions(chosen.source_language, chosen.target_language)
+    check_disk(path, folder, "int8")
     tell(f"{chosen.name}: converting to {models_folder()}")
     try:
         conversion = convert_model(path, None, options)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -349,6 +350,19 @@ def test_a_model_that_is_too_large_for_the_machine_is_refused_before_it_is_read(
         assert result.exit_code == ModelError.exit_code
         assert re.search(r"its conversion needs 0\.4 GB of memory, and 0\.3 GB are free", result.stderr)
     assert not cache.exists() or list(cache.iterdir()) == []
+
+
+def test_a_model_that_is_too_large_for_the_disk_is_refused_before_it_is_read(
+    marian: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("converters.checkpoints.shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+    monkeypatch.setattr("converters.huggingface.read_weights", lambda _: pytest.fail("the weights are read"))
+    for command in (["translate", "-m", marian], ["convert", marian, tmp_path / "new" / "bundle"]):
+        result = run(*command, text=LINES)
+        assert result.exit_code == ModelError.exit_code
+        assert re.search(r"its conversion needs at least 0\.0 GB of disk space, and 0\.0 GB are free in /", result.stderr)
+    assert not cache.exists() or list(cache.iterdir()) == []
+    assert not (tmp_path / "new").exists()
 
 
 def test_what_an_interrupted_conversion_leaves_is_no_bundle(marian: Path, cache: Path) -> None:
