@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -120,8 +121,18 @@ class Shell:
         return subprocess.run(program, cwd=folder, env=environment, timeout=longest, check=False, encoding="utf-8", **streams)
 
 
-HUB = ("Helsinki-NLP/opus-mt-en-de", "facebook/nllb-200-distilled-600M", "facebook/bart-large-cnn")
-"""Names of models of the Hugging Face hub. Small models in local folders of these names are used instead of downloads."""
+HUB = {
+    "Helsinki-NLP/opus-mt-en-de": "marian",
+    "facebook/nllb-200-distilled-600M": "nllb",
+    "facebook/bart-large-cnn": "bart",
+    "google/madlad400-3b-mt": "madlad",
+    "google-t5/t5-base": "t5_with_tasks",
+    "google/flan-t5-base": "flan_t5",
+    "grammarly/coedit-large": "flan_t5",
+}
+"""Names of models of the Hugging Face hub. Small models in local folders of these names, made by functions of
+tests/converters/huggingface.py, are used instead of downloads.
+"""
 _ENGLISH = ("red", "green", "house", "river", "old", "new", "man", "sun")
 _GERMAN = ("rot", "gruen", "haus", "fluss", "alt", "neu", "mann", "sonne")
 
@@ -149,7 +160,7 @@ def prepare(folder: Path, text: str) -> None:
     _write(folder / "dev.m2", ["S He go home .\n", "A 1 2|||R:VERB:SVA|||goes|||REQUIRED|||-NONE-|||0\n\n"] * 3)
     for name in HUB:
         if name in text:
-            _stand_in(folder / name)
+            _stand_in(folder / name, HUB[name])
 
 
 def _pairs(count: int) -> list[str]:
@@ -163,16 +174,13 @@ def _write(path: Path, lines: list[str]) -> None:
     path.write_text("".join(lines), encoding="utf-8")
 
 
-def _stand_in(folder: Path) -> None:
+def _stand_in(folder: Path, maker: str) -> None:
     """Save a small transformers model. A Marian model is trained to copy, so that its outputs end; others are untrained."""
     from tests.converters import huggingface
 
     folder.mkdir(parents=True)
-    if "opus" in folder.name:
-        huggingface.marian(folder)
-        return
-    with patch.object(huggingface, "train"):
-        (huggingface.nllb if "nllb" in folder.name else huggingface.bart)(folder)
+    with nullcontext() if maker == "marian" else patch.object(huggingface, "train"):
+        getattr(huggingface, maker)(folder)
 
 
 # Small versions

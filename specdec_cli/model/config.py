@@ -165,18 +165,33 @@ class TransformerConfig(StoredConfig):
 
 
 PRESET_SIZES = ("width", "feed_forward", "heads", "encoder_layers", "decoder_layers")
-"""The fields in which presets differ."""
+"""The sizes in which presets differ."""
 _BASE = TransformerConfig(vocabulary_size=32768)
 PRESETS: dict[str, TransformerConfig] = {
     "base": _BASE,
     "big": replace(_BASE, width=1024, feed_forward=4096, heads=16),
     "deep-shallow": replace(_BASE, encoder_layers=12, decoder_layers=2),
     "small": replace(_BASE, width=384, feed_forward=1536, heads=6, encoder_layers=6, decoder_layers=2),
+    # The form of T5 v1.1 but for the scale of attention, which T5 has in its initial weights, with about as many weights as "small".
+    "t5": replace(
+        _BASE,
+        width=384,
+        feed_forward=1024,
+        heads=6,
+        encoder_layers=6,
+        decoder_layers=2,
+        activation="gelu-tanh",
+        positions="relative",
+        norm_kind="rms",
+        norm_epsilon=1e-6,
+        biases=False,
+        gated=True,
+    ),
 }
 
 
 def preset(name: str, vocabulary_size: int, /, **changes: Any) -> TransformerConfig:
-    """The configuration of the preset `name` ("base", "big", "deep-shallow" or "small") with a vocabulary of
+    """The configuration of the preset `name` ("base", "big", "deep-shallow", "small" or "t5") with a vocabulary of
     `vocabulary_size` tokens, and with the values of `changes` in the fields that they name.
 
     Raises ModelError for an unknown name or field, and for values that are out of range or inconsistent.

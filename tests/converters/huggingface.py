@@ -286,6 +286,15 @@ def flan_t5(folder: Path) -> Made:
     return made
 
 
+def t5_with_tasks(folder: Path) -> Made:
+    """T5 v1.0, whose config.json describes a task."""
+    made = t5(folder, gated=False, tied=True)
+    config = json.loads((folder / "config.json").read_text())
+    tasks = {"translation_en_to_de": {"prefix": "translate English to German: ", "num_beams": 4, "max_length": 300}}
+    (folder / "config.json").write_text(json.dumps(config | {"task_specific_params": tasks}))
+    return made
+
+
 def madlad(folder: Path) -> Made:
     """MADLAD-400: a token of the target language before the source, and no shared embeddings in the file."""
     write_t5_pieces(folder, ["<2de>", "<2fr>", "<2zh_Latn>"])

@@ -60,7 +60,7 @@ def test_a_missing_key_is_named() -> None:
 
 
 def test_an_unknown_preset_is_named_with_the_known_ones() -> None:
-    with pytest.raises(ModelError, match="'huge'; known are base, big, deep-shallow, small"):
+    with pytest.raises(ModelError, match="'huge'; known are base, big, deep-shallow, small, t5"):
         preset("huge", 100)
 
 

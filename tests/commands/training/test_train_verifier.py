@@ -249,3 +249,17 @@ def test_the_time_left_is_that_of_the_last_epoch(text: Path, tokenizer: Subwords
     result = train_verifier(tmp_path / "run", text, tokenizer, "run.max_updates=1000000", "run.max_epochs=1", "run.evaluate_every=1000000")
     assert result.exit_code == 0, result.output
     assert result.stderr.splitlines()[-2].endswith("  0 s left")
+
+
+def test_a_model_of_the_form_of_t5_is_trained_and_decodes_in_both_engines(text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
+    sizes = [each for each in SMALL if each.startswith("model.")]
+    result = train_verifier(tmp_path / "run", text, tokenizer, "preset=t5", *sizes, "run.max_updates=40")
+    assert result.exit_code == 0, result.output
+    shape = load_bundle(tmp_path / "run").shape
+    assert (shape.positions, shape.norm_kind, shape.gated, shape.biases) == ("relative", "rms", True, False)
+    with (tmp_path / "run" / "metrics.csv").open(encoding="utf-8") as stream:
+        losses = [float(row["loss"]) for row in csv.DictReader(stream)]
+    assert losses[-1] < losses[0]
+    for engine in ("native", "reference"):
+        decoded = run("translate", "-m", tmp_path / "run", text, "--engine", engine, "--max-length", 4, "--stats")
+        assert decoded.exit_code == 0, decoded.output
