@@ -15,33 +15,56 @@ Many drafters have a lower one. It is chosen high so that drafts are tried at on
 _SOURCE = 14
 """Tokens of a made-up source, without EOS."""
 
-Times = tuple[float, float]
-"""Milliseconds for the shorter and for the longer of two draft sizes."""
+MOST_SIZES = 5
+"""Draft sizes that are measured, at most."""
+
+Times = tuple[float, ...]
+"""Milliseconds for each of the measured draft sizes."""
 Case = tuple[int, int]
 """A measured case: the number of rows, and the tokens of a draft (0: none)."""
 
 
 @dataclass(frozen=True)
-class Costs:
-    """Measured milliseconds of the parts of a round, each as a pair of values: for 1 row and for 8 rows (ROWS).
+class SizeCosts:
+    """Milliseconds of a part of a round by the size of its drafts: on lines between those of the measured `sizes`, which do not fall.
 
-    `plain` is a round without drafts. `verifying` and `drafting` have for each of these numbers of rows a pair of
-    values, for drafts of the two `sizes` in tokens, the shorter first: the time of the verification, and of all work
-    of the drafter. Costs of other sizes and numbers of rows are on the line through the two values; a draft shorter
-    than the first size costs as much as one of that size.
+    A draft shorter than the first size costs as much as one of that size; the last line goes on behind the last size.
     """
 
-    sizes: tuple[int, int]
+    sizes: tuple[int, ...]
+    milliseconds: tuple[float, ...]
+
+    def __call__(self, size: float) -> float:
+        """Milliseconds for a draft of `size` tokens, which may be a mean."""
+        last, slope = self.milliseconds[0], 0.0
+        for before, measured, milliseconds in zip(self.sizes, self.sizes[1:], self.milliseconds[1:], strict=False):
+            following = max(last, milliseconds)
+            slope = (following - last) / (measured - before)
+            if size <= measured:
+                return last + slope * max(size - before, 0)
+            last = following
+        return last + slope * max(size - self.sizes[-1], 0)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Measured milliseconds of the parts of a round, each for 1 row and for 8 rows (ROWS).
+
+    `plain` is a round without drafts. `verifying` and `drafting` have for each of these numbers of rows a value for drafts of each of the
+    `sizes` in tokens, the shortest first: the time of the verification, and of all work of the drafter. Costs of other numbers of rows are
+    on the line through the two values, those of other sizes between the values of their neighbours (see SizeCosts).
+    """
+
+    sizes: tuple[int, ...]
     plain: tuple[float, float]
     verifying: tuple[Times, Times]
     drafting: tuple[Times, Times]
 
     @classmethod
-    def of_cases(cls, sizes: tuple[int, int], verifying: Mapping[Case, float], drafting: Mapping[Case, float]) -> "Costs":
+    def of_cases(cls, sizes: Sequence[int], verifying: Mapping[Case, float], drafting: Mapping[Case, float]) -> "Costs":
         """Make costs from the milliseconds of each measured case; rounds of drafts of size 0 are those without drafts."""
-        short, long = sizes
-        verified, drafted = (((own[1, short], own[1, long]), (own[ROWS, short], own[ROWS, long])) for own in (verifying, drafting))
-        return cls(sizes, (verifying[1, 0], verifying[ROWS, 0]), verified, drafted)
+        verified, drafted = ((_row(own, 1, sizes), _row(own, ROWS, sizes)) for own in (verifying, drafting))
+        return cls(tuple(sizes), (verifying[1, 0], verifying[ROWS, 0]), verified, drafted)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Costs":
@@ -50,11 +73,17 @@ class Costs:
         """
         if values.keys() != {each.name for each in fields(cls)}:
             raise KeyError("not the fields of costs")
-        short, long = values["sizes"]
-        if not (type(short) is type(long) is int and 1 <= short <= long):
-            raise ValueError(f"draft sizes {short} and {long}")
-        verifying, drafting = ((_times(few), _times(many)) for few, many in (values["verifying"], values["drafting"]))
-        return cls((short, long), _times(values["plain"]), verifying, drafting)
+        sizes = tuple(values["sizes"])
+        if not (1 <= len(sizes) <= MOST_SIZES and all(type(size) is int for size in sizes)) or sizes != tuple(
+            sorted({size for size in sizes if size > 0})
+        ):
+            raise ValueError(f"draft sizes {sizes}")
+        plain, verifying, drafting = (tuple(values[name]) for name in ("plain", "verifying", "drafting"))
+        few, many = _times(plain, 2)
+        (verified, all_verified), (drafted, all_drafted) = (
+            tuple(_times(times, len(sizes)) for times in part) for part in (verifying, drafting)
+        )
+        return cls(sizes, (few, many), (verified, all_verified), (drafted, all_drafted))
 
     def least(self, other: "Costs") -> "Costs":
         """The minimum of each cost in `self` and `other`; `self` if they are for different `sizes`."""
@@ -62,41 +91,45 @@ class Costs:
             return self
         return Costs(
             self.sizes,
-            _least(self.plain, other.plain),
+            (min(self.plain[0], other.plain[0]), min(self.plain[1], other.plain[1])),
             (_least(self.verifying[0], other.verifying[0]), _least(self.verifying[1], other.verifying[1])),
             (_least(self.drafting[0], other.drafting[0]), _least(self.drafting[1], other.drafting[1])),
         )
 
     def without(self, rows: int) -> float:
         """Milliseconds of a round without drafts in a batch of `rows`."""
-        return _at(rows, (1, ROWS), self.plain)
+        return _at(rows, self.plain)
 
     def with_draft(self, rows: int, asked: int, offered: float) -> float:
         """Milliseconds of a round of `rows` rows in which the drafter is asked for `asked` tokens a row, its block
         size, and drafts `offered` tokens a row on average, which may be fewer.
         """
-        fixed, each_asked, each_offered = self.with_drafts(rows)
-        short = self.sizes[0]
-        return fixed + each_asked * max(asked - short, 0) + each_offered * max(offered - short, 0)
+        verifying, drafting = self.by_size(rows)
+        return verifying(offered) + drafting(asked)
 
-    def with_drafts(self, rows: int) -> tuple[float, float, float]:
-        """Milliseconds of a round of `rows` rows with drafts of `sizes[0]` tokens; then those that each further
-        token a row adds to the work of the drafter (asked for), and to the verification (drafted).
-        """
-        verifying, drafting = self._line(self.verifying, rows), self._line(self.drafting, rows)
-        return verifying[0] + drafting[0], drafting[1], verifying[1]
+    def by_size(self, rows: int) -> tuple[SizeCosts, SizeCosts]:
+        """Milliseconds of the verification, and of drafting, in a round of `rows` rows."""
+        verifying, drafting = (
+            SizeCosts(self.sizes, tuple(_at(rows, pair) for pair in zip(*times, strict=True))) for times in (self.verifying, self.drafting)
+        )
+        return verifying, drafting
 
     def can_pay(self, rows: int, sizes: Iterable[int], factor: float = 1.0) -> bool:
         """Whether for one of the `sizes`, drafts in a batch of `rows` are faster than none by more than `factor`, if each drafted token
         is accepted with probability 0.8 (PRIOR) after all those before it were.
         """
         plain = self.without(rows)
-        return any(_tokens(size) * plain > factor * self.with_draft(rows, size, size) for size in sizes)
+        verifying, drafting = self.by_size(rows)
+        return any(_tokens(size) * plain > factor * (verifying(size) + drafting(size)) for size in sizes)
 
-    def _line(self, times: tuple[Times, Times], rows: int) -> tuple[float, float]:
-        """Milliseconds of the shorter draft, and of each further token."""
-        short, long = (_at(rows, (1, ROWS), (few, many)) for few, many in zip(*times, strict=True))
-        return short, max(long - short, 0.0) / max(self.sizes[1] - self.sizes[0], 1)
+
+def measured_sizes(sizes: Iterable[int], longest: int) -> tuple[int, ...]:
+    """The draft sizes to measure: the `sizes`, or `longest` in place of those that are larger."""
+    return tuple(sorted({min(size, longest) for size in sizes}))
+
+
+def _row(times: Mapping[Case, float], rows: int, sizes: Iterable[int]) -> Times:
+    return tuple(times[rows, size] for size in sizes)
 
 
 def _tokens(size: int) -> float:
@@ -104,21 +137,20 @@ def _tokens(size: int) -> float:
     return sum(PRIOR**passed for passed in range(size + 1))
 
 
-def _times(values: Sequence[float]) -> Times:
-    first, second = values
-    if not all(isinstance(each, float | int) and isfinite(each) and each > 0 for each in (first, second)):
-        raise ValueError(f"times of {first} and {second} ms")
-    return float(first), float(second)
+def _times(values: Sequence[float], count: int) -> Times:
+    if len(values) != count or not all(isinstance(each, float | int) and isfinite(each) and each > 0 for each in values):
+        raise ValueError(f"times of {values} ms")
+    return tuple(map(float, values))
 
 
 def _least(some: Times, others: Times) -> Times:
-    return min(some[0], others[0]), min(some[1], others[1])
+    return tuple(map(min, some, others))
 
 
-def _at(place: float, places: tuple[int, int], values: tuple[float, float]) -> float:
-    """The value at a place on the line through two points. The slope is at least 0: costs that fall are measuring errors."""
-    slope = max(values[1] - values[0], 0.0) / max(places[1] - places[0], 1)
-    return max(values[0] + slope * (place - places[0]), 0.0)
+def _at(rows: int, values: Sequence[float]) -> float:
+    """The value for `rows` on the line through those for 1 row and for ROWS, which does not fall: costs that do are measuring errors."""
+    slope = max(values[1] - values[0], 0.0) / (ROWS - 1)
+    return max(values[0] + slope * (rows - 1), 0.0)
 
 
 def made_up_sources(rows: int, vocabulary: int, eos: int) -> list[list[int]]:

@@ -149,8 +149,8 @@ class AdaptivePace:
         """
         chosen, best = self._sizes[0], 0.0
         passes, all_pass, tokens, all_offered, offered = PRIOR, 1.0, 1.0, 1.0, 0.0
-        fixed, each_asked, each_offered = self._costs.with_drafts(rows)
-        weight, short = WEIGHT * self._present, self._costs.sizes[0]
+        verifying, drafting = self._costs.by_size(rows)
+        weight = WEIGHT * self._present
         seen = zip(self._asked, self._offered, self._passed, strict=True)
         for size, (slot_asked, slot_offered, slot_passed) in enumerate(seen, 1):
             passes = (slot_passed + weight * passes) / (slot_asked + weight)
@@ -161,7 +161,7 @@ class AdaptivePace:
             if size not in self._sizes:
                 continue
             verified = size if self._padded else offered
-            rate = tokens / (fixed + each_asked * max(size - short, 0) + each_offered * max(verified - short, 0.0))
+            rate = tokens / (verifying(verified) + drafting(size))
             if rate > best:
                 chosen, best = size, rate
             if all_pass < NEGLIGIBLE:

@@ -10,7 +10,7 @@ from typing import Self
 
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.lengths import Lengths, expected_lengths
-from specdec_cli.decoding.methods import GIVEN, LONGEST_DRAFT, SHORT_DRAFT
+from specdec_cli.decoding.methods import DRAFT_MODEL, GIVEN, LONGEST_DRAFT, SHORT_DRAFT
 from specdec_cli.decoding.options import Decoding, Exact, FixedPoint, Rule, Sampled, Tolerant, check_block_size
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
 from specdec_cli.engines.native_costs import (
@@ -21,8 +21,10 @@ from specdec_cli.engines.native_costs import (
     round_costs,
     stored_costs,
 )
+from specdec_cli.engines.native_drafts import MULTIPLE, DraftModelOf
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleDescription
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig
 from specdec_cli.native.library import HEADER, LibraryError, UnsupportedModel
 from specdec_cli.native.model import DecodedRound, NativeModel, NgramMemory, Resources
@@ -49,8 +51,6 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
     if shows_rounds and isinstance(decoding.acceptance, Tolerant):  # it does not report what the verifier would have chosen
         raise Unsupported("the native engine does not show rounds of tolerant decodings; the reference engine does")
     _check_bundle(bundle)
-    if decoding.draft_model:
-        raise Unsupported("the native engine does not draft by another model; the reference engine does, over its passes")
     method, rule, drafter = decoding.method, decoding.acceptance, bundle.drafter_config
     plain = replace(decoding, adaptive=False, may_skip=False)
     if isinstance(rule, Tolerant):
@@ -67,6 +67,8 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
             return replace(decoding, method="specdec", acceptance=rule, may_skip=decoding.adaptive and decoding.may_skip)
         if not decoding.may_skip:
             raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
+    if method == DRAFT_MODEL and isinstance(rule, Exact | Sampled):
+        return replace(decoding, block_size=decoding.block_size or LONGEST_DRAFT, may_skip=decoding.adaptive and decoding.may_skip)
     if method in _EXACT and isinstance(rule, Exact | Sampled):
         return replace(plain, block_size=decoding.block_size or _EXACT[method])
     if method in _JACOBI and not decoding.adaptive and isinstance(rule, Exact | FixedPoint | Sampled):
@@ -104,12 +106,12 @@ def _problem(drafter: AnyDrafterConfig | None) -> str | None:
 
 LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
-MULTIPLE = HEADER.constants["MULTIPLE"]
-"""The longest source that the engine takes is a multiple of this number of tokens."""
 MOST_ROWS = 6
 """Most rows that a thread decodes together, as many as kernels multiply at once: one for each sentence, or each hypothesis of a beam."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
+WORTH_LOADING_MODEL = 4
+"""The same for a draft model, which pays for verifiers whose sentences take as long as loading it."""
 _FLOAT = 4
 
 
@@ -118,7 +120,8 @@ class NativeEngine:
     by the decoding `decoding`.
 
     `onlooker` is called after each round of each sentence (None: nothing is called); `shows_rounds` says that it shows what the verifier
-    chose. `model` is that of another engine for the bundle, and is used again if it has what the decoding needs. Raises Unsupported for
+    chose. `draft_model` drafts for the decoding draft-model. `model` is that of another engine for the bundle, and is used again if it has
+    what the decoding needs. Raises Unsupported for
     what only the reference engine supports, UsageError if the engine's library is missing, and ModelError for weights that do not match
     the configuration.
     """
@@ -130,6 +133,7 @@ class NativeEngine:
         threads: int,
         *,
         shows_rounds: bool = False,
+        draft_model: DraftModelOf | None = None,
         model: NativeModel | None = None,
     ) -> None:
         self._runs, self._folder = native_decoding(bundle, decoding, shows_rounds=shows_rounds), bundle.path.parent
@@ -144,6 +148,7 @@ class NativeEngine:
         self.lengths: Lengths | None = None
         """Known lengths of outputs, where the drafts of a Jacobi decoding end, if they are given."""
         self._drafter = bundle.drafter_config if self._runs.method == "specdec" else None
+        self._draft_model = draft_model if self._runs.method == DRAFT_MODEL else None
         self._trials: dict[Rule, DraftTrial] = {}
         self._sizes_of_rules: dict[Rule, SharedBlockSizes] = {}
         self._sentences = 0
@@ -153,15 +158,18 @@ class NativeEngine:
             if self._runs.method == "ngram-memory":
                 self._memory = NgramMemory(self._shape.vocabulary_size, threads)
             known = self._costs_that_pay()
-            self._load(with_drafter=self._drafter is not None and (not self._runs.may_skip or known is not None))
+            self._load(with_drafter=self._has_drafts and (not self._runs.may_skip or known is not None))
             if known is not None:
                 self._choose_sizes(known)
             elif self._runs.adaptive and not self._runs.may_skip:
-                self._choose_sizes(round_costs(self._measured(), self._model))
+                self._choose_sizes(self._measured_costs())
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
 
     def _load(self, *, with_drafter: bool) -> None:
+        if self._draft_model is not None and with_drafter:
+            _ = self._draft_model.loaded
+            with_drafter = False
         if self._given_model is not None and (self._given_model.has_drafter or not with_drafter):
             self._model = self._given_model
             return
@@ -185,9 +193,18 @@ class NativeEngine:
         """The sizes of drafts for this rule; None if nothing is drafted so far."""
         return self._sizes_of_rules.get(self._drafting_rule)
 
+    @property
+    def _has_drafts(self) -> bool:
+        """Whether a network or another model drafts."""
+        return self._drafter is not None or self._draft_model is not None
+
     def _measured(self) -> MeasuredModel:
-        assert isinstance(self._drafter, DrafterConfig)
-        return MeasuredModel(self._shape, self._drafter, self._runs.block_size, self._threads if self.workers == 1 else 1)
+        drafter = self._drafter if self._draft_model is None else self._draft_model.shape
+        assert isinstance(drafter, DrafterConfig | TransformerConfig)
+        return MeasuredModel(self._shape, drafter, self._runs.block_size, self._threads if self.workers == 1 else 1)
+
+    def _measured_costs(self) -> Costs:
+        return round_costs(self._measured(), self._model, None if self._draft_model is None else self._draft_model.loaded.model)
 
     def _costs_that_pay(self) -> Costs | None:
         """The costs of rounds if optional drafts are known to pay for sentences that are decoded one by one. The drafter is then loaded
@@ -205,7 +222,8 @@ class NativeEngine:
         return self._trials[self._drafting_rule]
 
     def _new_trial(self) -> DraftTrial:
-        files = [(self._folder / part / "model.safetensors").stat() for part in ("verifier", "drafter")]
+        verifier, drafter = (self._folder / part / "model.safetensors" for part in ("verifier", "drafter"))
+        files = [each.stat() for each in (verifier, drafter if self._draft_model is None else self._draft_model.path)]
         weights = [(each.st_size, each.st_mtime_ns) for each in files]
         return DraftTrial(self._measured().drafts_of(weights, self._drafting_rule))
 
@@ -245,11 +263,11 @@ class NativeEngine:
         if known is not None and not known.can_pay(rows, self._draft_sizes):
             return
         self._sentences += sentences
-        if self._sentences < WORTH_LOADING:
+        if self._sentences < (WORTH_LOADING if self._draft_model is None else WORTH_LOADING_MODEL):
             return
         try:
             self._load(with_drafter=True)
-            known = round_costs(self._measured(), self._model)
+            known = self._measured_costs()
         except UnsupportedModel:
             known = None
         if known is not None and known.can_pay(1, self._draft_sizes):
@@ -259,7 +277,7 @@ class NativeEngine:
 
     def _leave_out_drafts(self) -> None:
         self._runs = replace(self._runs, method="greedy", block_size=0, adaptive=False, may_skip=False)
-        self._drafter = None
+        self._drafter = self._draft_model = None
 
     @property
     def is_shareable(self) -> bool:
@@ -301,12 +319,13 @@ class NativeEngine:
 
     def beside(self, decoding: Decoding, threads: int) -> "NativeEngine | None":
         try:
-            return NativeEngine(self._bundle, decoding, threads, model=self._model)
+            return NativeEngine(self._bundle, decoding, threads, draft_model=self._draft_model, model=self._model)
         except Unsupported:
             return None
 
     def measured_costs(self) -> Costs:
-        return measure_native_costs(self._model, self._runs.block_size, self._threads)
+        other = None if self._draft_model is None else self._draft_model.loaded.model
+        return measure_native_costs(self._model, self._runs.block_size, self._threads, other)
 
     def with_rule(self, rule: Exact | Sampled) -> Self:
         """This engine with another acceptance rule and the same model. Each rule has its own sizes and trial of drafts, which all engines
@@ -369,6 +388,7 @@ class NativeEngine:
             adaptive=adaptive,
             memory=self._memory.address if self._memory is not None and decoding.method == "ngram-memory" else None,
             lengths=self._lengths(decoding),
+            draft_model=self._draft_model.loaded if self._draft_model is not None and decoding.method == DRAFT_MODEL else None,
             recorded=self.recorded if decoding.method != GIVEN else {},
         )
         decoding = replace(decoding, batch_size=self._rows(sentences))

@@ -4,10 +4,11 @@ import ctypes
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
-from specdec_cli.decoding.costs import ROWS, Costs, made_up_sources
+from specdec_cli.decoding.costs import ROWS, Case, Costs, made_up_sources, measured_sizes
 from specdec_cli.decoding.options import Decoding, Rule
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines.measurements import cached_costs, final_costs
@@ -17,17 +18,15 @@ from specdec_cli.model.drafter_config import DrafterConfig
 from specdec_cli.native.library import HEADER, check, instruction_set, load_library
 from specdec_cli.native.model import NativeModel, Resources
 
-SHORT, LONG = 2, 12
-"""Draft sizes that are measured, in tokens; if `longest` is smaller than a size, it is measured instead. The weights take so long to arrive
-that verifying up to two tokens more costs little, and each further one about the same: so the line through these two sizes fits the others.
-"""
-_ROUNDS = 6
-"""Rounds with a draft of full size in each session; the first ones are slower."""
-_SESSIONS = {1: 4, ROWS: 1}
-"""Sessions in each repetition, by rows."""
-_REPETITIONS = 3
+SIZES = (1, 3, 7, 11, 15)
+"""Draft sizes that are measured, in tokens; with the last token, as many positions as kernels multiply at once."""
+_ROUNDS = {1: 6, ROWS: 3}
+"""Rounds of each session, by rows; the first one is slower."""
+_SESSIONS = 12
+"""Most sessions of each case of 1 row; there is one of 8 rows for each 4 of them (_EACH_MANY)."""
+_EACH_MANY = 4
 _ENOUGH = 0.1
-"""Seconds after which no further repetition starts."""
+"""Seconds after which no further sessions start."""
 FAR = 2 / 3
 """Drafts are far from paying if they would not pay in two thirds of their time."""
 _UNKNOWN = 1.0
@@ -41,14 +40,14 @@ _LARGEST = 2**53
 
 @dataclass(frozen=True)
 class MeasuredModel:
-    """What the costs of rounds depend on, and the key of their cache: the configurations of the `verifier` and its
-    `drafter`, the largest number of drafted tokens (`longest`), and the number of `threads`; and the instruction set.
+    """What the costs of rounds depend on, and the key of their cache: the configurations of the `verifier` and of its `drafter` or draft
+    model, the largest number of drafted tokens (`longest`), and the number of `threads`; and the instruction set.
 
     One row is decoded by `threads` threads, several rows by one thread.
     """
 
     verifier: TransformerConfig
-    drafter: DrafterConfig
+    drafter: DrafterConfig | TransformerConfig
     longest: int
     threads: int
 
@@ -63,7 +62,7 @@ class MeasuredModel:
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return "native", SHORT, LONG, instruction_set(), self.threads, self.verifier, self.drafter, self.longest
+        return "native", SIZES, instruction_set(), self.threads, self.verifier, self.drafter, self.longest
 
 
 def stored_costs(measured: MeasuredModel) -> Costs | None:
@@ -71,49 +70,68 @@ def stored_costs(measured: MeasuredModel) -> Costs | None:
     return final_costs(measured.measurement)
 
 
-def round_costs(measured: MeasuredModel, model: NativeModel) -> Costs:
-    """Return the cached costs, or measure them (see `cached_costs`) with `model`, which has the drafter.
+def round_costs(measured: MeasuredModel, model: NativeModel, draft_model: NativeModel | None = None) -> Costs:
+    """Return the cached costs, or measure them (see `cached_costs`) with `model`, which has the drafter, and with the draft model, if that
+    drafts.
 
     Costs at which drafts are far from paying (FAR) are not measured again.
     """
     return cached_costs(
         measured.measurement,
-        lambda: measure_native_costs(model, measured.longest, measured.threads),
+        lambda: measure_native_costs(model, measured.longest, measured.threads, draft_model),
         lambda costs: not costs.can_pay(1, range(1, measured.longest + 1), FAR),
     )
 
 
-def measure_native_costs(model: NativeModel, longest: int, threads: int) -> Costs:
-    """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with
-    drafts of 2 and 12 tokens, or of `longest` tokens if that is less.
+def measure_native_costs(model: NativeModel, longest: int, threads: int, draft_model: NativeModel | None = None) -> Costs:
+    """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with drafts of 1, 3, 7, 11 and
+    15 tokens, but of at most `longest` tokens.
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower. One row is
-    decoded by `threads` threads; several rows by one thread, in processor time.
+    decoded by `threads` threads; several rows by one thread, in processor time. A draft model takes a step for each token.
     """
-    sizes = (min(SHORT, longest), min(LONG, longest))
-    cases = [(rows, size) for rows in (1, ROWS) for _ in range(_SESSIONS[rows]) for size in (0, *sizes)]
-    measured: list[tuple[tuple[int, int], tuple[float, float]]] = []
+    sizes = measured_sizes(SIZES, longest)
+    cases = [(rows, size) for rows in (1, ROWS) for size in (0, *sizes)]
+    drafting, verifying = (dict.fromkeys(cases, inf) for _ in range(2))
     started = time.perf_counter()
-    # Repetitions are interleaved, so that a short load on the machine does not fall on one case alone.
-    for _ in range(_REPETITIONS):
-        measured += [(case, _times(model, *case, threads)) for case in cases]
+    # Sessions are interleaved, so that a short load on the machine does not fall on one case alone.
+    for session in range(_SESSIONS):
+        for case in cases:
+            if case[0] > 1 and session % _EACH_MANY:
+                continue
+            drafted, verified = (_times if draft_model is None else _times_of_passes)(model, *case, threads)
+            drafting[case], verifying[case] = min(drafting[case], drafted or inf), min(verifying[case], verified or inf)
+        if draft_model is not None:
+            for rows in (1,) if session % _EACH_MANY else (1, ROWS):
+                step = _times(draft_model, rows, 0, threads)[1] or inf
+                drafting |= {(rows, size): min(drafting[rows, size], size * step) for size in sizes}
         if time.perf_counter() - started > _ENOUGH:
             break
-    drafting, verifying = ({case: _least([times[part] for key, times in measured if key == case]) for case in cases} for part in (0, 1))
-    return Costs.of_cases(sizes, verifying, drafting)
+    return Costs.of_cases(sizes, _known(verifying), _known(drafting))
+
+
+def _known(times: dict[Case, float]) -> dict[Case, float]:
+    return {case: _UNKNOWN if least == inf else least for case, least in times.items()}
 
 
 def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:
-    """The least milliseconds of drafting and of the rest of a round; 0 for what was not measured."""
-    sources = made_up_sources(rows, model.config.source_size, model.config.eos)
+    """The least milliseconds of drafting by the model's drafter and of the rest of a round; 0 for what was not measured."""
+    sentences, decoding = _made_up(model, rows, size)
+    return model.times(sentences, decoding, Resources(threads if rows == 1 else 1, shared_vocabulary=False), _ROUNDS[rows])
+
+
+def _times_of_passes(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:
+    """The same of drafts that take no time."""
+    sentences, decoding = _made_up(model, rows, size)
+    recorded = {tuple(sentence.source): [[sentence.source[0]] * size] for sentence in sentences}
+    resources = Resources(threads if rows == 1 else 1, shared_vocabulary=False, recorded=recorded if size else {})
+    return model.times(sentences, replace(decoding, method="lookup" if size else "greedy"), resources, _ROUNDS[rows])
+
+
+def _made_up(model: NativeModel, rows: int, size: int) -> tuple[list[Sentence], Decoding]:
+    sources = made_up_sources(rows, min(model.config.source_size, model.config.vocabulary_size), model.config.eos)
     sentences = [Sentence(number, source) for number, source in enumerate(sources)]
-    method, threads = "specdec" if size else "greedy", threads if rows == 1 else 1
-    decoding = Decoding(method=method, block_size=size, batch_size=rows, max_length=_ROUNDS + size)
-    return model.times(sentences, decoding, Resources(threads, shared_vocabulary=False))
-
-
-def _least(milliseconds: list[float]) -> float:
-    return min((each for each in milliseconds if each > 0), default=_UNKNOWN)
+    return sentences, Decoding(method="specdec" if size else "greedy", block_size=size, batch_size=rows, max_length=_ROUNDS[1] * (size + 1))
 
 
 class DraftTrial:
@@ -246,6 +264,9 @@ class SharedBlockSizes:
 
 def costs_struct(costs: Costs) -> Any:
     """Convert costs to the C structure of the native library."""
-    pair = ctypes.c_double * 2
-    verifying, drafting = ((pair * 2)(*(pair(*times) for times in part)) for part in (costs.verifying, costs.drafting))
-    return HEADER.structs["costs"](*costs.sizes, pair(*costs.plain), verifying, drafting)
+    struct = HEADER.structs["costs"](count=len(costs.sizes), plain=costs.plain)
+    struct.sizes[: struct.count] = costs.sizes
+    for to, part in ((struct.verifying, costs.verifying), (struct.drafting, costs.drafting)):
+        for row, times in zip(to, part, strict=True):
+            row[: struct.count] = times
+    return struct

@@ -24,15 +24,17 @@ from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.drafter import AnyDrafter
 from specdec_cli.model.network import fingerprint_of
 
-SHORT, LONG = 3, 12
-"""Draft sizes that are measured, in tokens; where they do not run, the next larger ones, or the largest one."""
+SIZES = (3, 7, 11, 15)
+"""Draft sizes that are measured, in tokens: as many positions as are verified together for little more than one; where they do not run, the
+next larger ones, or the largest one.
+"""
 UNKNOWN = 1.0
 """Cost in milliseconds that is assumed for rounds that could not be measured, because the model ends every sentence
 at once.
 """
 _TEXT = "The old house at the end of the street has been for sale since May."
 """The text of a made-up source, which a draft model with another vocabulary reads."""
-_TOKENS = 8
+_TOKENS = 6
 """Tokens decoded of each made-up source."""
 _BURSTS = 6
 """Bursts that are measured by CUDA graphs, of which the first ones capture them."""
@@ -76,12 +78,12 @@ def _device(device: torch.device) -> tuple[str, ...]:
 
 def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
     """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with
-    drafts of 3 and 12 tokens: of the next size that runs, or of the largest one if that is less (see `sizes_of`).
+    drafts of 3, 7, 11 and 15 tokens: of the next size that runs, or of the largest one if that is less (see `sizes_of`).
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower.
     """
     sizes = sizes_of(verifier, drafter, longest)
-    measured = tuple(next((size for size in sizes if size >= wanted), sizes[-1]) for wanted in (SHORT, LONG))
+    measured = tuple(sorted({next((size for size in sizes if size >= wanted), sizes[-1]) for wanted in SIZES}))
     verifying = {(rows, size): inf for rows in (1, ROWS) for size in (0, *measured)}
     drafting = {(rows, size): inf for rows in (1, ROWS) for size in measured}
     constant, started = _Constant(sizes[-1]), time.perf_counter()
@@ -94,7 +96,7 @@ def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
         for (rows, size), least in drafting.items():
             drafting[rows, size] = min(least, _drafting(verifier, drafter, rows, size, verifying[rows, size]))
     known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
-    return Costs.of_cases((measured[0], measured[1]), known, drafting)
+    return Costs.of_cases(measured, known, drafting)
 
 
 def _rounds(verifier: Verifier, drafter: Drafter, rows: int, size: int) -> list[float]:

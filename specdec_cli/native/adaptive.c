@@ -28,22 +28,25 @@
 
 static double at_least_0(double value) { return value > 0.0 ? value : 0.0; }
 
-// The value at a position on the line through the points at `first` and `last`; it does not fall.
-static double value_at(int64_t position, int64_t first, int64_t last, const double *values) {
-    const double slope = at_least_0(values[1] - values[0]) / (double)(last - first > 1 ? last - first : 1);
-    return at_least_0(values[0] + slope * (double)(position - first));
+_Static_assert(sizeof(((struct specdec_costs *)0)->sizes) == SPECDEC_MOST_SIZES * sizeof(int32_t), "as many sizes as are declared");
+
+// The value for some rows on the line through those for 1 row and for MOST_ROWS; it does not fall.
+static double value_at(int64_t rows, double one, double most) {
+    const double slope = at_least_0(most - one) / (MOST_ROWS - 1);
+    return at_least_0(one + slope * (double)(rows - 1));
 }
 
-// Milliseconds of the shorter draft, and of each further token.
-struct line {
-    double shorter, per_token;
-};
-
-static struct line line_of(const struct specdec_costs *costs, const double (*times)[2], int64_t rows) {
-    const double shorter[2] = {times[0][0], times[1][0]}, longer[2] = {times[0][1], times[1][1]};
-    const double first = value_at(rows, 1, MOST_ROWS, shorter), last = value_at(rows, 1, MOST_ROWS, longer);
-    const int64_t between = costs->longer - costs->shorter;
-    return (struct line){first, at_least_0(last - first) / (double)(between > 1 ? between : 1)};
+// Milliseconds for drafts of `size` tokens: on lines between the measured sizes, which do not fall; the last one goes on.
+static double cost_of(const struct specdec_costs *costs, const double (*times)[SPECDEC_MOST_SIZES], int64_t rows, int64_t size) {
+    const int32_t *sizes = costs->sizes;
+    double last = value_at(rows, times[0][0], times[1][0]), slope = 0.0;
+    for (int32_t i = 1; i < costs->count; i++) {
+        const double following = fmax(last, value_at(rows, times[0][i], times[1][i]));
+        slope = (following - last) / (double)(sizes[i] - sizes[i - 1]);
+        if (size <= sizes[i]) return last + slope * at_least_0((double)(size - sizes[i - 1]));
+        last = following;
+    }
+    return last + slope * at_least_0((double)(size - sizes[costs->count - 1]));
 }
 
 static double gain_of(const struct specdec_trial *trial) {
@@ -65,23 +68,21 @@ static int has_trial(const struct adaptive *adaptive, int64_t rows) { return ada
 // Whether so many tokens in a round with drafts pay: by the times of the trial, or else by the costs.
 static int pays(const struct adaptive *adaptive, int64_t rows, double tokens, double rate) {
     const struct specdec_trial *trial = &adaptive->trial;
-    if (!has_trial(adaptive, rows)) return rate > MARGIN / value_at(rows, 1, MOST_ROWS, adaptive->all->costs.plain);
+    if (!has_trial(adaptive, rows)) return rate > MARGIN / value_at(rows, adaptive->all->costs.plain[0], adaptive->all->costs.plain[1]);
     const double round = trial->milliseconds[1] / (double)trial->rounds, token = trial->milliseconds[0] / (double)trial->tokens[0];
     return tokens * token > LEAST_GAIN * round;
 }
 
 static struct size_choice best_size(const struct adaptive *adaptive, int64_t rows) {
     const struct specdec_costs *costs = &adaptive->all->costs;
-    const struct line verifying = line_of(costs, costs->verifying, rows), drafting = line_of(costs, costs->drafting, rows);
-    const double fixed = verifying.shorter + drafting.shorter, weight = WEIGHT * adaptive->present;
+    const double weight = WEIGHT * adaptive->present;
     double passes = PRIOR, all_pass = 1.0, tokens = 1.0, best = 0.0, best_tokens = 1.0;
     int64_t chosen = 1;
     for (int64_t size = 1; size <= adaptive->all->longest; size++) {
         passes = (adaptive->passed[size - 1] + weight * passes) / (adaptive->asked[size - 1] + weight);
         all_pass *= passes;
         tokens += all_pass;
-        const double further = (double)(size > costs->shorter ? size - costs->shorter : 0);
-        const double rate = tokens / (fixed + drafting.per_token * further + verifying.per_token * further);
+        const double rate = tokens / (cost_of(costs, costs->verifying, rows, size) + cost_of(costs, costs->drafting, rows, size));
         if (rate > best) {
             chosen = size;
             best = rate;
@@ -192,13 +193,18 @@ void adaptive_finish(struct adaptive *adaptive, int64_t size) {
     for (int64_t passed = 0; passed <= size; passed++) adaptive->stopped[passed] = 0;
 }
 
+static int is_time(double milliseconds) { return milliseconds > 0.0 && isfinite(milliseconds); }
+
 static int costs_fit(const struct specdec_costs *costs) {
-    const double(*verifying)[2] = costs->verifying, (*drafting)[2] = costs->drafting;
-    const double times[] = {costs->plain[0], costs->plain[1], verifying[0][0], verifying[0][1], verifying[1][0],
-                            verifying[1][1], drafting[0][0], drafting[0][1], drafting[1][0], drafting[1][1]};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (!(times[i] > 0.0 && isfinite(times[i]))) return 0;
-    return 1 <= costs->shorter && costs->shorter <= costs->longer;
+    if (costs->count < 1 || costs->count > SPECDEC_MOST_SIZES) return 0;
+    for (int rows = 0; rows < 2; rows++) {
+        if (!is_time(costs->plain[rows])) return 0;
+        for (int32_t i = 0; i < costs->count; i++)
+            if (!is_time(costs->verifying[rows][i]) || !is_time(costs->drafting[rows][i])) return 0;
+    }
+    for (int32_t i = 0; i < costs->count; i++)
+        if (costs->sizes[i] < (i ? costs->sizes[i - 1] + 1 : 1)) return 0;
+    return 1;
 }
 
 static int open_each(struct specdec_adaptive *all, struct adaptive *adaptive) {

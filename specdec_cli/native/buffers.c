@@ -30,7 +30,7 @@ int row_reserve(const struct specdec_session *session, struct row *row) {
     // A single row has the memory of the row before it, whose pages are in use.
     struct arena *arena = session->options.batch_size == 1 ? &session->workers->arena : 0;
     row->allocated = arena ? row->capacity : smaller(row->capacity, padded_length(row->source_length + row->source_length / 4 + 1));
-    if (row->has_drafter && !(reserve(arena, &row->draft_cache, keys_size_of(drafter, capacity)) &&
+    if (row->has_drafter && has_network(session) && !(reserve(arena, &row->draft_cache, keys_size_of(drafter, capacity)) &&
                               reserve(arena, &row->draft_memory, keys_size_of(drafter, length))))
         return 0;
     return reserve(arena, &row->cache, keys_size_of(stack, product_of(capacity, session->beam))) &&
@@ -50,7 +50,7 @@ void row_extend(const struct specdec_session *session, struct row *row, int64_t 
     const int64_t old = row->allocated, used = row->length - 1, beam = session->beam;
     row->allocated = smaller(row->capacity, padded_length(larger(positions, old + old / 2)));
     move_apart(&session->model->decoder, row->cache.start, used * beam, old * beam, row->allocated * beam);
-    if (row->has_drafter) move_apart(&session->model->drafter.stack, row->draft_cache.start, used, old, row->allocated);
+    if (row->has_drafter && has_network(session)) move_apart(&session->model->drafter.stack, row->draft_cache.start, used, old, row->allocated);
 }
 
 void row_free(struct row *row) {
@@ -123,14 +123,12 @@ static int open_beam(struct worker *worker, const struct specdec_session *sessio
     return workspace->orders && workspace->token_positions && workspace->scores && workspace->candidates && workspace->counts;
 }
 
-static int has_drafter(const struct specdec_session *session) { return session->options.method == SPECDEC_METHOD_SPECDEC; }
-
 static int open_drafting(struct worker *worker, const struct specdec_session *session) {
     const struct link *link = &session->model->drafter.link;
     const int64_t batch = session->options.batch_size, width = session->model->decoder.width, positions = session->most_positions;
     struct drafting_workspace *workspace = &worker->drafting;
     worker->least_drafting = worker->least_verifying = INFINITY;
-    if (!has_drafter(session)) return 1;
+    if (!has_network(session)) return 1;
     workspace->previous = allocate(worker, product_of(batch, width), sizeof(float));
     workspace->token_inputs = allocate(worker, product_of(batch, link->width), sizeof(float));
     workspace->blocks = allocate(worker, session->model->drafter.mark ? product_of(positions, width) : 0, sizeof(float));
@@ -158,7 +156,7 @@ static int open_workspace_of(struct worker *worker, const struct specdec_session
         .quantized = widest_input_of(decoder),
         .scratch = larger(scratch_size_of(decoder, longest), scratch_size_of(&model->encoder, longest)),
     };
-    if (has_drafter(session)) {
+    if (has_network(session)) {
         const int64_t link = model->drafter.link.width;
         sizes.quantized = larger(larger(sizes.quantized, widest_input_of(drafter)), link);
         sizes.projected = larger(larger(sizes.projected, projected_of(drafter)), larger(link, model->drafter.prefix.outputs));

@@ -19,7 +19,7 @@ static void run(struct member *member, const void *argument) {
     if (call->draft_memories) project_sources(member, &call->pass, &call->model->drafter.stack, call->draft_memories);
 }
 
-static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
+void encode_chosen(struct worker *worker, int64_t rows, int64_t positions) {
     const struct specdec_model *model = worker->session->model;
     const struct pass pass = {
         .kernels = model->kernels,
@@ -34,7 +34,7 @@ static void encode_chosen(struct worker *worker, int64_t rows, int64_t positions
         .workspace = &worker->workspace,
         .stopped = &worker->session->stopped,
     };
-    const int drafts = worker->chosen[0]->has_drafter;
+    const int drafts = worker->chosen[0]->has_drafter && has_network(worker->session);
     for (int64_t i = 0; i < rows; i++) {
         worker->memories[i] = worker->chosen[i]->memory.start;
         worker->caches[i] = worker->chosen[i]->draft_memory.start; // the encoder has no caches
@@ -64,8 +64,7 @@ static int32_t begin_row(const struct specdec_session *session, struct row *row,
     return SPECDEC_OK;
 }
 
-// A sentence from the queue in a free row, at positions from `first` on. Returns a status.
-static int32_t enter_row(struct worker *worker, struct row *row, int64_t number, int64_t first) {
+int32_t enter_row(struct worker *worker, struct row *row, int64_t number, int64_t first) {
     const int32_t status = begin_row(worker->session, row, number);
     if (status) return status;
     worker->running++;
@@ -91,7 +90,7 @@ int32_t enter_rows(struct worker *worker) {
         if (number >= session->queue.count) break;
         const int may_draft = session->options.method != SPECDEC_METHOD_GREEDY;
         if (drafts < 0) drafts = worker->adaptive ? adaptive_begin(worker->adaptive, batch, milliseconds_alone(worker)) : may_draft;
-        row->has_drafter = drafts && session->options.method == SPECDEC_METHOD_SPECDEC;
+        row->has_drafter = drafts && has_model(session);
         const int32_t status = enter_row(worker, row, number, positions);
         if (status) return status;
         worker->chosen[rows] = row;
@@ -99,6 +98,10 @@ int32_t enter_rows(struct worker *worker) {
         worker->starts[++rows] = positions;
     }
     if (rows) encode_chosen(worker, rows, positions);
+    if (rows && worker->draft_worker) {
+        const int32_t status = enter_draft_rows(worker, rows);
+        if (status) return status;
+    }
     worker->entering = positions >= CHUNK;
     return worker->entering ? SPECDEC_WAITING : SPECDEC_OK;
 }

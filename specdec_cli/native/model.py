@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.methods import GIVEN
@@ -20,6 +20,9 @@ from specdec_cli.native.header import fill
 from specdec_cli.native.library import FINISHED, HEADER, ROUND, WAITING, check, instruction_set, load_library, model_error
 from specdec_cli.native.tensors import Named, drafter_tensors, unread_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
+
+if TYPE_CHECKING:
+    from specdec_cli.native.draft_model import NativeDraftModel
 
 FIRST_COPY = 11
 """Tokens of the first draft of input-guided decoding at most, where the length of drafts adapts. A rejected token costs about a
@@ -40,6 +43,7 @@ class Resources:
     - `adaptive`: the address of statistics that choose the number of drafted tokens (`engines.native_costs`).
     - `memory`: the address of an NgramMemory, for the method "ngram-memory".
     - `lengths`: where the drafts of Jacobi decoding end; None for the longest output that is possible.
+    - `draft_model`: the model that drafts, for the method "draft-model".
     - `recorded`: for measurements, drafts by source, one for each round and as many for each source, which replace those of the drafter.
 
     What has an address must outlive the decoding.
@@ -51,6 +55,7 @@ class Resources:
     adaptive: ctypes.c_void_p | None = None
     memory: ctypes.c_void_p | None = None
     lengths: Lengths | None = None
+    draft_model: "NativeDraftModel | None" = None
     recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = field(default_factory=dict)
 
 
@@ -105,6 +110,11 @@ class NativeModel:
         return model
 
     @property
+    def address(self) -> ctypes.c_void_p:
+        """The pointer of the C structure."""
+        return self._model
+
+    @property
     def has_drafter(self) -> bool:
         """Whether a drafter was loaded."""
         return len(self._weights) > 1
@@ -146,9 +156,9 @@ class NativeModel:
                 elif status != WAITING:
                     yield _hypothesis_of(output, sentences[output.number].number, decoding)
 
-    def times(self, sentences: Sequence[Sentence], decoding: Decoding, resources: Resources) -> tuple[float, float]:
-        """Decode sentences and return the least milliseconds of the draft of a round and of the rest of a round, over
-        all rounds.
+    def times(self, sentences: Sequence[Sentence], decoding: Decoding, resources: Resources, rounds: int) -> tuple[float, float]:
+        """Decode at most `rounds` rounds of sentences, and return the least milliseconds of the draft of a round and of the rest of a
+        round. The first call of the library encodes the sentences.
 
         Only rounds of `decoding.batch_size` sentences count; 0 if there was no such round. Raises NativeError as `decode`
         does.
@@ -156,8 +166,9 @@ class NativeModel:
         drafting, verifying = ctypes.c_double(), ctypes.c_double()
         with self._session(sentences, decoding, resources) as session:
             output = HEADER.structs["output"]()
-            while check(self._library.specdec_session_next(session, PATIENCE, ctypes.byref(output))) != FINISHED:
-                pass
+            for _ in range(rounds + 1):  # without patience, a call is a round
+                if check(self._library.specdec_session_next(session, 0, ctypes.byref(output))) == FINISHED:
+                    break
             self._library.specdec_session_times(session, ctypes.byref(drafting), ctypes.byref(verifying))
         return drafting.value, verifying.value
 
@@ -234,6 +245,8 @@ def options_of(decoding: Decoding, resources: Resources) -> Any:
     options.threads, options.shared_vocabulary = resources.threads, resources.shared_vocabulary
     options.adaptive, options.memory = resources.adaptive, resources.memory
     options.word_starts = _bytes(resources.word_starts)
+    if resources.draft_model is not None:
+        resources.draft_model.set_options(options)
     set_constraints(options.constraints, decoding.constraints)
     return options
 
@@ -272,6 +285,8 @@ def queue_of(sentences: Sequence[Sentence], decoding: Decoding, resources: Resou
     if resources.lengths is not None:
         lengths = (min(resources.lengths(sentence.source), _MOST_TOKENS) for sentence in sentences)
         add("lengths", array("i", [*lengths, 0]))
+    if resources.draft_model is not None:
+        add_texts("draft_ids", "draft_starts", resources.draft_model.sources(sentences))
     if isinstance(decoding.acceptance, Sampled):
         add("streams", array("I", [*chain(*(sentence.stream for sentence in sentences)), 0]))
     if resources.recorded:

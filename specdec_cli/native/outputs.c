@@ -35,8 +35,7 @@ static struct done *decoded(const struct specdec_session *session, const struct 
     float *scores = (float *)(ids + length);
     memcpy(ids, row->tokens + 1, (size_t)length * sizeof *ids);
     memcpy(scores, row->log_probabilities + 1, (size_t)length * sizeof *scores);
-    const int32_t method = session->options.method;
-    const int64_t drafted = method == SPECDEC_METHOD_SPECDEC ? row->has_drafter : method != SPECDEC_METHOD_GREEDY;
+    const int64_t drafted = has_model(session) ? row->has_drafter : session->options.method != SPECDEC_METHOD_GREEDY;
     done->output = (struct specdec_output){row->number, length, row->rounds, drafted, ids, session->options.with_scores ? scores : 0, 0, 0};
     return done;
 }

@@ -32,7 +32,7 @@ static void accept_tokens(struct worker *worker, const struct verdict *verdict) 
     if (worker->adaptive && ended)
         adaptive_end(worker->adaptive, session->options.batch_size, row->length - 1, row->rounds, milliseconds_alone(worker));
     if (!ended) {
-        if (row->has_drafter) keep_states(worker, verdict, count);
+        if (row->has_drafter && has_network(session)) keep_states(worker, verdict, count);
         observe_round(session, row, verdict->passed);
         return;
     }
@@ -86,7 +86,8 @@ static int64_t propose_drafts(struct worker *worker) {
     }
     if (drafting) {
         worker->block_size = worker->adaptive ? adaptive_size(worker->adaptive, drafting) : session->options.block_size;
-        draft_rows(worker);
+        if (has_network(session)) draft_rows(worker);
+        else draft_by_model(worker);
     }
     if (session->queue.recorded_rounds) replay_drafts(worker);
     return drafting;
@@ -95,7 +96,7 @@ static int64_t propose_drafts(struct worker *worker) {
 // Whether all rows of the batch run, with drafts of the full size if these are a drafter's or recorded.
 static int is_full(const struct worker *worker) {
     const struct specdec_options *options = &worker->session->options;
-    const int drafts = options->method == SPECDEC_METHOD_SPECDEC || worker->session->queue.recorded_rounds;
+    const int drafts = has_model(worker->session) || worker->session->queue.recorded_rounds;
     for (int64_t i = 0; i < options->batch_size; i++) {
         const struct row *row = worker->rows + i;
         if (row->number == VACANT || (drafts && row->drafted < options->block_size)) return 0;

@@ -35,8 +35,13 @@ struct row {
     int32_t *guesses; // (capacity): what was last predicted at each position, or the padding
     int64_t expected; // tokens at which drafts end, the start included
 
-    // Of the drafter.
-    int has_drafter;           // whether it drafts for this sentence
+    int has_drafter; // whether a network or a draft model drafts for this sentence
+
+    // Of a row of a draft model: whether it writes nothing for now; and where its own tokens begin, and end at most.
+    int idle;
+    int64_t written_from, written_to;
+
+    // Of a network that drafts.
     struct pages draft_cache;  // its keys and values of all positions before the last token except the last `fresh` of these
     struct pages draft_memory; // its keys and values for the encoded source
     float *states;             // (fresh, W): the verifier's states that it has not read yet

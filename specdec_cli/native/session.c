@@ -55,7 +55,8 @@ static const char *fault_of_search(const struct specdec_search *search) {
 // Only what protects memory, and what would have no meaning: the caller knows better what is wanted.
 static const char *fault_of_options(const struct specdec_options *options, const struct specdec_shape *shape) {
     const int copies = options->method == SPECDEC_METHOD_INPUT_GUIDED, given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
-    const int drafts = options->method == SPECDEC_METHOD_SPECDEC, remembers = options->method == SPECDEC_METHOD_NGRAM_MEMORY;
+    const int network = options->method == SPECDEC_METHOD_SPECDEC, other = options->method == SPECDEC_METHOD_DRAFT_MODEL;
+    const int drafts = network || other, remembers = options->method == SPECDEC_METHOD_NGRAM_MEMORY;
     const int alike = shape->source_vocabulary == shape->vocabulary;
     const int64_t workers = options->batch_size > 1 ? options->threads : 1;
     const struct specdec_acceptance *acceptance = &options->acceptance;
@@ -65,8 +66,8 @@ static const char *fault_of_options(const struct specdec_options *options, const
     const struct specdec_adaptive *adaptive = options->adaptive;
     const struct specdec_memory *memory = options->memory;
     const struct check checks[] = {
-        {"method", between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_HYBRID_JACOBI) && (!drafts || shape->drafter_layers)},
-        {"block_size", drafts ? between(options->block_size, 1, shape->max_block) : between(options->block_size, 0, 1 << 16)},
+        {"method", between(options->method, SPECDEC_METHOD_GREEDY, SPECDEC_METHOD_DRAFT_MODEL) && (!network || shape->drafter_layers)},
+        {"block_size", between(options->block_size, drafts, network ? shape->max_block : 1 << 16)},
         {"batch_size", between(options->batch_size, 1, MOST_BATCH)},
         {"threads", between(options->threads, 1, MOST_THREADS)},
         {"max_length", options->max_length >= 0},
@@ -81,10 +82,13 @@ static const char *fault_of_options(const struct specdec_options *options, const
         {"word_starts", options->word_starts || !copies_texts(options) || options->match != SPECDEC_MATCH_NEAREST},
         {"adaptive", !adaptive || (drafts && adaptive->longest == options->block_size && adaptive->rows >= options->batch_size &&
                                    adaptive->workers >= workers)},
+        {"draft_model", other ? options->draft_model && options->draft_constraints && !options->read == !options->continued
+                              : !options->draft_model},
         {"memory", remembers ? memory && memory->vocabulary == shape->vocabulary && memory->workers >= workers : !memory},
     };
     const char *fault = first_fault(checks, sizeof checks / sizeof *checks);
     if (!fault) fault = fault_of_constraints(&options->constraints, shape);
+    if (!fault && other) fault = fault_of_constraints(options->draft_constraints, &options->draft_model->shape);
     return fault || options->method != SPECDEC_METHOD_BEAM ? fault : fault_of_search(&options->search);
 }
 
@@ -110,14 +114,23 @@ static int32_t check_numbers(const struct specdec_queue *queue) {
     return SPECDEC_OK;
 }
 
-static int32_t check_queue(const struct specdec_queue *queue, const struct specdec_options *options, const struct specdec_shape *shape) {
+// Checks that sources have at least `least` tokens and at most as many as the model has positions, and do not end with padding.
+static int32_t check_sources(const int32_t *ids, const int64_t *starts, int64_t count, int64_t least, const struct specdec_shape *shape) {
     const int64_t most = shape->max_positions / SPECDEC_MULTIPLE * SPECDEC_MULTIPLE;
+    int32_t status = check_texts(ids, starts, count, least, most, shape->source_vocabulary);
+    for (int64_t i = 0; !status && i < count; i++)
+        if (starts[i + 1] > starts[i] && ids[starts[i + 1] - 1] == shape->padding) status = SPECDEC_BAD_ID;
+    return status;
+}
+
+static int32_t check_queue(const struct specdec_queue *queue, const struct specdec_options *options, const struct specdec_shape *shape) {
     const int given = options->method == SPECDEC_METHOD_GIVEN_DRAFTS;
     if (queue->count < 0 || queue->recorded_rounds < 0 || (given && !queue->texts)) return SPECDEC_BAD_LENGTH;
     if (options->acceptance.temperature > 0 && !queue->streams) return SPECDEC_BAD_LENGTH;
-    int32_t status = check_texts(queue->ids, queue->starts, queue->count, 1, most, shape->source_vocabulary);
-    for (int64_t i = 0; !status && i < queue->count; i++)
-        if (queue->ids[queue->starts[i + 1] - 1] == shape->padding) status = SPECDEC_BAD_ID;
+    if (options->draft_model && !queue->draft_starts) return SPECDEC_BAD_LENGTH;
+    int32_t status = check_sources(queue->ids, queue->starts, queue->count, 1, shape);
+    if (!status && options->draft_model)
+        status = check_sources(queue->draft_ids, queue->draft_starts, queue->count, 0, &options->draft_model->shape);
     if (!status && queue->texts) status = check_texts(queue->texts, queue->text_starts, queue->count, 1, INT64_MAX, shape->vocabulary);
     if (!status) status = check_numbers(queue);
     if (status || !queue->recorded_rounds) return status;
@@ -129,11 +142,10 @@ static int32_t check_queue(const struct specdec_queue *queue, const struct specd
 static int64_t longest_draft(const struct specdec_session *session) {
     const int32_t method = session->options.method;
     if (method == SPECDEC_METHOD_GREEDY || method == SPECDEC_METHOD_BEAM) return 0;
-    return method == SPECDEC_METHOD_SPECDEC ? session->options.block_size : session->longest_capacity;
+    return has_model(session) ? smaller(session->options.block_size, session->longest_capacity) : session->longest_capacity;
 }
 
-// Computes the sizes that the queue needs, which is checked.
-static void measure(struct specdec_session *session) {
+void measure(struct specdec_session *session) {
     const struct specdec_queue *queue = &session->queue;
     const struct specdec_options *options = &session->options;
     for (int64_t i = 0; i < queue->count; i++)
@@ -147,12 +159,11 @@ static void measure(struct specdec_session *session) {
     session->most_positions = of_all < CHUNK + positions ? of_all : CHUNK + positions;
 }
 
-static int32_t open_workers(struct specdec_session *session) {
+int32_t open_workers(struct specdec_session *session) {
     const int64_t threads = session->options.threads, apart = session->options.batch_size > 1;
     session->worker_count = apart ? threads : 1;
     session->workers = arena_allocate(&session->arena, session->worker_count, sizeof *session->workers);
     if (!session->workers) return SPECDEC_NO_MEMORY;
-    if (!apart && threads > 1 && team_borrow(session->model->team, (int)threads)) session->team = session->model->team;
     for (int64_t i = 0; i < session->worker_count; i++) {
         struct worker *worker = session->workers + i;
         worker->ngrams = session->options.memory ? session->options.memory->of_worker + i : 0;
@@ -180,8 +191,7 @@ static int copy_numbers(struct specdec_session *session, const int32_t **numbers
     return *numbers != 0;
 }
 
-// Takes copies of all that the method reads of the queue.
-static int32_t copy_queue(struct specdec_session *session) {
+int32_t copy_queue(struct specdec_session *session) {
     struct specdec_queue *queue = &session->queue;
     const int texts = copies_texts(&session->options), given = session->options.method == SPECDEC_METHOD_GIVEN_DRAFTS;
     if (!texts) queue->texts = queue->first_drafts = 0;
@@ -244,8 +254,11 @@ int32_t specdec_session_create(const struct specdec_model *model, const struct s
     pthread_mutex_init(&session->lock, 0);
     init_condition(&session->progress);
     measure(session);
+    const int shared = options->batch_size == 1 && options->threads > 1;
+    if (shared && team_borrow(model->team, options->threads)) session->team = model->team;
     status = copy_queue(session);
     if (!status) status = open_workers(session);
+    if (!status && options->draft_model) status = open_draft_session(session);
     if (status) specdec_session_destroy(session);
     else *created = session;
     return status;
@@ -298,11 +311,17 @@ static void wait_for_others(struct specdec_session *session, int64_t nanoseconds
     pthread_mutex_unlock(&session->lock);
 }
 
+// The threads of a team live in the parent process.
+static void forget_team(struct specdec_session *session) {
+    session->workers->team = session->team = 0;
+    if (session->draft_session) session->draft_session->workers->team = session->draft_session->team = 0;
+}
+
 int32_t specdec_session_next(struct specdec_session *session, int32_t milliseconds, struct specdec_output *output) {
     const int64_t until = nanoseconds_of(CLOCK_MONOTONIC) + (int64_t)(milliseconds > 0 ? milliseconds : 0) * 1000000;
     const int forked = session->owner != getpid();
     if (forked && session->worker_count > 1) return SPECDEC_FORKED;
-    if (forked) session->workers->team = session->team = 0;
+    if (forked) forget_team(session);
     start_workers(session);
     if (session->team) team_start(session->team);
     for (;;) {
@@ -336,6 +355,7 @@ void specdec_session_destroy(struct specdec_session *session) {
     if (session->team && session->owner == getpid()) team_give_back(session->team);
     for (int64_t i = 0; session->workers && i < session->worker_count; i++)
         if (session->workers[i].session) worker_close(session->workers + i);
+    close_draft_session(session->draft_session);
     while (session->first) {
         struct done *next = session->first->next;
         free(session->first);

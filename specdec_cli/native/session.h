@@ -30,6 +30,7 @@ struct specdec_session {
     int64_t beam;           // hypotheses of a sentence
 
     atomic_int stopped, status;
+    struct specdec_session *draft_session; // of the draft model; or NULL
     pid_t owner; // the process
     struct worker *workers;
     int64_t worker_count;
@@ -41,6 +42,18 @@ struct specdec_session {
     struct done *first, **last, *handed;
     int64_t handed_out;
 };
+
+// Whether a network on the verifier's states drafts; and whether that or a draft model does, whose drafts may be left out.
+static inline int has_network(const struct specdec_session *session) { return session->options.method == SPECDEC_METHOD_SPECDEC; }
+static inline int has_model(const struct specdec_session *session) {
+    return has_network(session) || session->options.method == SPECDEC_METHOD_DRAFT_MODEL;
+}
+
+// session.c: the sizes that a queue needs, which is checked; copies of all that the method reads of it (returns a status); and the workers
+// (returns a status), which share the session's team, if it has one.
+void measure(struct specdec_session *session);
+int32_t copy_queue(struct specdec_session *session);
+int32_t open_workers(struct specdec_session *session);
 
 // buffers.c: the length of a source with its padding.
 int64_t padded_length(int64_t source_length);

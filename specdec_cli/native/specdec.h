@@ -37,6 +37,7 @@
 #define SPECDEC_MULTIPLE 16        // padded lengths of sources, and capacities of outputs, are multiples of this
 #define SPECDEC_MOST_BEAM 32       // hypotheses of a sentence at most
 #define SPECDEC_MOST_CANDIDATES 32 // tokens that a slot link chooses from at most
+#define SPECDEC_MOST_SIZES 5       // sizes of drafts whose costs are measured, at most
 #define SPECDEC_MOST_TOP_K 1024    // tokens that sampling chooses from at most, if their number is limited
 
 enum specdec_status {
@@ -74,7 +75,8 @@ enum specdec_method {
     SPECDEC_METHOD_NGRAM_MEMORY,
     SPECDEC_METHOD_JACOBI,
     SPECDEC_METHOD_GS_JACOBI,
-    SPECDEC_METHOD_HYBRID_JACOBI
+    SPECDEC_METHOD_HYBRID_JACOBI,
+    SPECDEC_METHOD_DRAFT_MODEL
 };
 enum specdec_match { SPECDEC_MATCH_UNIQUE, SPECDEC_MATCH_UNIQUE_3, SPECDEC_MATCH_NEAREST };
 // When beam search ends for a sentence that has as many finished hypotheses as the beam: see decoding/beam.py.
@@ -154,7 +156,19 @@ struct specdec_options {
     const uint8_t *word_starts;        // (vocabulary), for SPECDEC_MATCH_NEAREST: which tokens begin a word
     struct specdec_adaptive *adaptive; // NULL: every draft of a drafter has `block_size` tokens
     struct specdec_memory *memory;     // for SPECDEC_METHOD_NGRAM_MEMORY
+    // For SPECDEC_METHOD_DRAFT_MODEL: the model that drafts, the rules on its outputs, and where its vocabulary is another one, functions
+    // of the types specdec_read and specdec_continue; NULL: ids pass unchanged, and in sampling it draws with the same noise.
+    const struct specdec_model *draft_model;
+    const struct specdec_constraints *draft_constraints;
+    const void *read, *continued;
 };
+
+// Between two vocabularies; both functions write at most `capacity` ids to `ids` and return their number. The first one: the ids of the
+// draft model for `length` tokens of an output. The second one: tokens that follow an output, for `count` ids that the draft model wrote
+// after those that it read. They are called by all threads.
+typedef int64_t (*specdec_read)(const int32_t *output, int64_t length, int32_t *ids, int64_t capacity);
+typedef int64_t (*specdec_continue)(const int32_t *output, int64_t length, const int32_t *read, int64_t read_count, const int32_t *written,
+                                    int64_t count, int32_t *ids, int64_t capacity);
 
 // The sentences of a session. Texts stand one after the other: number i is ids[starts[i]] .. ids[starts[i + 1] - 1].
 struct specdec_queue {
@@ -168,6 +182,8 @@ struct specdec_queue {
     const int32_t *prefix_lengths; // tokens at the start of each text that are taken without being verified; or NULL
     const int32_t *lengths;        // expected tokens of each output, where the drafts of Jacobi decoding end; or NULL
     const uint32_t *streams;       // (count, 2), for sampling: the random stream of each sentence
+    const int32_t *draft_ids;      // the sources for the draft model, EOS included, empty for those that it does not read, for
+    const int64_t *draft_starts;   // SPECDEC_METHOD_DRAFT_MODEL; or NULL
     // For measurements of time: the drafter still drafts in every round, but these drafts are verified in place of its own: of
     // `recorded_rounds` rounds of each sentence, sentence after sentence. Later rounds are given the last one of their sentence.
     int32_t recorded_rounds;
@@ -175,11 +191,11 @@ struct specdec_queue {
     const int64_t *recorded_starts;
 };
 
-// Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of the
-// shorter and of the longer size.
+// Milliseconds of a round's parts, each for 1 row and for 8 rows: a round without drafts; verifying, and drafting, drafts of each of
+// the `count` measured sizes in tokens, the shortest first.
 struct specdec_costs {
-    int32_t shorter, longer;
-    double plain[2], verifying[2][2], drafting[2][2];
+    int32_t count, sizes[5]; // of SPECDEC_MOST_SIZES
+    double plain[2], verifying[2][5], drafting[2][5];
 };
 
 // What a trial of drafts measured of sentences that were decoded one by one, some without drafts and some with them: how many, their tokens

@@ -89,7 +89,7 @@ void verify_rows(struct worker *worker, accept_verdict accept) {
     worker->starts[0] = 0;
     for (int64_t i = 0; i < worker->session->options.batch_size; i++) {
         struct row *row = worker->rows + i;
-        if (row->number == VACANT) continue;
+        if (row->number == VACANT || row->idle) continue;
         if (rows && positions + row->drafted + 1 > CHUNK) {
             verify_chosen(worker, rows, positions, accept);
             rows = positions = 0;

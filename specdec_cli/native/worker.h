@@ -56,6 +56,7 @@ struct worker {
     int32_t *predicted;   // (positions)
     float *scores;        // (positions): log probabilities of what is predicted
 
+    struct worker *draft_worker; // that of the draft model, whose rows have the numbers of these rows; or NULL
     struct drafting_workspace drafting;
     struct beam_workspace beam;
     struct adaptive *adaptive; // NULL: every draft has `block_size` tokens
@@ -73,6 +74,11 @@ void worker_close(struct worker *worker);
 // encode.c: takes sentences from the queue into free rows. Returns a status; SPECDEC_WAITING: there may be more, but those of one
 // call have CHUNK positions, and fewer than the last of them has besides.
 int32_t enter_rows(struct worker *worker);
+
+// encode.c: a sentence of the queue in a free row, at positions of a pass from `first` on (returns a status); and a pass of the encoder over
+// the rows that were chosen.
+int32_t enter_row(struct worker *worker, struct row *row, int64_t number, int64_t first);
+void encode_chosen(struct worker *worker, int64_t rows, int64_t positions);
 
 // verify.c: a pass of a stack over the rows that were chosen and their `positions` positions, which see keys and values of the caches.
 struct pass pass_of(const struct worker *worker, const struct stack *stack, int64_t rows, int64_t positions);
@@ -98,6 +104,14 @@ void verify_rows(struct worker *worker, accept_verdict accept);
 void draft_rows(struct worker *worker);
 void keep_states(struct worker *worker, const struct verdict *verdict, int64_t count);
 int64_t link_scratch_size(const struct specdec_model *model);
+
+// draft_model.c: what a draft model has beside a session, a session of its own, which decodes nothing by itself: opened with the team of the
+// other one (returns a status), and closed; its rows for the first `rows` rows that were chosen and enter (returns a status); and the drafts
+// of all rows that have one.
+int32_t open_draft_session(struct specdec_session *session);
+void close_draft_session(struct specdec_session *session);
+int32_t enter_draft_rows(struct worker *worker, int64_t rows);
+void draft_by_model(struct worker *worker);
 
 // draft.c: the draft of a row.
 void propose_draft(const struct worker *worker, struct row *row);

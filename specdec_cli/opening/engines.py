@@ -12,8 +12,10 @@ from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.digests import folder_digest
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
+from specdec_cli.engines.native_drafts import DraftModelOf
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, describe_bundle, read_info
+from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.library import LibraryError, StaleLibrary, UnsupportedModel, load_library
 from specdec_cli.opening.conversions import Tell, silent
 from specdec_cli.opening.machine import (
@@ -181,7 +183,12 @@ def _open_native(
     described = _described(model)
     decoding = _resolved(request, described)
     try:
-        engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None)
+        draft_model = None
+        if decoding.draft_model:
+            folder, languages = find_draft_model(model, described, decoding.draft_model)
+            draft_model = DraftModelOf(described, describe_bundle(folder, *languages))
+            check_orders(decoding.draft_model, draft_model.shape, described.shape)
+        engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None, draft_model=draft_model)
         if trace is not None:
             _check_rounds(decoding)
             engine.onlooker = trace(described).show
@@ -213,16 +220,29 @@ def open_draft_model(model: ModelChoice, bundle: Described, name: str, machine: 
 
     Raises ModelError if there is none, and UsageError for one of another task or other languages, or of another order than left to right.
     """
+    folder, languages = find_draft_model(model, bundle, name)
+    loaded = load(ModelChoice(str(folder), *languages, model.offline), machine, network_only=True)
+    check_orders(name, loaded.shape, bundle.shape)
+    return loaded
+
+
+def find_draft_model(model: ModelChoice, bundle: Described, name: str) -> tuple[Path, tuple[str, str]]:
+    """The folder of the bundle `name`, which drafts for `bundle`, the one of `model`; and the languages between which it translates.
+
+    Raises ModelError if there is none, and UsageError for one of another task or other languages.
+    """
     folder = find_bundle(ModelChoice(name, offline=model.offline))
     info, other = bundle.info, read_info(folder)
     check_drafts_for(name, other, info)
     # A multilingual model translates between the languages of the other one.
-    languages = (other.source_language or info.source_language, other.target_language or info.target_language)
-    loaded = load(ModelChoice(str(folder), *languages, model.offline), machine, network_only=True)
-    for which, shape in ((f"--draft-model {name}", loaded.shape), ("--draft-model: the model", bundle.shape)):
+    return folder, (other.source_language or info.source_language, other.target_language or info.target_language)
+
+
+def check_orders(name: str, other: TransformerConfig, own: TransformerConfig) -> None:
+    """Raise UsageError unless the model `name` and the one that it drafts for write from left to right."""
+    for which, shape in ((f"--draft-model {name}", other), ("--draft-model: the model", own)):
         if shape.order != "left-to-right":
             raise UsageError(f"{which}: its order is {shape.order}; drafts by another model are for models that write from left to right")
-    return loaded
 
 
 def check_drafts_for(name: str, other: BundleInfo, own: BundleInfo) -> None:

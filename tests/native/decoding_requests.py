@@ -8,6 +8,7 @@ from typing import Any
 from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.options import BeamSearch, Constraints, Decoding, Exact, FixedPoint, Margin, Sampled, Tolerant
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.native.draft_model import NativeDraftModel
 from specdec_cli.native.library import HEADER
 from specdec_cli.native.model import DecodedRound, NativeModel, Resources
 
@@ -52,6 +53,7 @@ class Request:
     whole: bool = False
     lengths: Lengths | None = None
     recorded: Sequence[Sequence[Sequence[int]]] = ()
+    draft_model: NativeDraftModel | None = None
 
     def resolved(self) -> Decoding:
         """The decoding."""
@@ -73,7 +75,7 @@ class Request:
         """What the decoding of `sources` needs besides."""
         recorded = {tuple(source): rounds for source, rounds in zip(sources, self.recorded, strict=False)}
         addresses = (self.adaptive, self.memory)
-        return Resources(self.threads, self.shared_vocabulary, self.word_starts, *addresses, self.lengths, recorded)
+        return Resources(self.threads, self.shared_vocabulary, self.word_starts, *addresses, self.lengths, self.draft_model, recorded)
 
     def sentences(self, sources: Sequence[Sequence[int]]) -> list[Sentence]:
         """The sentences of `sources`, with their texts."""
@@ -83,7 +85,8 @@ class Request:
             for own, value in zip(texts, values, strict=False):
                 own[name] = value
         return [
-            Sentence(number, source, **own, stream=(number, 1)) for number, (source, own) in enumerate(zip(sources, texts, strict=True))
+            Sentence(number, source, **own, stream=(number, 1), text="a text")
+            for number, (source, own) in enumerate(zip(sources, texts, strict=True))
         ]
 
 

@@ -10,7 +10,7 @@ import gc
 import os
 import random
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,12 +20,14 @@ import numpy as np
 from safetensors.numpy import save_file
 
 from specdec_cli.decoding.costs import Costs
+from specdec_cli.decoding.drafters.bridge import Bridge
 from specdec_cli.decoding.lengths import fixed
 from specdec_cli.decoding.methods import GIVEN
-from specdec_cli.decoding.options import Sampled
+from specdec_cli.decoding.options import Constraints, Sampled
 from specdec_cli.engines.native_costs import NativeBlockSize
 from specdec_cli.model.bundle_info import BeamStop, BundleDescription, describe_bundle
 from specdec_cli.model.drafter_config import DrafterConfig
+from specdec_cli.native.draft_model import NativeDraftModel
 from specdec_cli.native.library import HEADER, NativeError, load_library
 from specdec_cli.native.model import NativeModel, NgramMemory
 from specdec_cli.native.tensors import drafter_tensors
@@ -275,6 +277,32 @@ def verified(model: NativeModel, threads: int, rows: list[dict[str, Any]], draft
     return chosen
 
 
+class _Shifted(Bridge):
+    """A bridge to the same vocabulary that leaves out tokens now and then, so that drafts begin anew at other tokens."""
+
+    def __init__(self, sources: list[list[int]]) -> None:
+        self._sources = sources
+
+    def source(self, text: str) -> list[int]:
+        return self._sources[len(text) % len(self._sources)]
+
+    def read(self, output: Sequence[int]) -> list[int]:
+        return [token for number, token in enumerate(output) if number % 5 or len(output) % 3]
+
+    def continued(self, output: Sequence[int], read: Sequence[int], written: Sequence[int]) -> list[int]:  # noqa: ARG002
+        return list(written) * 2
+
+
+def check_draft_models(bundle: BundleDescription, model: NativeModel, sources: list[list[int]]) -> None:
+    """Decode with drafts of the model itself, by ids and by a bridge; the output is that of greedy decoding."""
+    expected = {each.number: each.ids for each in decode(model, sources, Request(max_length=20))}
+    for bridge in (None, _Shifted(sources)):
+        own = NativeDraftModel(model, Constraints(min_length=3), bridge, bundle.shape.max_positions)
+        for batch, threads in WAYS:
+            request = Request("draft-model", "nearest", 4, batch, threads, 20, draft_model=own)
+            assert {each.number: each.ids for each in decode(model, sources, request)} == expected
+
+
 def in_a_child(model: NativeModel, sources: list[list[int]], request: Request) -> bool:
     """Whether a child process, forked after its parent decoded with threads, decodes too."""
     child = os.fork()
@@ -303,6 +331,7 @@ def exercise(
     check_drafted_texts(bundle, model, sources)
     check_replaced_drafts(bundle, model, sources)
     check_passes(bundle, model, sources)
+    check_draft_models(bundle, model, sources)
     try:
         list(decode(model, [[-1]], Request()))
         raise AssertionError("an id of -1 was taken")

@@ -2,13 +2,30 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from specdec_cli.model.bundle_info import Described
 
 _KNOWN_WORDS = 1 << 16
 """Words whose tokens are remembered, for each vocabulary."""
 _BEFORE = "a"
 """A word before another one, which is encoded as it is in the middle of a text."""
+
+
+def bridge_between(bundle: "Described", other: "Described") -> "Bridge | None":
+    """The bridge from the vocabulary of `bundle` to that of a draft model; None if ids mean the same tokens in both."""
+    own, others = bundle.tokenizer, other.tokenizer
+    if (
+        own.vocabulary() == others.vocabulary()
+        and own.source_vocabulary() == others.source_vocabulary()
+        and own.special_tokens == others.special_tokens
+        and bundle.shape.eos == other.shape.eos
+    ):
+        return None
+    return Bridge(own, others)
 
 
 class Bridge:

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from specdec_cli.decoding.drafters import DrafterInputs, bounded
-from specdec_cli.decoding.drafters.bridge import Bridge
+from specdec_cli.decoding.drafters.bridge import Bridge, bridge_between
 from specdec_cli.decoding.graphs import to_device
 from specdec_cli.decoding.methods import LONGEST_DRAFT
 from specdec_cli.decoding.options import Exact, Rule, Sampled
@@ -17,9 +16,6 @@ from specdec_cli.decoding.state import Draft, State, Verdict
 from specdec_cli.decoding.verifier import Verifier, bundle_verifier, round_up
 from specdec_cli.errors import UsageError
 from specdec_cli.model.cache import steps
-
-if TYPE_CHECKING:
-    from specdec_cli.model.bundle import Bundle
 
 WIDER = 2
 """A draft model with another vocabulary reads sources of up to twice the verifier's padded source length, in tokens."""
@@ -140,16 +136,5 @@ def make_draft_model(inputs: DrafterInputs) -> DraftModel:
     if bundle.draft_model is None:
         raise UsageError("decoding draft-model: no draft model is given; --draft-model names one")
     other = bundle.draft_model
-    bridge = None if has_same_vocabulary(bundle, other) else Bridge(bundle.tokenizer, other.tokenizer)
+    bridge = bridge_between(bundle, other)
     return DraftModel(bundle_verifier(other), inputs.decoding.block_size or LONGEST_DRAFT, bridge, inputs.decoding.acceptance)
-
-
-def has_same_vocabulary(bundle: "Bundle", other: "Bundle") -> bool:
-    """Whether ids mean the same tokens in both bundles."""
-    own, others = bundle.tokenizer, other.tokenizer
-    return (
-        own.vocabulary() == others.vocabulary()
-        and own.source_vocabulary() == others.source_vocabulary()
-        and own.special_tokens == others.special_tokens
-        and bundle.verifier.config.eos == other.verifier.config.eos
-    )
