@@ -76,7 +76,10 @@ def stored(bundle: Bundle, factory: pytest.TempPathFactory) -> Pair:
 
 
 def sentences_of(description: BundleDescription, count: int = 8) -> list[Sentence]:
-    made = [make_sentence(description.tokenizer, n, line, stream=(n, 7)) for n, line in enumerate(make_lines(count, seed=3))]
+    made = [
+        make_sentence(description.tokenizer, description.shape.eos, n, line, stream=(n, 7))
+        for n, line in enumerate(make_lines(count, seed=3))
+    ]
     return [each for each in made if len(each.source) <= description.shape.max_positions // 16 * 16]
 
 

@@ -22,6 +22,7 @@ def bridge_between(bundle: "Described", other: "Described") -> "Bridge | None":
         own.vocabulary() == others.vocabulary()
         and own.source_vocabulary() == others.source_vocabulary()
         and own.special_tokens == others.special_tokens
+        and own.add_special_tokens([]) == others.add_special_tokens([])
         and bundle.shape.eos == other.shape.eos
     ):
         return None
