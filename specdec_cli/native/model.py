@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from specdec_cli.decoding.lengths import Lengths
 from specdec_cli.decoding.methods import GIVEN
@@ -21,9 +21,6 @@ from specdec_cli.native.library import FINISHED, HEADER, ROUND, WAITING, check, 
 from specdec_cli.native.tensors import Named, drafter_tensors, unread_tensors, verifier_tensors
 from specdec_cli.native.weights import Weights
 
-if TYPE_CHECKING:
-    from specdec_cli.native.draft_model import NativeDraftModel
-
 FIRST_COPY = 11
 """Tokens of the first draft of input-guided decoding at most, where the length of drafts adapts. A rejected token costs about a
 fourth of a round here, so that a sentence with errors takes less time if it is not copied as a whole.
@@ -31,6 +28,16 @@ fourth of a round here, so that a sentence with errors takes less time if it is 
 PATIENCE = 20
 """Milliseconds after which a call of the library returns to Python, so that signals are handled."""
 _MOST_TOKENS = 2**31 - 1
+
+
+class OtherModel(Protocol):
+    """Protocol of a model that drafts for another one: see native/draft_model.py."""
+
+    def set_options(self, options: Any) -> None:
+        """Set the draft model in the C structure of options; what it points to belongs to this object."""
+
+    def sources(self, sentences: Sequence[Sentence]) -> list[Sequence[int]]:
+        """The source of each sentence for the draft model; empty where it cannot read it."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class Resources:
     adaptive: ctypes.c_void_p | None = None
     memory: ctypes.c_void_p | None = None
     lengths: Lengths | None = None
-    draft_model: "NativeDraftModel | None" = None
+    draft_model: "OtherModel | None" = None
     recorded: Mapping[tuple[int, ...], Sequence[Sequence[int]]] = field(default_factory=dict)
 
 
