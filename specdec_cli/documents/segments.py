@@ -21,9 +21,15 @@ _WORD_MARKUP = re.compile(r"</?g\d+>|<[nx]\d+/>")
 """The stand-ins of markup that may begin a line of a paragraph; a comment there would end the paragraph."""
 
 
+_DATA = re.compile(r"true|false|null|nil|undefined|[a-z][\w-]*+(?:\.[a-z][\w-]*+)+", re.ASCII)
+"""Values of programs, and keys such as app.title."""
+
+
 def is_decoded(text: str) -> bool:
-    """Whether a text of a document is decoded: it has letters outside its protected spans, or it may be one price, time or number."""
+    """Whether a text of a document is decoded: it is no key, and has letters outside protected spans or may be a price, time or number."""
     outside = without_protected(text)
+    if _DATA.fullmatch(text.strip()):
+        return False
     return any(map(str.isalpha, outside)) or may_be_alone(outside)
 
 

@@ -1,10 +1,12 @@
-"""CSV tables: each cell is a text, except in the first row, which has the names of the columns."""
+"""CSV tables: each cell is a text, but for the names of the columns in the first row, and data such as formulas, numbers and paths."""
 
 import csv
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import islice
+from typing import NamedTuple
 
 from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.reading import decode, line_at, marked_encoding
@@ -16,6 +18,17 @@ _DELIMITERS = ",;\t|"
 _SAMPLE = 20
 """The number of rows from which the delimiter is detected."""
 _DOUBLED = re.compile('""')
+_DATA = re.compile(
+    r"=\S.*|[+@-][A-Za-z($].*[-+*/(].*"  # formulas
+    r"|[-+]?\d[\d.,'\u2019 \u00a0\u202f]*"
+    r"|(?i:true|false|null|none|nan)"
+    r"|(?=[A-Z0-9_-]*\d)[A-Z0-9]+(?:[-_][A-Z0-9]+)*"  # numbers of articles
+    r"|(?:[\w .-]*/)+[\w .-]*\.\w{1,5}|\.{0,2}/\S+",  # paths
+    re.ASCII | re.DOTALL,
+)
+"""Cells that are data, whatever their column is."""
+_SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+"""A name for addresses. Words with hyphens may look so too: all cells of a column must be such names."""
 
 
 def read_table(source: Source) -> TextDocument:
@@ -29,19 +42,39 @@ def read_table(source: Source) -> TextDocument:
     start = 1 if content.startswith("\ufeff") else 0
     delimiter = _delimiter(content[start:])
     cells = list(_cells(content, start, delimiter, source.name))
-    first = 0 if source.redo or not cells or cells[-1][0] == 0 else 1
+    first = 0 if source.redo or not cells or cells[-1].row == 0 else 1
+    slugs = _slug_columns(content, [cell for cell in cells if cell.row >= first])
     quoted = Layout(escape=_in_quotes)
     bare = Layout(quoted=partial(_bare, delimiter=delimiter))
     segments = [
         segment
-        for row, begin, finish, is_quoted in cells
-        if row >= first
+        for row, column, begin, finish, is_quoted in cells
+        if row >= first and column not in slugs and not _DATA.fullmatch(content[begin:finish].strip())
         for segment in value_segments(
             unescaped(content, begin, finish, _DOUBLED, lambda _: '"') if is_quoted else [(content[begin:finish], begin, finish, "text")],
             quoted if is_quoted else bare,
         )
     ]
     return TextDocument(source, content, segments, encoding)
+
+
+class _Cell(NamedTuple):
+    """A cell: its row and column, from 0, the offsets where its text begins and ends, and whether quotation marks are around it."""
+
+    row: int
+    column: int
+    start: int
+    end: int
+    is_quoted: bool
+
+
+def _slug_columns(content: str, cells: Iterable[_Cell]) -> set[int]:
+    """The columns all of whose cells are names for addresses, such as red-chair."""
+    columns = defaultdict[int, list[str]](list)
+    for cell in cells:
+        if text := content[cell.start : cell.end].strip():
+            columns[cell.column].append(text)
+    return {column for column, texts in columns.items() if all(map(_SLUG.fullmatch, texts)) and any("-" in text for text in texts)}
 
 
 def _in_quotes(text: str) -> str:
@@ -67,22 +100,26 @@ def _delimiter(content: str) -> str:
     return max(_DELIMITERS, key=columns)
 
 
-def _cells(content: str, position: int, delimiter: str, name: str) -> Iterator[tuple[int, int, int, bool]]:
-    """Yield row, begin and end of each cell, and whether it is between quotation marks, which are outside of begin and end."""
+def _cells(content: str, position: int, delimiter: str, name: str) -> Iterator[_Cell]:
+    """Yield the cells; quotation marks around one are outside of its text."""
     bare, quoted, row = re.compile(rf"[^{re.escape(delimiter)}\r\n]*"), re.compile(r'"((?:[^"]|"")*+)"'), 0
+    column = 0
     while position < len(content):
         found = quoted.match(content, position)
         if found is None and content[position] == '"':
             raise InputError(f"{line_at(name, content, position)}: a quotation mark that is not closed")
         if found is not None:
-            yield row, *found.span(1), True
+            yield _Cell(row, column, *found.span(1), True)
         else:
             found = bare.match(content, position)
             assert found is not None
-            yield row, *found.span(), False
+            yield _Cell(row, column, *found.span(), False)
         position = found.end()
         after = content[position : position + 1]
         if after and after not in f"{delimiter}\r\n":
             raise InputError(f"{line_at(name, content, position)}: text after a closing quotation mark")
-        row += after in ("\r", "\n") and bool(after)
+        if after and after in "\r\n":
+            row, column = row + 1, 0
+        else:
+            column += 1
         position += 2 if content.startswith("\r\n", position) else 1

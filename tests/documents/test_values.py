@@ -265,3 +265,32 @@ WORST: dict[Format, Callable[[int], bytes]] = {
 def test_long_values_are_read(format: Format) -> None:
     document = read_document(Source(WORST[format](20_000), f"a.{format}"), format)
     assert document.translated([segment.text for segment in document.segments]) == WORST[format](20_000)
+
+
+DATA = (
+    *('=A1&" apples"', '=IF(A2>5,"Good","Bad")', '=VLOOKUP("red",A1:B2,2,FALSE)', "=SUM(B2:B9)", "+A1*2", "@SUM(A1)", "-B2+(C3)"),
+    *("5.99", "1,299.00", "-3", "12 000", "true", "FALSE", "null", "None", "app.title", "activerecord.models.house", "AB-12", "SW1A"),
+    *("images/old table.png", "/usr/share", "./a/b", "a@example.org", "https://example.org/a", "image/png", "DD.MM.YYYY", "h:mm a"),
+)
+"""Cells that are no text."""
+TEXTS = ("Red chair", "Call back", "well-known", "= yes", "See example.org.", "and/or", "Good. Better.", "A-level", "50% more", "+ tax")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_data_in_tables_stays(seed: int) -> None:
+    draw, stream = random.Random(f"data {seed}"), io.StringIO()
+    columns = draw.randint(2, 6)
+    body = [[draw.choice(draw.choice([DATA, TEXTS])) for _ in range(columns)] for _ in range(draw.randint(1, 6))]
+    csv.writer(stream, lineterminator="\n").writerows([["name"] * columns, *body])
+    found = list(csv.reader(io.StringIO(translated(stream.getvalue().encode(), "csv").decode(), newline="")))
+    slugs = {place for place in range(columns) if {row[place] for row in body} == {"well-known"}}
+    expected = [[cell if cell in DATA or place in slugs else changed(cell) for place, cell in enumerate(row)] for row in body]
+    assert found[1:] == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "stay"), [(["red-chair", "table", "blue-lamp-2"], True), (["red-chair", "Red chair"], False), (["red"], False)]
+)
+def test_a_column_of_names_for_addresses_stays(cells: list[str], stay: bool) -> None:
+    found = translated("".join(f"{cell},A house\n" for cell in ["slug", *cells]).encode(), "csv").decode().splitlines()[1:]
+    assert [row.split(",")[0] for row in found] == (cells if stay else list(map(changed, cells)))

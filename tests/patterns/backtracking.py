@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from re import _compiler, _constants, _parser  # type: ignore[attr-defined]  # the syntax tree is private
 from typing import Any
 
@@ -114,7 +115,9 @@ class Steps:
 
     def fits(self, kind: str, value: Any, flags: int) -> Callable[[str], bool]:
         """Whether a character is that of a part of the tree that stands for one character."""
-        item = _parser.SubPattern(self.tree.state, [(getattr(_constants, kind), value)])
+        state = copy(self.tree.state)
+        state.flags = flags  # of the group that it is in, which may remove some of the pattern's
+        item = _parser.SubPattern(state, [(getattr(_constants, kind), value)])
         compiled = _compiler.compile(item, flags & ~re.DEBUG)
         known: dict[str, bool] = {}
 

@@ -49,6 +49,12 @@ _FILE = (
     r"(?-i:c|cc|cfg|conf|cpp|css|csv|deb|docx?|exe|gif|gz|h|html?|ini|iso|java|jpe?g|js|json|log|md|mo|mp[34]|odt|"
     r"pdf|png|pot?|py|rpm|rs|sh|so|sql|svg|tar|tgz|toml|ts|tsv|txt|xlsx?|xml|xz|ya?ml|zip)(?:\.(?:gz|xz|bz2))?(?![\w-])"
 )
+_DATE_FORMAT = (
+    r"(?:[YyJ]{4}|[YyJ]{2})(?P<sep>[-/.])M{1,4}(?P=sep)(?:[Dd]{1,2}|TT?)|(?:[Dd]{1,2}|TT?|M{1,4})(?P<sep2>[-/.])(?:M{1,4}|[Dd]{1,2}|TT?)(?P=sep2)"
+    r"(?:[YyJ]{4}|[YyJ]{2})|M{3,4} d{1,2},? [Yy]{4}|d{1,2}\.? M{3,4},? [Yy]{4}"
+)
+_TIME_FORMAT = r"(?:HH?|hh?):mm(?::ss(?:[.,]S{1,3})?)?(?: [aA](?!\w))?"
+"""Patterns of what says how dates and times are written."""
 _SUBCOMMANDS = (
     r"(?:git (?:add|clone|commit|push|pull|fetch|merge|rebase|checkout|branch|status|log|diff|init|reset|stash|config|switch)"
     r"|npm (?:install|run|start|test|ci|init|update|publish)|docker (?:run|build|pull|push|compose|ps|exec|stop)|pip3? (?:un)?install"
@@ -124,6 +130,14 @@ RECOGNISERS = (
         ("a://", "www is old"),
         signs=("/.",),
         words=("://", "www."),
+    ),
+    Recogniser(
+        "data_url",
+        r"(?<!\w)(?:data:[\w./+-]+(?:;[\w=-]+)*,[\w+/=%-]*|mailto:[^\s<>\"@]+@[\w-]+(?:\.[\w-]+)*)",
+        ("data:image/png;base64,iVBORw0KGgo=", "mailto:a@b", "mailto:me@mail.example.org"),
+        ("the data: one, two", "mailto: me"),
+        signs=(":",),
+        words=("data:", "mailto:"),
     ),
     Recogniser(
         "email", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", ("me.too+x@mail.example.org",), ("5 @ home", "me@home"), signs=("@", ".")
@@ -240,6 +254,16 @@ RECOGNISERS = (
         signs=("\\",),
     ),
     Recogniser(
+        "media_type",
+        r"(?<![\w/.])(?:application|audio|font|image|multipart|text|video)/(?:[*]|(?:x-|vnd\.)[\w.+-]*\w|[\w.-]+\+\w+"
+        r"|(?:css|csv|form-data|gif|html|javascript|jpe?g|json|markdown|mp[34g]|mpeg|octet-stream|ogg|pdf|plain|png|wav|web[mp]|woff2?|xml|zip))"
+        r"(?![\w/+-])",
+        ("image/png", "application/json", "image/svg+xml", "application/vnd.ms-excel", "text/plain", "image/*"),
+        ("audio/video", "text/image", "an image/text"),
+        signs=("/",),
+        words=("application/", "audio/", "font/", "image/", "multipart/", "text/", "video/"),
+    ),
+    Recogniser(
         "unix_path",
         r"(?<![\w/.:~<-])(?:(?:~|\.{1,2})/|/[\w.@+-]{1,255}/|/(?=(?:etc|usr|var|tmp|home|opt|dev|proc|root|srv|mnt)(?!\w)))"
         r"(?:[\w.@+-]{1,255}/){0,40}[\w.@+-]{0,254}\w/?(?![\w/])",
@@ -298,6 +322,13 @@ RECOGNISERS = (
         ("2023-12-24", "2023-12-24T10:00:00Z", "2/20/2027"),
         ("2023-2024", "2/20", "1/2/3"),
         signs=(_DIGITS, "-/"),
+    ),
+    Recogniser(
+        "date_format",
+        rf"(?<![\w./-])(?-i:(?:{_DATE_FORMAT})(?:(?: |, |T|'T'){_TIME_FORMAT})?|{_TIME_FORMAT})(?![\w/-]|\.\w)",
+        ("MM/DD/YYYY", "dd.MM.yyyy", "YYYY-MM-DD HH:mm:ss", "h:mm a", "MMMM d, yyyy", "TT.MM.JJJJ", "d. MMMM yyyy", "HH:mm", "DD-MMM-YY"),
+        ("5 mm a day", "M.D.", "a/b/c", "mm", "Mmm", "at hh"),
+        words=("yy", "jj", ":mm"),
     ),
     Recogniser(
         "timecode",
