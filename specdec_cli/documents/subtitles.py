@@ -12,7 +12,7 @@ from itertools import groupby, islice
 from specdec_cli.documents.document import Document, Source, TextDocument
 from specdec_cli.documents.html import add_escaped, escape_text, unescape
 from specdec_cli.documents.reading import decode, marked_encoding
-from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder
+from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder, is_decoded
 from specdec_cli.documents.wrapped import ends_sentence
 from specdec_cli.errors import InputError
 from specdec_cli.text.segment.paragraphs import wrap_words
@@ -25,6 +25,8 @@ _ATTEMPT = re.compile(r"\ufeff?\s*\d+:[^\n]*-->")
 _ANY_TAG = r"<[^<>]*>|\{\\[^{}]*\}"
 _BEFORE = re.compile(rf"(?:\s|{_ANY_TAG})*")
 _SPEAKER = re.compile(r"[-\u2013\u2014\u266a\u266b\[(>]|[A-Z][A-Z .]{1,20}:")
+_CUT_OFF = re.compile(r"[\u266a\u266b\])]$|\w\s?(?:--+|[\u2013\u2014])$")
+"""The end of a song, of a sound, and of speech that is cut off: the next cue has another sentence."""
 _PAUSE = 2.0
 """The longest pause within a sentence, in seconds."""
 _MOST_CUES = 8
@@ -91,7 +93,7 @@ def passages(content: str, cues: list[Cue]) -> Iterator[Passage]:
             yield Passage(tuple(lines), tuple(numbers))
             lines, numbers = [], []
         for place, line in enumerate(cue.lines):
-            if lines and place and _SPEAKER.match(content, line[0]):
+            if lines and place and _speaks(content, line):
                 yield Passage(tuple(lines), tuple(numbers))
                 lines, numbers = [], []
             lines.append(line)
@@ -106,8 +108,15 @@ def _goes_on(content: str, cues: list[Cue], numbers: list[int]) -> bool:
     begin, end = cue.lines[-1]
     near = cue.tags == following.tags and 0 <= following.start - cue.end <= _PAUSE and len(set(numbers)) < _MOST_CUES
     plain = not any("<" in content[first:last] or "{" in content[first:last] for first, last in (*cue.lines, *following.lines))
-    speaks = _SPEAKER.match(content, following.lines[0][0])
-    return near and plain and not speaks and not ends_sentence(unescape(content[begin:end])) and content[end - 1] not in "\u266a\u266b])"
+    text, beside = unescape(content[begin:end]), content[slice(*following.lines[0])]
+    is_over = ends_sentence(text) or _CUT_OFF.search(text) is not None or (text.isupper() and not beside.isupper()) or not is_decoded(text)
+    return near and plain and not _speaks(content, following.lines[0]) and not is_over
+
+
+def _speaks(content: str, line: Run) -> bool:
+    """Whether a line begins with the mark of a speaker or a song, perhaps behind tags."""
+    before = _BEFORE.match(content, *line)
+    return _SPEAKER.match(content, before.end() if before else line[0]) is not None
 
 
 def _cue(content: str, times: tuple[float, float] | None, lines: list[Run]) -> list[Cue]:

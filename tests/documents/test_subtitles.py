@@ -205,3 +205,36 @@ def test_a_line_of_a_translation_is_no_time(text: str) -> None:
     cue = f"1\n00:00:01,000 --> 00:00:02,000\n{text}\n"
     output = translated(cue, "srt", lambda each: each.partition(" ")[2])
     assert texts(parse(output, "srt")) == [text.partition(" ")[2].replace("-->", "->")]
+
+
+LEFT = ("I think that we", "We need the", "If I could only", "No, wait", "But you said")
+NEXT = ("The key is on the table.", "Do not talk to me!", "I know it.", "It was a cold night.")
+
+
+def srt(*cues: str) -> str:
+    return "".join(f"{place}\n00:00:{place:02},000 --> 00:00:{place:02},900\n{text}\n\n" for place, text in enumerate(cues, 1))
+
+
+@pytest.mark.parametrize("mark", ["--", "\u2014", "\u2013", " --"])
+@pytest.mark.parametrize("left", LEFT)
+def test_speech_that_is_cut_off_does_not_go_on(left: str, mark: str) -> None:
+    for beside in NEXT:
+        assert texts(parse(srt(left + mark, beside), "srt")) == [left + mark, beside]
+
+
+@pytest.mark.parametrize("beside", NEXT)
+@pytest.mark.parametrize("text", ["BERLIN, 1945", "CHAPTER ONE", "THE OLD HOUSE", "www.example.org", "https://example.org/a"])
+def test_headings_and_addresses_do_not_go_on(text: str, beside: str) -> None:
+    assert texts(parse(srt(text, beside), "srt"))[-1] == beside
+    assert beside in translated(srt(text, beside), "srt", lambda each: each)
+
+
+@pytest.mark.parametrize("tags", [("<i>", "</i>"), ('<font color="red">', "</font>"), ("{\\i1}", "{\\i0}"), ("<b><i>", "</i></b>")])
+@pytest.mark.parametrize("sign", ["- ", "\u2013 ", "\u266a "])
+def test_each_line_of_a_dialogue_with_tags_is_a_text(tags: tuple[str, str], sign: str) -> None:
+    opening, closing = tags
+    end = " \u266a" if sign.startswith("\u266a") else ""
+    lines = [f"{opening}{sign}{text}{end}{closing}" for text in NEXT[:2]]
+    document = parse(srt("\n".join(lines)), "srt")
+    assert len(texts(document)) == 2
+    assert all(text in found for text, found in zip(NEXT[:2], texts(document), strict=True))

@@ -79,7 +79,9 @@ _HEAD = re.compile(
     )
 )
 _TAG = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>\s*")
-_TAIL = re.compile(rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+|[>\u00bb\u203a]{{1,2}}|\*)|{EMOJI}|{EMOTICON})$")
+_TAIL = re.compile(
+    rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+|[>\u00bb\u203a]{{1,2}}|\*)|(?<=\w)\s?(?:--|[\u2013\u2014])|{EMOJI}|{EMOTICON})$"
+)
 _MAX_MARK_LENGTH = 256
 """The largest number of characters in a mark at the end of a line."""
 # Opening marks, each with the mark that must close it at the end of the line.
