@@ -289,19 +289,36 @@ def _kept_until(events: Sequence[Event], index: int, ends: Mapping[int, int]) ->
 
 
 def _raised_until(content: str, events: Sequence[Event], index: int) -> int:
-    """The index of the end tag of a superscript without letters, such as the mark of a note; `index` for any other part."""
-    if events[index].kind != "start" or events[index].name != "sup":
+    """The index of the end tag of a superscript without letters, such as the mark of a note, or of the reference to a note that is no
+    superscript; `index` for any other part.
+    """
+    name = events[index].name
+    if events[index].kind != "start" or not (name == "sup" or _may_refer(content, events[index])):
         return index
+    has_text = name == "sup"
     for place in range(index + 1, min(index + _LONGEST_RAISED, len(events))):
         event = events[place]
         if event.kind in ("start", "end"):
-            if event.name == "sup":
-                return place if event.kind == "end" else index
+            if event.name == name:
+                return place if event.kind == "end" and has_text else index
             if event.name not in _INLINE:
                 break
         elif event.kind != "other" and any(map(str.isalpha, unescape(content[event.begin : event.finish]))):
             break
+        has_text = has_text or event.kind != "other"
     return index
+
+
+def _may_refer(content: str, event: Event) -> bool:
+    """Whether a link or span may be the reference to a note: directly behind a word or mark, and no part of a number or bracket."""
+    before, sign = content[max(event.begin - 2, 0) : event.begin], content[event.finish : event.finish + 1]
+    if event.name not in ("a", "span") or not before:
+        return False
+    if sign in tuple("[*\u2020\u2021\u00a7"):
+        return True
+    if before[-1].isalpha() or (event.name == "a" and before[-1].isdigit()):
+        return True
+    return before[-1] in ".,;:!?)\"'\u2019\u201d\u00bb" and (event.name == "a" or not before[0].isdigit())
 
 
 def _is_declaration(content: str, event: Event) -> bool:

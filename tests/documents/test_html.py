@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from specdec_cli.errors import InputError
+from specdec_cli.text.tags.markup import without_voids
 from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
 
 TEXT = """<!DOCTYPE html>
@@ -311,3 +312,44 @@ def test_values_without_quotation_marks_stay_one_value() -> None:
     output = translated("<input type=submit value=Search><img alt=Cat src=a.png>", "html", lambda text: f"{text} \"it\" now='1'")
     assert "value=Search&#32;&#34;it&#34;&#32;now&#61;&#39;1&#39;>" in output and output.endswith("src=a.png>")
     assert html.unescape(output) == "<input type=submit value=Search \"it\" now='1'><img alt=Cat \"it\" now='1' src=a.png>"
+
+
+WORDS = (
+    "The war began in 1914.",
+    "The boy went to his friend.",
+    "The king,",
+    "She left!",
+    "He knew it",
+    "It is old)",
+    "He said \u201cno.\u201d",
+    "Why?",
+)
+MARKS = ("1", "12", "[3]", "*", "\u2020", "\u00a7", "**", "[*]")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_references_to_notes_are_no_text(seed: int) -> None:
+    draw = random.Random(f"notes {seed}")
+    before, mark, after = draw.choice(WORDS), draw.choice(MARKS), draw.choice(["", " Then he went home.", " who was old, left."])
+    tag = draw.choice(["a", "a", "span"] if not before[-2].isdigit() else ["a"])
+    attributes = draw.choice([' href="#n1"', ' class="ref"', ' id="r1" href="notes.html#n1"'])
+    page = f"<p>{before}<{tag}{attributes}>{mark}</{tag}>{after}</p>"
+    (text,) = texts(parse(page, "html"))
+    assert without_voids(text)[0] == before + after
+    assert translated(page, "html", str) == page
+    assert f"<{tag}{attributes}>{mark}</{tag}>" in translated(page, "html", lambda each: each.upper().replace("<V", "<v"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        '<p>In <a href="/1914">1914</a> it began.</p>',
+        "<p>It costs $<span>12</span> here.</p>",
+        '<p>See page (<a href="#p">5</a>) here.</p>',
+        "<p>It is 3.<span>5</span> m long.</p>",
+        '<p>The king<a href="#k">s</a> left.</p>',
+    ],
+)
+def test_numbers_of_a_sentence_are_text(page: str) -> None:
+    (text,) = texts(parse(page, "html"))
+    assert "<v" not in text
