@@ -77,7 +77,7 @@ class LineDecoder:
         self.terms: TermPlacer | None = None
         self.labels: Labels | None = None
         self.on_tried: Trying | None = None
-        self._passthrough = None if languages is None else Passthrough(*languages)
+        self._passthrough = None if languages is None else Passthrough(*languages, knows=self._is_label)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
         self._languages = languages if place and languages is not None else ("", "")
         decoding = engine.decoding
@@ -282,6 +282,9 @@ class LineDecoder:
             return self.labels.find_name(text)
         cells = _numbers_alone(line.source)
         return self.labels.find_state(text, (*texts[:place], *texts[place + 1 :], *cells)) or self.labels.find(text)
+
+    def _is_label(self, text: str) -> bool:
+        return self.labels is not None and self.labels.find(text) is not None
 
     def _is_greeting(self, text: str) -> bool:
         return self.labels is not None and self.labels.greetings.end(text) == len(text)

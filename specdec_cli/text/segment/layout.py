@@ -181,6 +181,10 @@ def _opening_tag(line: str, position: int) -> re.Match[str] | None:
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 
 
+def _never(text: str) -> bool:  # noqa: ARG001
+    return False
+
+
 @dataclass(frozen=True)
 class Passthrough:
     """Decides which texts are copied unchanged, for a model from language `source` to `target` ("": unknown).
@@ -194,6 +198,8 @@ class Passthrough:
 
     source: str = ""
     target: str = ""
+    knows: Callable[[str], bool] = _never
+    """Whether a text is known to be in the source language, as labels are."""
 
     @property
     def latin(self) -> bool:
@@ -213,7 +219,8 @@ class Passthrough:
         """Whether a library tells all sentences of a line or cell to be in another language than `source`. One sentence among others is
         in their language more often than the library is right.
         """
-        return bool(texts) and all(is_told_apart(without_protected(text), self.source, self.target) for text in texts)
+        told = (not self.knows(text) and is_told_apart(without_protected(text), self.source, self.target) for text in texts)
+        return bool(texts) and all(told)
 
     def matches(self, text: str) -> bool:
         """Whether `text` must be copied unchanged."""
