@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 from specdec_cli.benchmark.rows import Row
 from specdec_cli.decoding.lengths import Lengths, known
 from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, DrafterKind
-from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options, resolve
+from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, read_info
-from specdec_cli.opening.engines import Load, open_engine
+from specdec_cli.opening.engines import Load, open_draft_model, open_engine
 from specdec_cli.opening.machine import Machine, MachineOptions, native_machine, prepare_torch
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
 from specdec_cli.pipeline.corrector import Correction, LineCorrector
@@ -133,9 +133,10 @@ class BundleRunner(Runner):
         if conditions.raw:
             options = replace(options, with_scores=False, mode="")
         opened = open_engine(self._model, replace(conditions.machine, threads=row.threads), options, load=load)
-        self.bundle, self.decoding = opened.bundle, resolve(options, opened.bundle)
+        self.bundle, self.decoding = opened.bundle, opened.decoding
         # The native engine is loaded for each run.
         self._opened = None if isinstance(opened.engine, NativeEngine) else cast("Engine", opened.engine)
+        self._draft_model = opened.engine.draft_model if isinstance(opened.engine, NativeEngine) else None
         self._known: tuple[Sequence[str], dict[tuple[int, ...], int]] = ((), {})
 
     def prepare(self) -> dict[str, Any]:
@@ -189,7 +190,7 @@ class BundleRunner(Runner):
         """Make a new engine for the row. A row with `oracle_length` needs the `lines` that it will decode, to know their output lengths."""
         if self._opened is not None:
             return self.reference(lines)
-        engine = NativeEngine(cast(BundleDescription, self.bundle), self.decoding, self.row.threads)
+        engine = NativeEngine(cast(BundleDescription, self.bundle), self.decoding, self.row.threads, draft_model=self._draft_model)
         engine.lengths = self._lengths(lines)
         return engine
 
@@ -204,7 +205,10 @@ class BundleRunner(Runner):
         if self._opened is None:
             prepare_torch(self.row.threads)
             machine = self.conditions.machine
-            bundle = self._load(self._model, native_machine(machine.device, machine.precision, self.row.threads))
+            native = native_machine(machine.device, machine.precision, self.row.threads)
+            bundle = self._load(self._model, native)
+            if self.decoding.draft_model:
+                bundle.draft_model = open_draft_model(self._model, bundle, self.decoding.draft_model, native, self._load)
         return Engine(bundle, self.decoding, verifier=verifier, lengths=self._lengths(lines))
 
     def _lengths(self, lines: Sequence[str]) -> Lengths | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from specdec_cli.commands.input_output import Input, Outputs
 from specdec_cli.commands.options import TextOptions
 from specdec_cli.commands.reports import DraftTotals, Totals, Warner, print_statistics
+from specdec_cli.decoding.methods import DRAFT_MODEL, parts
 from specdec_cli.decoding.options import Decoding, DecodingOptions
 from specdec_cli.documents.document import Purpose, check_languages
 from specdec_cli.errors import InputError, counted
@@ -54,6 +55,7 @@ def record(line: Line, decoded: "Translation | Correction", decoding: str) -> di
         "score": None if decoded.score is None else round(decoded.score, 4),
         "decoding": decoded.decoding or decoding,
         "warnings": list(decoded.warnings),
+        **({"draft": "model"} if DRAFT_MODEL in parts(decoded.decoding) else {}),
     }
 
 

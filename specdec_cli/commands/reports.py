@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
+from specdec_cli.decoding.methods import DRAFT_MODEL, parts
 from specdec_cli.errors import counted
 from specdec_cli.failures import without_controls
 from specdec_cli.opening.conversions import Tell, silent
@@ -286,11 +287,16 @@ def decoding_in_words(decoding: "Decoding", drafted: tuple[int, float] | None, r
     `drafted` is the number of rounds with a draft and their mean block size, of `rounds` rounds; None if every round drafts.
     """
     if drafted is None:
-        return f"{decoding.method}, block size {decoding.block_size}" if decoding.block_size else decoding.method
+        return f"{_named(decoding)}, block size {decoding.block_size}" if decoding.block_size else _named(decoding)
     drafting, size = drafted
     if drafting == 0:
-        return f"greedy ({decoding.method} would be slower here)"
-    return f"{decoding.method}, drafts in {drafting:,} of {counted(rounds, 'round')}, block size {size:.1f} on average"
+        return f"greedy ({_named(decoding)} would be slower here)"
+    return f"{_named(decoding)}, drafts in {drafting:,} of {counted(rounds, 'round')}, block size {size:.1f} on average"
+
+
+def _named(decoding: "Decoding") -> str:
+    """The method of a decoding, and the model that drafts, if there is one."""
+    return f"{decoding.method} {decoding.draft_model}" if DRAFT_MODEL in parts(decoding.method) else decoding.method
 
 
 class Tracer:

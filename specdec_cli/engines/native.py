@@ -40,9 +40,9 @@ class Unsupported(UsageError):
     """An error for settings or a bundle that the native engine does not support but the reference engine does."""
 
 
-def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_rounds: bool) -> Decoding:
+def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_rounds: bool, has_draft_model: bool = False) -> Decoding:
     """Return `decoding` as the native engine runs it: the method is one of the library's, and has a block size; with `shows_rounds`,
-    each round must be reported.
+    each round must be reported; with `has_draft_model`, another model can draft.
 
     If drafts may be skipped and the drafter is not supported, this is greedy decoding, which has the same output.
     Raises Unsupported, with a message that names the option or property of the bundle that only the reference
@@ -67,7 +67,7 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
             return replace(decoding, method="specdec", acceptance=rule, may_skip=decoding.adaptive and decoding.may_skip)
         if not decoding.may_skip:
             raise Unsupported(f"the native engine does not run a drafter with {problem}; the reference engine does")
-    if method == DRAFT_MODEL and isinstance(rule, Exact | Sampled):
+    if method == DRAFT_MODEL and has_draft_model and isinstance(rule, Exact | Sampled):
         return replace(decoding, block_size=decoding.block_size or LONGEST_DRAFT, may_skip=decoding.adaptive and decoding.may_skip)
     if method in _EXACT and isinstance(rule, Exact | Sampled):
         return replace(plain, block_size=decoding.block_size or _EXACT[method])
@@ -106,13 +106,28 @@ def _problem(drafter: AnyDrafterConfig | None) -> str | None:
 
 LEAST_SENTENCES = 4
 """Fewest sentences per thread for which each of several threads decodes a batch; with fewer, all share the work of one sentence."""
-MOST_ROWS = 6
-"""Most rows that a thread decodes together, as many as kernels multiply at once: one for each sentence, or each hypothesis of a beam."""
+FEWEST_ROWS, MOST_ROWS = 6, 24
+"""Rows that a thread decodes together at most: as many as kernels multiply at once where a step's weights stay in the caches, and more, the
+longer weights take to arrive from memory.
+"""
+IN_CACHES = 16 * 2**20
+"""Bytes of weights that stay in the caches from step to step."""
+_BYTES_PER_ROW = 28 * 2**20
+"""Bytes of a step's weights for which one more row is worth its time. Rows more than these wait for the product of the others."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
 WORTH_LOADING_MODEL = 4
 """The same for a draft model, which pays for verifiers whose sentences take as long as loading it."""
 _FLOAT = 4
+
+
+def rows_of_pass(shape: TransformerConfig) -> int:
+    """The number of sentences that a thread decodes together at most with a model of this shape: 6 to 24."""
+    attention, inner = 6 * shape.width * shape.heads_width, (3 if shape.gated else 2) * shape.width * shape.feed_forward
+    step = shape.decoder_layers * (attention + inner) + shape.vocabulary_size * shape.width  # bytes in int8
+    if step <= IN_CACHES:
+        return FEWEST_ROWS
+    return min((8 + step // _BYTES_PER_ROW) // 4 * 4, MOST_ROWS)
 
 
 class NativeEngine:
@@ -136,8 +151,12 @@ class NativeEngine:
         draft_model: DraftModelOf | None = None,
         model: NativeModel | None = None,
     ) -> None:
-        self._runs, self._folder = native_decoding(bundle, decoding, shows_rounds=shows_rounds), bundle.path.parent
-        together = max(2, MOST_ROWS // decoding.search.beam_size)  # with more sentences, keys and values no longer fit in the caches
+        self._runs, self._folder = (
+            native_decoding(bundle, decoding, shows_rounds=shows_rounds, has_draft_model=draft_model is not None),
+            bundle.path.parent,
+        )
+        # With more hypotheses, keys and values no longer fit in the caches.
+        together = rows_of_pass(bundle.shape) if decoding.search.beam_size == 1 else max(2, FEWEST_ROWS // decoding.search.beam_size)
         self._asked, self._threads = replace(decoding, batch_size=min(decoding.batch_size, together)), threads
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
@@ -148,6 +167,8 @@ class NativeEngine:
         self.lengths: Lengths | None = None
         """Known lengths of outputs, where the drafts of a Jacobi decoding end, if they are given."""
         self._drafter = bundle.drafter_config if self._runs.method == "specdec" else None
+        self.draft_model = draft_model
+        """The draft model that this engine was given, for others beside it."""
         self._draft_model = draft_model if self._runs.method == DRAFT_MODEL else None
         self._trials: dict[Rule, DraftTrial] = {}
         self._sizes_of_rules: dict[Rule, SharedBlockSizes] = {}
@@ -169,6 +190,8 @@ class NativeEngine:
     def _load(self, *, with_drafter: bool) -> None:
         if self._draft_model is not None and with_drafter:
             _ = self._draft_model.loaded
+            if hasattr(self, "_model"):
+                return
             with_drafter = False
         if self._given_model is not None and (self._given_model.has_drafter or not with_drafter):
             self._model = self._given_model
@@ -319,7 +342,7 @@ class NativeEngine:
 
     def beside(self, decoding: Decoding, threads: int) -> "NativeEngine | None":
         try:
-            return NativeEngine(self._bundle, decoding, threads, draft_model=self._draft_model, model=self._model)
+            return NativeEngine(self._bundle, decoding, threads, draft_model=self.draft_model, model=self._model)
         except Unsupported:
             return None
 

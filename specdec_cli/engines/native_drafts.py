@@ -1,10 +1,11 @@
 """The draft model of the native engine, which is loaded when it is first needed."""
 
 from functools import cached_property
+from pathlib import Path
 
 from specdec_cli.decoding.drafters.bridge import bridge_between
 from specdec_cli.decoding.options import constraints_of
-from specdec_cli.model.bundle_info import BundleDescription
+from specdec_cli.model.bundle_info import BundleDescription, describe_bundle, read_shape
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.draft_model import NativeDraftModel
 from specdec_cli.native.library import HEADER
@@ -12,24 +13,35 @@ from specdec_cli.native.model import NativeModel
 
 MULTIPLE = HEADER.constants["MULTIPLE"]
 """The longest source that the engine takes is a multiple of this number of tokens."""
+MUCH_SMALLER = 3
+"""The file of a draft model that is chosen unasked is at least this much smaller than that of the model."""
 
 
 class DraftModelOf:
-    """The model `other` as the draft model of `bundle`. Engines that share this object share its weights."""
+    """The bundle in `folder` as the draft model of `bundle`; a multilingual one translates between `languages`.
 
-    def __init__(self, bundle: BundleDescription, other: BundleDescription) -> None:
-        self._bundle, self._other = bundle, other
-        self.path = other.path.parent / "verifier" / "model.safetensors"
-        """The file of its weights."""
+    Engines that share this object share its weights. Raises ModelError for a damaged configuration.
+    """
+
+    def __init__(self, bundle: BundleDescription, folder: Path, languages: tuple[str, str] = ("", "")) -> None:
+        self._bundle, self._folder, self._languages = bundle, folder, languages
+        self.shape: TransformerConfig = read_shape(folder)
+        """The configuration of the model."""
 
     @property
-    def shape(self) -> TransformerConfig:
-        """The configuration of the model."""
-        return self._other.shape
+    def path(self) -> Path:
+        """The file of its weights."""
+        return weights_of(self._folder)
 
     @cached_property
     def loaded(self) -> NativeDraftModel:
-        """The model, ready to draft. Raises what NativeModel raises."""
+        """The model, ready to draft. Raises what `describe_bundle` and NativeModel raise."""
+        other = describe_bundle(self._folder, *self._languages)
         longest = self.shape.max_positions // MULTIPLE * MULTIPLE
-        bridge = bridge_between(self._bundle, self._other)
-        return NativeDraftModel(NativeModel(self.shape, self.path), constraints_of(self._other), bridge, longest)
+        model = NativeModel(other.shape, self.path)
+        return NativeDraftModel(model, constraints_of(other), bridge_between(self._bundle, other), longest)
+
+
+def weights_of(folder: Path) -> Path:
+    """The file of a bundle's verifier."""
+    return folder / "verifier" / "model.safetensors"

@@ -12,7 +12,7 @@ from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.digests import folder_digest
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
-from specdec_cli.engines.native_drafts import DraftModelOf
+from specdec_cli.engines.native_drafts import MUCH_SMALLER, DraftModelOf, weights_of
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, describe_bundle, read_info
 from specdec_cli.model.config import TransformerConfig
@@ -28,7 +28,7 @@ from specdec_cli.opening.machine import (
     native_machine,
     prepare_torch,
 )
-from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
+from specdec_cli.opening.models import SHIPPED, ModelChoice, find_bundle, open_bundle, shipped_directions
 from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
@@ -60,11 +60,12 @@ class Load(Protocol):
 
 @dataclass(frozen=True)
 class Opened:
-    """A bundle, the engine that decodes with it, and the machine that the engine computes on."""
+    """A bundle, the engine that decodes with it, the machine that the engine computes on, and the decoding that was asked of it."""
 
     bundle: Described
     engine: SentenceDecoder
     machine: Machine
+    decoding: Decoding
 
 
 @dataclass(frozen=True)
@@ -181,18 +182,17 @@ def _open_native(
     """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
     machine = native_machine(options.device, options.precision, options.threads)
     described = _described(model)
-    decoding = _resolved(request, described)
+    decoding = _resolved(with_shipped_draft_model(request, described), described)
     try:
         draft_model = None
         if decoding.draft_model:
-            folder, languages = find_draft_model(model, described, decoding.draft_model)
-            draft_model = DraftModelOf(described, describe_bundle(folder, *languages))
+            draft_model = DraftModelOf(described, *find_draft_model(model, described, decoding.draft_model))
             check_orders(decoding.draft_model, draft_model.shape, described.shape)
         engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None, draft_model=draft_model)
         if trace is not None:
             _check_rounds(decoding)
             engine.onlooker = trace(described).show
-        return Opened(described, engine, machine)
+        return Opened(described, engine, machine, decoding)
     except Unsupported:
         prepare_torch(machine.threads, options.seed)
         return _open_reference(model, machine, request, trace, load)
@@ -212,7 +212,24 @@ def _open_reference(
         bundle.draft_model = open_draft_model(model, bundle, decoding.draft_model, machine, load)
     if trace is not None:
         _check_rounds(decoding)
-    return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine.with_model(bundle))
+    return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine.with_model(bundle), decoding)
+
+
+def with_shipped_draft_model(request: DecodingOptions | Decoding, bundle: BundleDescription) -> DecodingOptions | Decoding:
+    """The `request` with the shipped bundle of the same languages as the draft model, where the options leave the decoding to the toolkit
+    and the bundle is a translator without a drafter whose weights take much more memory; else as it is.
+    """
+    if not isinstance(request, DecodingOptions) or request.decoding != "auto" or request.draft_model is not None:
+        return request
+    leaves_it = not (request.searching or request.tolerant) and bundle.info.decoding == "auto" and bundle.drafter_config is None
+    if not leaves_it or bundle.info.task != "translate" or bundle.shape.order != "left-to-right":
+        return request
+    languages = tuple(map(short_code, (bundle.info.source_language, bundle.info.target_language)))
+    for name, direction in shipped_directions().items():
+        size, other = (weights_of(folder).stat().st_size for folder in (bundle.path.parent, SHIPPED / name))
+        if direction == languages and size >= MUCH_SMALLER * other:
+            return replace(request, draft_model=name)
+    return request
 
 
 def open_draft_model(model: ModelChoice, bundle: Described, name: str, machine: Machine, load: Load = open_bundle) -> "Bundle":

@@ -99,7 +99,8 @@ def asked(description: BundleDescription, **options: Any) -> Decoding:
 def decoded(
     description: BundleDescription, decoding: Decoding, threads: int = 1, other: BundleDescription | None = None
 ) -> list[Hypothesis]:
-    engine = NativeEngine(description, decoding, threads, draft_model=None if other is None else DraftModelOf(description, other))
+    draft_model = None if other is None else DraftModelOf(description, other.path.parent)
+    engine = NativeEngine(description, decoding, threads, draft_model=draft_model)
     return list(engine.decode(sentences_of(description)))
 
 
@@ -125,7 +126,7 @@ def test_rounds_are_those_of_the_reference(verifier: Pair, others: dict[str, Pai
     (bundle, description), (other, described) = verifier, others[name]
     sentences, decoding = sentences_of(description)[:4], asked(description, block_size=4, max_length=20)
     reference = Engine(replace(bundle, draft_model=other), decoding)
-    engine = NativeEngine(description, decoding, 1, draft_model=DraftModelOf(description, described))
+    engine = NativeEngine(description, decoding, 1, draft_model=DraftModelOf(description, described.path.parent))
     assert rounds_of(list(engine.decode(sentences))) == rounds_of(list(reference.decode(sentences)))
 
 
@@ -142,8 +143,9 @@ def test_draws_are_those_of_sampling_token_by_token(verifier: Pair, others: dict
 
 def test_sizes_of_drafts_adapt(verifier: Pair, others: dict[str, Pair]) -> None:
     description, expected = verifier[1], greedy(verifier[1])
+    draft_model = DraftModelOf(description, others["itself"][1].path.parent)
     for options in ({"block_size": "auto"}, {"batch_size": 4, "block_size": "auto"}):
-        engine = NativeEngine(description, asked(description, **options), 2, draft_model=DraftModelOf(description, others["itself"][1]))
+        engine = NativeEngine(description, asked(description, **options), 2, draft_model=draft_model)
         assert ids_of(list(engine.decode(sentences_of(description)))) == expected
         assert engine.drafted is not None and engine.drafted[0] > 0
         assert engine.measured_costs().sizes == (1, 3, 7, 11, 15)
@@ -183,7 +185,7 @@ def test_a_bridge_cannot_change_the_output(verifier: Pair, others: dict[str, Pai
 def test_options_and_sources_of_a_draft_model_are_checked(verifier: Pair, others: dict[str, Pair]) -> None:
     description = verifier[1]
     model = NativeModel(description.shape, description.path.parent / "verifier" / "model.safetensors")
-    draft_model = DraftModelOf(description, others["stranger"][1]).loaded
+    draft_model = DraftModelOf(description, others["stranger"][1].path.parent).loaded
     sentences = sentences_of(description)[:2]
     with pytest.raises(NativeError, match="draft_model"):
         list(model.decode(sentences, asked(description, block_size=4), Resources()))

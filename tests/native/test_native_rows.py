@@ -8,7 +8,7 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import describe_settings, options_of
 from specdec_cli.decoding.options import Decoding, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.native import MOST_ROWS, NativeEngine
+from specdec_cli.engines.native import FEWEST_ROWS, NativeEngine
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED
@@ -23,7 +23,7 @@ def test_lookup_reports_the_block_size_that_it_has_by_default() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "together"), [(Row("greedy"), MOST_ROWS), (Row("beam").changed(beam_size=2), 3), (Row("beam").changed(beam_size=5), 2)]
+    ("row", "together"), [(Row("greedy"), FEWEST_ROWS), (Row("beam").changed(beam_size=2), 3), (Row("beam").changed(beam_size=5), 2)]
 )
 def test_a_thread_decodes_few_sentences_together(row: Row, together: int, monkeypatch: pytest.MonkeyPatch) -> None:
     bundle = describe_bundle(SHIPPED / "en-gec")

@@ -7,6 +7,7 @@ import pytest
 
 from specdec_cli import Corrector, Translator
 from specdec_cli.decoding.options import DecodingOptions
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, save_bundle
@@ -22,6 +23,36 @@ def test_the_output_is_greedys(bundle_folder: Path, lines: list[str]) -> None:
         assert [each.text for each in found] == expected
         assert {each.decoding for each in found if each.text} == {"draft-model"}
         assert sum(each.rounds for each in found) < sum(each.tokens for each in found)
+
+
+@pytest.fixture
+def large(bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a bundle that counts as much larger than the shipped ones, and whose decoding is left to the toolkit."""
+    save_bundle(replace(bundle, info=replace(bundle.info, decoding="auto")), tmp_path / "large")
+    monkeypatch.setattr("specdec_cli.opening.engines.MUCH_SMALLER", 0)
+    return tmp_path / "large"
+
+
+def test_a_large_translator_is_drafted_by_the_shipped_bundle(large: Path, lines: list[str]) -> None:
+    with Translator(large, options=DecodingOptions(decoding="greedy"), batch_size=1) as greedy:
+        expected = [each.text for each in greedy.lines(lines)]
+    with Translator(large, batch_size=1) as translator:
+        opened = translator.opened.engine
+        assert isinstance(opened, NativeEngine) and opened.draft_model is not None
+        assert opened.draft_model.path.parent.parent.name == "en-de"
+        assert "loaded" not in vars(opened.draft_model)  # the first line starts as fast as without it
+        assert [each.text for each in translator.lines(lines)] == expected
+
+
+def test_nothing_drafts_unasked_where_options_or_the_size_say_otherwise(large: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    choices: list[dict[str, object]] = [{"draft_model": "none"}, {"options": DecodingOptions(beam_size=2)}]
+    choices.append({"options": DecodingOptions(decoding="greedy")})
+    for chosen in choices:
+        with Translator(large, **chosen) as translator:  # type: ignore[arg-type]
+            assert translator.decoding.draft_model == ""
+    monkeypatch.setattr("specdec_cli.opening.engines.MUCH_SMALLER", 3)
+    with Translator(large) as translator:
+        assert translator.decoding.draft_model == ""
 
 
 def test_none_turns_it_off(bundle_folder: Path) -> None:
