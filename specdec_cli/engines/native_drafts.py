@@ -3,7 +3,7 @@
 from functools import cached_property
 from pathlib import Path
 
-from specdec_cli.decoding.drafters.bridge import bridge_between
+from specdec_cli.decoding.bridge import bridge_between
 from specdec_cli.decoding.options import constraints_of
 from specdec_cli.model.bundle_info import BundleDescription, describe_bundle, read_shape
 from specdec_cli.model.config import TransformerConfig

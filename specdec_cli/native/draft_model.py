@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from specdec_cli.decoding.drafters.bridge import Bridge
+from specdec_cli.decoding.bridge import Bridge
 from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.native.library import HEADER

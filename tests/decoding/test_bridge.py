@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.decoding.drafters.bridge import Bridge, word_ids
+from specdec_cli.decoding.bridge import Bridge, word_ids
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING, Subwords, train_subwords
 from tests.conftest import make_lines
 

@@ -9,8 +9,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from specdec_cli.decoding.bridge import Bridge
 from specdec_cli.decoding.drafters import Drafter, NoDrafter
-from specdec_cli.decoding.drafters.bridge import Bridge
 from specdec_cli.decoding.drafters.draft_model import DraftModel
 from specdec_cli.decoding.drafters.fallback import Fallback
 from specdec_cli.decoding.drafters.suffix import Lookup

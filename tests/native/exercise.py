@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save_file
 
+from specdec_cli.decoding.bridge import Bridge
 from specdec_cli.decoding.costs import Costs
-from specdec_cli.decoding.drafters.bridge import Bridge
 from specdec_cli.decoding.lengths import fixed
 from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.options import Constraints, Sampled

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from specdec_cli.decoding.drafters.bridge import Bridge
+from specdec_cli.decoding.bridge import Bridge
 from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence, make_sentence
 from specdec_cli.engines.native import NativeEngine

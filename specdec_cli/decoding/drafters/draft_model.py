@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from specdec_cli.decoding.bridge import Bridge, bridge_between
 from specdec_cli.decoding.drafters import DrafterInputs, bounded
-from specdec_cli.decoding.drafters.bridge import Bridge, bridge_between
 from specdec_cli.decoding.graphs import to_device
 from specdec_cli.decoding.methods import LONGEST_DRAFT
 from specdec_cli.decoding.options import Exact, Rule, Sampled
