@@ -116,8 +116,10 @@ _BYTES_PER_ROW = 28 * 2**20
 """Bytes of a step's weights for which one more row is worth its time. Rows more than these wait for the product of the others."""
 WORTH_LOADING = 32
 """Number of sentences after which an optional drafter is loaded: for fewer, loading takes longer than drafts can save."""
-WORTH_LOADING_MODEL = 4
-"""The same for a draft model, which pays for verifiers whose sentences take as long as loading it."""
+WORTH_LOADING_MODEL, WORTH_MEASURING_BATCHES = 4, 256
+"""The same for a draft model, which pays for verifiers whose sentences take as long as loading it, one by one and in batches: the costs of
+batches take long to measure.
+"""
 _FLOAT = 4
 
 
@@ -224,7 +226,8 @@ class NativeEngine:
     def _measured(self) -> MeasuredModel:
         drafter = self._drafter if self._draft_model is None else self._draft_model.shape
         assert isinstance(drafter, DrafterConfig | TransformerConfig)
-        return MeasuredModel(self._shape, drafter, self._runs.block_size, self._threads if self.workers == 1 else 1)
+        alone = self._draft_model is not None and self._asked.batch_size == 1
+        return MeasuredModel(self._shape, drafter, self._runs.block_size, self._threads if self.workers == 1 else 1, alone)
 
     def _measured_costs(self) -> Costs:
         return round_costs(self._measured(), self._model, None if self._draft_model is None else self._draft_model.loaded.model)
@@ -286,7 +289,7 @@ class NativeEngine:
         if known is not None and not known.can_pay(rows, self._draft_sizes):
             return
         self._sentences += sentences
-        if self._sentences < (WORTH_LOADING if self._draft_model is None else WORTH_LOADING_MODEL):
+        if self._sentences < self._worth_loading:
             return
         try:
             self._load(with_drafter=True)
@@ -297,6 +300,12 @@ class NativeEngine:
             self._choose_sizes(known)
         else:
             self._leave_out_drafts()
+
+    @property
+    def _worth_loading(self) -> int:
+        if self._draft_model is None:
+            return WORTH_LOADING
+        return WORTH_LOADING_MODEL if self._asked.batch_size == 1 else WORTH_MEASURING_BATCHES
 
     def _leave_out_drafts(self) -> None:
         self._runs = replace(self._runs, method="greedy", block_size=0, adaptive=False, may_skip=False)

@@ -43,13 +43,15 @@ class MeasuredModel:
     """What the costs of rounds depend on, and the key of their cache: the configurations of the `verifier` and of its `drafter` or draft
     model, the largest number of drafted tokens (`longest`), and the number of `threads`; and the instruction set.
 
-    One row is decoded by `threads` threads, several rows by one thread.
+    One row is decoded by `threads` threads, several rows by one thread. `alone`: sentences are decoded one by one, so that nothing is
+    measured for several rows, which takes most of the time for a large model.
     """
 
     verifier: TransformerConfig
     drafter: DrafterConfig | TransformerConfig
     longest: int
     threads: int
+    alone: bool = False
 
     @property
     def measurement(self) -> CachedMeasurement:
@@ -62,7 +64,7 @@ class MeasuredModel:
 
     @property
     def _key(self) -> tuple[object, ...]:
-        return "native", SIZES, instruction_set(), self.threads, self.verifier, self.drafter, self.longest
+        return "native", SIZES, instruction_set(), self.threads, self.verifier, self.drafter, self.longest, self.alone
 
 
 def stored_costs(measured: MeasuredModel) -> Costs | None:
@@ -78,20 +80,23 @@ def round_costs(measured: MeasuredModel, model: NativeModel, draft_model: Native
     """
     return cached_costs(
         measured.measurement,
-        lambda: measure_native_costs(model, measured.longest, measured.threads, draft_model),
+        lambda: measure_native_costs(model, measured.longest, measured.threads, draft_model, alone=measured.alone),
         lambda costs: not costs.can_pay(1, range(1, measured.longest + 1), FAR),
     )
 
 
-def measure_native_costs(model: NativeModel, longest: int, threads: int, draft_model: NativeModel | None = None) -> Costs:
+def measure_native_costs(
+    model: NativeModel, longest: int, threads: int, draft_model: NativeModel | None = None, *, alone: bool = False
+) -> Costs:
     """Measure the costs of rounds over made-up sources, of 1 row and of 8 rows (ROWS), without drafts and with drafts of 1, 3, 7, 11 and
     15 tokens, but of at most `longest` tokens.
 
     A cost is the minimum over all rounds, because other load on the machine can only make a round slower. One row is
-    decoded by `threads` threads; several rows by one thread, in processor time. A draft model takes a step for each token.
+    decoded by `threads` threads; several rows by one thread, in processor time, and with `alone` not at all: they then count as so many
+    times one row. A draft model takes a step for each token.
     """
     sizes = measured_sizes(SIZES, longest)
-    cases = [(rows, size) for rows in (1, ROWS) for size in (0, *sizes)]
+    cases = [(rows, size) for rows in ((1,) if alone else (1, ROWS)) for size in (0, *sizes)]
     drafting, verifying = (dict.fromkeys(cases, inf) for _ in range(2))
     started = time.perf_counter()
     # Sessions are interleaved, so that a short load on the machine does not fall on one case alone.
@@ -102,7 +107,7 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int, draft_m
             drafted, verified = (_times if draft_model is None else _times_of_passes)(model, *case, threads)
             drafting[case], verifying[case] = min(drafting[case], drafted or inf), min(verifying[case], verified or inf)
         if draft_model is not None:
-            for rows in (1,) if session % _EACH_MANY else (1, ROWS):
+            for rows in (1,) if alone or session % _EACH_MANY else (1, ROWS):
                 step = _times(draft_model, rows, 0, threads)[1] or inf
                 drafting |= {(rows, size): min(drafting[rows, size], size * step) for size in sizes}
         if time.perf_counter() - started > _ENOUGH:
@@ -111,7 +116,9 @@ def measure_native_costs(model: NativeModel, longest: int, threads: int, draft_m
 
 
 def _known(times: dict[Case, float]) -> dict[Case, float]:
-    return {case: _UNKNOWN if least == inf else least for case, least in times.items()}
+    """The times with those that are not known: of sentences that end at once, and of several rows."""
+    known = {case: _UNKNOWN if least == inf else least for case, least in times.items()}
+    return {(ROWS, size): ROWS * least for (_, size), least in known.items()} | known
 
 
 def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:

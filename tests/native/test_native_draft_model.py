@@ -8,13 +8,15 @@ import pytest
 import torch
 
 from specdec_cli.decoding.bridge import Bridge
+from specdec_cli.decoding.costs import ROWS
 from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence, make_sentence
-from specdec_cli.engines.native import NativeEngine
-from specdec_cli.engines.native_drafts import DraftModelOf
+from specdec_cli.engines.native import WORTH_LOADING_MODEL, WORTH_MEASURING_BATCHES, NativeEngine
+from specdec_cli.engines.native_costs import MeasuredModel, round_costs
+from specdec_cli.engines.native_drafts import DraftModelOf, weights_of
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.bundle_info import BundleDescription, describe_bundle
+from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, describe_bundle
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.draft_model import NativeDraftModel
 from specdec_cli.native.library import NativeError
@@ -149,6 +151,29 @@ def test_sizes_of_drafts_adapt(verifier: Pair, others: dict[str, Pair]) -> None:
         assert ids_of(list(engine.decode(sentences_of(description)))) == expected
         assert engine.drafted is not None and engine.drafted[0] > 0
         assert engine.measured_costs().sizes == (1, 3, 7, 11, 15)
+
+
+@pytest.mark.parametrize(("batch", "enough"), [(1, WORTH_LOADING_MODEL), (4, WORTH_MEASURING_BATCHES)])
+def test_it_is_loaded_once_enough_sentences_came(verifier: Pair, others: dict[str, Pair], batch: int, enough: int) -> None:
+    description = verifier[1]
+    decoding = resolve(DecodingOptions(draft_model="given", batch_size=batch), replace(description, info=BundleInfo()))
+    draft_model = DraftModelOf(description, others["relative"][1].path.parent)
+    engine = NativeEngine(description, decoding, 1, draft_model=draft_model)
+    engine.expect(enough - 1)
+    assert engine.decoding.method == "greedy" and "loaded" not in vars(draft_model)
+    engine.expect(1)
+    assert "loaded" in vars(draft_model)
+    assert ids_of(list(engine.decode(sentences_of(description)))) == greedy(description)
+
+
+def test_costs_of_single_sentences_take_no_rounds_of_several(verifier: Pair, others: dict[str, Pair]) -> None:
+    description = verifier[1]
+    draft_model = DraftModelOf(description, others["stranger"][1].path.parent)
+    model = NativeModel(description.shape, weights_of(description.path.parent))
+    measured = MeasuredModel(description.shape, draft_model.shape, 5, 1, alone=True)
+    costs = round_costs(measured, model, draft_model.loaded.model)
+    assert costs.sizes == (1, 3, 5) and costs.plain[1] == ROWS * costs.plain[0] > 0
+    assert all(many == ROWS * one > 0 for part in (costs.verifying, costs.drafting) for one, many in zip(*part, strict=True))
 
 
 class Broken(Bridge):
