@@ -255,6 +255,7 @@ _specdec() {
                 --max-source-length) return ;;
                 --quantization) return ;;
                 --nearest) return ;;
+                --draft-model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --temperature) return ;;
                 --top-k) return ;;
                 --seed) return ;;
@@ -266,7 +267,7 @@ _specdec() {
                 --workers) return ;;
                 --retries) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--with --instruction --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
+                    words="--with --instruction --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --draft-model --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
             esac
             ;;
         corrupt)

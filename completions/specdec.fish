@@ -282,6 +282,7 @@ complete -c specdec -n '__fish_seen_subcommand_from distill' -l quantization -x 
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l keep-copies -d 'Keep output that equals its source'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l nearest -x -d 'Of the hypotheses that the beam keeps, write the one that is nearest to a target of the source in FILE, by chrF, if it has at least this chrF'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l sample -d 'Draw each token at random, by the model'\''s probabilities, instead of taking the most probable one'
+complete -c specdec -n '__fish_seen_subcommand_from distill' -l draft-model -x -a 'de-en en-de en-gec (__fish_complete_directories)' -d 'Draft by another, smaller model of the same task and languages: a bundle, a folder, or a name'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l temperature -x -d 'With --sample: divide scores by X'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l top-k -x -d 'With --sample: draw from the N most probable tokens only'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l seed -x -d 'With --sample: seed of the random numbers'

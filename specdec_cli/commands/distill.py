@@ -24,7 +24,7 @@ from specdec_cli.commands.options import (
 from specdec_cli.commands.reports import duration, print_table, progress_bar, say, tell_of_keyboard, teller
 from specdec_cli.commands.training import check_text
 from specdec_cli.decoding.methods import BEAM_SIZE
-from specdec_cli.decoding.options import DecodingOptions, Sampled, resolve
+from specdec_cli.decoding.options import DecodingOptions, Sampled, named_draft_model, resolve
 from specdec_cli.devices import by_device, found_device, has_gpu
 from specdec_cli.distillation.bundle_teachers import ENSEMBLE_FORMATS, check_ensemble, drawing_options, open_teacher
 from specdec_cli.distillation.run import DISTILLED, SHARD_LINES, DistillationPlan, Filters, Progress, Shards, Summary, settings_of
@@ -35,7 +35,7 @@ from specdec_cli.errors import InputError, UsageError, counted
 from specdec_cli.files import locked, rank
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.machine import Precision
-from specdec_cli.opening.models import find_bundle
+from specdec_cli.opening.models import ModelChoice, find_bundle
 from specdec_cli.processors import usable_processors
 from specdec_cli.text.corpus.parallel import read_sources, source_column
 from specdec_cli.text.io.lines import STDIO
@@ -76,6 +76,10 @@ def plan_distillation(
         others = {"--with": len(models) > 1, "--beam-size": options.beam_size, "--length-penalty": options.length_penalty is not None}
         others["--nearest"] = plan.nearest is not None
         _check_sampling(first, search, sampling, [name for name, is_given in others.items() if is_given])
+    draft_model = named_draft_model(options)
+    if draft_model:
+        _check_drafts(draft_model, models, search, sampling)
+        plan = replace(plan, own_greedy=sampling is None, draft_model=draft_model)
     filters = replace(plan.filters, keep_copies=plan.filters.keep_copies or first.task != "translate")
     return replace(plan, models=models, search=search, filters=filters, sampling=sampling)
 
@@ -89,6 +93,20 @@ def _check_sampling(model: TeacherModel, search: Search, sampling: Sampled, othe
     if search.compute_type not in get_args(Precision):
         raise UsageError(f"--sample: --quantization {search.compute_type} is not offered; {', '.join(get_args(Precision))} are")
     resolve(drawing_options(search, sampling), describe_bundle(model.folder))
+
+
+def _check_drafts(name: str, models: Sequence[TeacherModel], search: Search, sampling: Sampled | None) -> None:
+    """Raise UsageError unless the model `name` can draft: for a single bundle that samples or decodes greedily."""
+    if sampling is None and (search.beam_size > 1 or search.n_best > 1):
+        raise UsageError(f"--draft-model {name}: beam search takes no drafts; --beam-size 1 or --sample does")
+    if len(models) > 1 or not models[0].is_bundle:
+        raise UsageError(f"--draft-model {name}: for a single bundle, not for an ensemble or a CTranslate2 folder")
+    if search.compute_type not in get_args(Precision):
+        raise UsageError(f"--draft-model: --quantization {search.compute_type} is not offered; {', '.join(get_args(Precision))} are")
+    from specdec_cli.opening.engines import find_draft_model
+
+    folder = models[0].folder
+    find_draft_model(ModelChoice(str(folder)), describe_bundle(folder), name)
 
 
 def distill_files(plan: DistillationPlan, output: Path, files: Sequence[Path], cluster: ClusterOptions, *, quiet: bool) -> Summary:
@@ -256,6 +274,7 @@ def distill(
     keep_copies: KeepCopiesOption = False,
     nearest: NearestOption = None,
     sample: Annotated[bool, option("sample")] = False,
+    draft_model: Annotated[str | None, option("draft_model")] = None,
     temperature: Annotated[float | None, option("temperature")] = None,
     top_k: Annotated[int | None, option("top_k")] = None,
     seed: Annotated[
@@ -292,6 +311,7 @@ def distill(
         length_penalty=length_penalty,
         max_length=max_length,
         sample=sample,
+        draft_model=draft_model,
         temperature=temperature,
         top_k=top_k,
         seed=seed,

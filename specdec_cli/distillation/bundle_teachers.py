@@ -75,6 +75,8 @@ def _by_engine(plan: DistillationPlan) -> Teacher:
     search, machine = plan.search, _machine(plan.search, plan.resources)
     greedy = DecodingOptions(decoding="greedy", max_length=search.max_length)
     request = greedy if plan.sampling is None else drawing_options(search, plan.sampling)
+    if plan.draft_model:
+        request = replace(request, decoding="auto", draft_model=plan.draft_model)
     request = replace(request, batch_size=machine.rows, memory=machine.batch_memory)
     opened = open_engine(_choice(plan.models[0]), machine, request)
     return EngineTeacher(opened.engine, opened.bundle.tokenizer, search.max_source_length)

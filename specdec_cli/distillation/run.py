@@ -47,7 +47,8 @@ class DistillationPlan:
 
     A shard has `shard_lines` sources. `nearest` is the least chrF (0 to 100) of an output to one of the `targets` of its source, to which
     it is the nearest hypothesis; None for the best hypothesis. With `sampling`, there is no search: tokens are drawn at random. With
-    `own_greedy` the single teacher is a bundle, whose greedy output is that of the engine which decodes text with it.
+    `own_greedy` the single teacher is a bundle, whose greedy output is that of the engine which decodes text with it. `draft_model` names a
+    model that drafts for it, with the same output ("": none).
     """
 
     models: tuple[TeacherModel, ...] = ()
@@ -59,6 +60,7 @@ class DistillationPlan:
     targets: Targets | None = None
     sampling: Sampled | None = None
     own_greedy: bool = False
+    draft_model: str = ""
 
 
 def reason_to_drop(source: str, translation: Translation, filters: Filters) -> str | None:
@@ -248,6 +250,8 @@ def settings_of(plan: DistillationPlan, sources: Sequence[str]) -> dict[str, Any
         digests |= {"targets": plan.targets.digest(), "nearest": str(plan.targets.minimum)}
     if (sampling := plan.sampling) is not None:
         digests |= {"sampling": f"temperature {sampling.temperature}, top-k {sampling.top_k}, seed {sampling.seed}"}
+    if plan.own_greedy:
+        digests |= {"engine": "specdec"}
     return digests | {"shard_lines": plan.shard_lines} | asdict(plan.search) | asdict(plan.filters)
 
 

@@ -285,3 +285,39 @@ def test_tokens_of_other_toolkits_are_not_drawn(ctranslate2_folder: Path, bundle
     assert "is a CTranslate2 folder; only bundles are sampled from" in str(result.exception)
     result = draw(bundle_folder, tmp_path / "out", tmp_path / "source.txt", "--sample", "--with", bundle_folder)
     assert isinstance(result.exception, UsageError) and "does not go with --with" in str(result.exception)
+
+
+def test_a_draft_model_does_not_change_what_is_written(
+    bundle_folder: Path, lines: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "source.txt"
+    source.write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(run_module, "reason_to_drop", lambda *_: None)
+    monkeypatch.setattr("specdec_cli.engines.native.WORTH_MEASURING_BATCHES", 1)
+    drafted = ("--draft-model", bundle_folder)
+    for name, options in {"greedy": ("--beam-size", 1), "drawn": ("--sample",)}.items():
+        written = []
+        for number, own in enumerate(((), drafted)):
+            result = draw(bundle_folder, tmp_path / f"{name}{number}", source, "--quantization", "int8", *options, *own)
+            assert result.exit_code == 0, result.output + str(result.exception)
+            written.append((tmp_path / f"{name}{number}" / "distilled.tsv").read_text())
+        assert name == "greedy" or written[0] == written[1]  # CTranslate2's greedy output in int8 has other bits
+        assert all(f"{line}\t" in written[1] for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--draft-model", "en-de"], "--draft-model en-de: beam search takes no drafts; --beam-size 1 or --sample does"),
+        (["--draft-model", "de-en", "--sample"], "--draft-model de-en: it translates from de, the model from en"),
+        (["--draft-model", "en-de", "--beam-size", 1, "--quantization", "int16"], "--quantization int16 is not offered"),
+        (["--draft-model", "en-de", "--beam-size", 1, "--with", "en-de"], "for a single bundle"),
+    ],
+)
+def test_where_nothing_is_drafted_a_draft_model_is_refused(
+    options: list[object], message: str, bundle_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "source.txt").write_text("ka\tlo\n")
+    result = draw(bundle_folder, tmp_path / "out", tmp_path / "source.txt", *options)
+    assert isinstance(result.exception, UsageError) and message in str(result.exception)
+    assert not (tmp_path / "out").exists()
