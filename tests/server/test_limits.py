@@ -172,7 +172,7 @@ def test_long_texts_are_prepared_beside_others(monkeypatch: pytest.MonkeyPatch) 
 
         monkeypatch.setattr(module, name, call)
 
-    for module, name in ((languagetool, "match_of"), (languagetool, "guess_language"), (libretranslate, "guessed")):
+    for module, name in ((languagetool, "match_of"), (languagetool, "likeliest_language"), (libretranslate, "guessed")):
         recorded(module, name)
     recorded(libretranslate, "split_html")
     text = "This is a sentence. " * 500 + "\n" * 500
