@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.api import Corrector, Translator
 from specdec_cli.app import app
+from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
 from tests.conftest import make_lines
@@ -96,7 +97,8 @@ def test_an_instruction_is_stored_in_a_bundle_and_replaced(unnamed: Path, tmp_pa
 
 def test_python_takes_an_instruction(made: Any) -> None:
     lines = make_lines(6, seed=6)
-    with Corrector(made.folder, raw=True, precision="float32", instruction="kalo mi:") as corrector:
+    options = DecodingOptions(max_length=20)
+    with Corrector(made.folder, raw=True, precision="float32", instruction="kalo mi:", options=options) as corrector:
         found = [corrector.correct(line).text for line in lines]
     assert found == expected(made, "kalo mi: ", lines)
     with pytest.raises(TypeError, match="instruction: a text is expected, not int"):
