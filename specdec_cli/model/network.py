@@ -16,6 +16,11 @@ KEY_MULTIPLE = 16
 """On a CPU, attention reads a multiple of this number of keys: the sums of another number have another order."""
 
 
+def can_read(device: torch.device) -> bool:
+    """Whether a pass may depend on a value of a tensor; one that is captured as a CUDA graph cannot."""
+    return device.type == "cpu"
+
+
 class Network(Protocol):
     """Protocol: computes encoder, decoder and output projection of a Transformer for rows that are decoded together."""
 
@@ -128,7 +133,7 @@ class TorchNetwork:
 
     def decode(self, ids: Tensor, positions: Tensor, ends: Tensor, memory: Memory, cache: Cache) -> Tensor:
         keys = cache.capacity
-        if ends.device.type == "cpu":  # keys that no query sees change nothing, and take time
+        if can_read(ends.device):  # keys that no query sees change nothing, and take time
             keys = min(keys, -(-int(ends.max()) // KEY_MULTIPLE) * KEY_MULTIPLE)
         return self.model.decode(ids, positions, cache.mask(ends, memory.states.dtype, keys), memory, cache.at(positions, keys))
 

@@ -5,6 +5,7 @@ real graphs leave undefined is overwritten.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from unittest import mock
@@ -18,6 +19,7 @@ from specdec_cli.decoding import graphs as graphs_module
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.options import Constraints
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model import network as network_module
 from specdec_cli.model.network import Network
 from specdec_cli.model.transformer import Transformer
 
@@ -102,9 +104,11 @@ def _below_autograd() -> Any:
     return torch._C._AutoDispatchBelowAutograd()
 
 
-def _without_branches() -> Any:
+@contextmanager
+def _without_branches() -> Iterator[None]:
     """Let computations take the way that they take on a GPU."""
-    return mock.patch.object(graphs_module, "can_branch", lambda _: False)
+    with mock.patch.object(graphs_module, "can_branch", lambda _: False), mock.patch.object(network_module, "can_read", lambda _: False):
+        yield
 
 
 class Now:
