@@ -139,8 +139,8 @@ def _one_vocabulary(folder: Path, config_json: Mapping[str, Any], rows: int) -> 
 
 
 def _t5(own: TokenizerConfig, vocabulary: Sequence[str], purpose: Purpose) -> TokenizerConfig:
-    """`own` for a model of the T5 family: sentinels are no text, and an instruction stands before the source. That of MADLAD-400 is the
-    token of the target language.
+    """Return the configuration `own` with what the T5 family adds: sentinel tokens are left out of output text, and sources begin with an
+    instruction. For MADLAD-400 the instruction is the token of the target language.
     """
     sentinels = [piece for piece in vocabulary if _SENTINEL.fullmatch(piece)]
     tokens = {match[1]: piece for piece in vocabulary if (match := _MADLAD_LANGUAGE.fullmatch(piece))}

@@ -1,4 +1,4 @@
-"""What a model of the T5 family is for: known models, and the tasks that a config.json describes."""
+"""The task and the instruction of a model of the T5 family, from a table of known models or from its config.json."""
 
 import re
 from collections.abc import Mapping

@@ -51,7 +51,7 @@ _UNUSED = "EncDecAttention.relative_attention_bias"
 
 
 def problems_of(config: Mapping[str, Any]) -> list[str]:
-    """Descriptions of everything in a config.json of the family that is not supported."""
+    """A message for each setting in a config.json of the T5 family that is not supported."""
     name = config.get("feed_forward_proj", "relu")
     problems = [] if name in _PROJECTIONS else [f"feed_forward_proj {name!r} (supported: {', '.join(_PROJECTIONS)})"]
     if config.get("is_encoder_decoder", True) is not True:
@@ -152,7 +152,9 @@ def t5_fields(config: Mapping[str, Any], *, in_bytes: bool) -> dict[str, Any]:
 
 
 def buckets_of(distances: Tensor, buckets: int, farthest: int, *, ahead: bool) -> Tensor:
-    """The buckets of `distances` from query to key, computed in float32 as by transformers; `ahead`: keys may be ahead, as in encoders."""
+    """The bucket of each distance from a query to a key, computed in float32 as transformers does. With `ahead`, keys may stand after their
+    query, as in an encoder.
+    """
     first: Tensor | int = 0
     if ahead:
         buckets //= 2

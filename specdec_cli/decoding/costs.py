@@ -26,9 +26,9 @@ Case = tuple[int, int]
 
 @dataclass(frozen=True)
 class SizeCosts:
-    """Milliseconds of a part of a round by the size of its drafts: on lines between those of the measured `sizes`, which do not fall.
+    """The milliseconds of a part of a round as a function of the draft size, interpolated linearly between the measured `sizes`.
 
-    A draft shorter than the first size costs as much as one of that size; the last line goes on behind the last size.
+    The function does not decrease. It is constant below the first size, and above the last size it has the slope of the last interval.
     """
 
     sizes: tuple[int, ...]

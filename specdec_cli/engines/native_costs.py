@@ -19,7 +19,7 @@ from specdec_cli.native.library import HEADER, check, instruction_set, load_libr
 from specdec_cli.native.model import NativeModel, Resources
 
 SIZES = (1, 3, 7, 11, 15)
-"""Draft sizes that are measured, in tokens; with the last token, as many positions as kernels multiply at once."""
+"""Draft sizes that are measured, in tokens. A pass also has the last token of the output, so that it has 2, 4, 8, 12 or 16 positions."""
 _ROUNDS = {1: 6, ROWS: 3}
 """Rounds of each session, by rows; the first one is slower."""
 _SESSIONS = 12

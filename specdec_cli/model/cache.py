@@ -79,8 +79,8 @@ class Cache:
         return self.whole.shape[1] if self.orders is None else self.orders.shape[2]
 
     def at(self, positions: Tensor, read: int = 0) -> list[LayerCache]:
-        """For each layer, a LayerCache that writes at `positions` (B, Q) to this cache's memory. Attention reads the first `read` positions
-        (0: all).
+        """Return a LayerCache for each layer, which stores keys and values at `positions` (B, Q) of this cache. Attention reads the keys of
+        the first `read` positions (0: of all).
         """
         slots, hypotheses = self._slots(positions), 1 if self.orders is None else self.orders.shape[1]
         return [LayerCache(store, slots, self.orders, read * hypotheses) for store in self.whole.unbind(2)]

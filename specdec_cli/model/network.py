@@ -13,7 +13,7 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.transformer import LengthHead, Memory, Transformer
 
 KEY_MULTIPLE = 16
-"""On a CPU, attention reads a multiple of this number of keys: the sums of another number have another order."""
+"""On a CPU, attention reads keys in multiples of this number, because the order of float additions depends on the number of keys."""
 
 
 def can_read(device: torch.device) -> bool:

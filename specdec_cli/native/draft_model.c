@@ -131,12 +131,8 @@ static void take_draft(const struct worker *worker, struct row *row, const struc
     const int32_t *written = own->tokens + own->written_from;
     int64_t count = own->length - own->written_from;
     if (count && written[count - 1] == worker->draft_worker->session->model->shape.eos) count--;
-    row->drafted = smaller(count, most);
-    if (!continued) {
-        memcpy(row->draft, written, (size_t)row->drafted * sizeof *row->draft);
-        return;
-    }
-    if (count) count = continued(row->tokens + 1, row->length - 1, own->tokens + 1, own->written_from - 1, written, count, row->draft, most);
+    if (!continued) memcpy(row->draft, written, (size_t)smaller(count, most) * sizeof *row->draft);
+    else if (count) count = continued(row->tokens + 1, row->length - 1, own->tokens + 1, own->written_from - 1, written, count, row->draft, most);
     row->drafted = known_ids(row->draft, count, most, worker->session->model->shape.vocabulary);
 }
 

@@ -31,7 +31,7 @@ class NativeDraftModel:
     longest_source: int
 
     def sources(self, sentences: Sequence[Sentence]) -> list[Sequence[int]]:
-        """The source of each sentence for the draft model; empty where it cannot read it."""
+        """The source ids of each sentence for the draft model; no ids for a sentence that it cannot read."""
         sources = [self._source(sentence) for sentence in sentences]
         return [source if len(source) <= self.longest_source else () for source in sources]
 

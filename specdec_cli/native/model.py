@@ -37,7 +37,7 @@ class OtherModel(Protocol):
         """Set the draft model in the C structure of options; what it points to belongs to this object."""
 
     def sources(self, sentences: Sequence[Sentence]) -> list[Sequence[int]]:
-        """The source of each sentence for the draft model; empty where it cannot read it."""
+        """The source ids of each sentence for the draft model; no ids for a sentence that it cannot read."""
 
 
 @dataclass(frozen=True)
