@@ -17,12 +17,15 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from specdec_cli.processors import keep_order_of_sums
+from specdec_cli.text.locale import detection
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from tools.consoles import Shell
 
+MADE_UP = {"bundle", "bundle_folder", "corrector_folder"}
+"""Fixtures of models whose words are made up."""
 THOROUGH = os.environ.get("SPECDEC_TESTS") == "all"
 """Whether random tests draw more examples, as `make test-all` asks for."""
 
@@ -36,6 +39,18 @@ def pytest_configure() -> None:
     """Let Ctrl-C interrupt, even where the process began with SIGINT ignored, as background jobs do: tests send it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def made_up_words_are_of_no_language(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Turn the library of languages off for models of made-up words, which it takes for text in some language: that stays as it is."""
+    made_up = MADE_UP.intersection(request.fixturenames)
+    if made_up:
+        monkeypatch.setattr(detection, "_model", lambda: None)
+        detection.probabilities.cache_clear()
+    yield
+    if made_up:
+        detection.probabilities.cache_clear()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -298,7 +298,7 @@ def test_other_precisions_than_int8_read_the_checkpoint(tmp_path: Path, cache: P
         load_bundle(kept)
     texts = ["kalo mita resu", "no pe difo", "ta re su"]
     lines = "".join(f"{text}\n" for text in texts)
-    float32 = run("translate", "--model", made.folder, "--decoding", "greedy", "--precision", "float32", "--json", text=lines)
+    float32 = run("translate", "--model", made.folder, "--decoding", "greedy", "--precision", "float32", "--raw", "--json", text=lines)
     assert float32.exit_code == 0, float32.output
     ids = [list(made.encode(text)) for text in texts]
     with torch.inference_mode():

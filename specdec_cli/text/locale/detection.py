@@ -39,9 +39,11 @@ def _model() -> Callable[[str, int], tuple[tuple[str, ...], Iterable[float]]] | 
 def probabilities(text: str) -> Mapping[str, float]:
     """The probability of each language, by its code; empty without the library, and for a text without letters."""
     predict = _model()
-    if predict is None or not any(map(str.isalpha, text)):
+    # Capitals of titles make it less sure, and words with digits mislead it: 9am is Esperanto to it.
+    words = " ".join(word for word in text.lower().split() if not any(map(str.isdigit, word)))
+    if predict is None or not any(map(str.isalpha, words)):
         return {}
-    labels, scores = predict(" ".join(text.lower().split()), _ALL)  # capitals of titles make it less sure
+    labels, scores = predict(words, _ALL)
     return {label.removeprefix(_LABEL): min(float(score), 1.0) for label, score in zip(labels, scores, strict=True)}
 
 

@@ -19,6 +19,7 @@ ENGLISH = """
 The house is red.|I am tired.|Good morning, my friend.|My name is Anna.|I love you.|The door is open.|Save as|Thanks|How are you?
 See you tomorrow!|I am hungry.|Where is the station?|He is not coming today.|She reads a book.|It rains.|Please wait|Open settings
 No entry|What does it cost?|Close the window.|Hello|Dog|Berlin is big.|Mr. Schmidt lives in Hamburg.|File|Home|OK|The Bundestag met.
+Is 9am fine?|Not before B12!|Where is 9am?
 """
 OTHERS = """
 Je suis à la maison.|Merci beaucoup|Il fait froid aujourd'hui.|Elle lit un livre.|Les enfants jouent dans le jardin.
