@@ -1,10 +1,12 @@
 """What a conversion is asked for, and its result."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 from specdec_cli.errors import ModelError
-from specdec_cli.model.bundle import Bundle
+from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.bundle_info import Task
+from specdec_cli.model.storage import Parts, Storage, join_parts
 
 
 class UnknownTask(ModelError):
@@ -27,7 +29,20 @@ class ConversionOptions:
 class Conversion:
     """A converted model, and those settings of the original (`name=value`) that affect its output but that bundles
     do not support.
+
+    The weights are those of the mapped file where this is possible: `parts` has those that are several matrices there. `bundle` is for its
+    description alone; `joined` has all weights in memory.
     """
 
     bundle: Bundle
     dropped_settings: tuple[str, ...] = ()
+    parts: Parts = field(default_factory=dict)
+
+    def joined(self) -> Bundle:
+        """The bundle with its parts joined, in the number format of the file."""
+        join_parts(self.bundle.verifier, self.parts)
+        return self.bundle
+
+    def save(self, folder: Path, storage: Storage = "float32") -> None:
+        """Write the bundle to `folder` as `save_bundle` does, with one joined matrix in memory at a time."""
+        save_bundle(self.bundle, folder, storage, self.parts)

@@ -388,7 +388,8 @@ def from_fairseq(
         shape = replace(shape, decoder_start=tokenizer.special_tokens.start)
     source, target = tokenizer.languages
     info = BundleInfo(task=task or "translate", source_language=source, target_language=target, **_GENERATION)
-    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights, strict=True)))
+    verifier, parts = build_transformer(shape, weights, strict=True)
+    return Conversion(Bundle(info, tokenizer, verifier), parts=parts)
 
 
 def is_fairseq(path: Path) -> bool:

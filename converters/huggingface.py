@@ -218,7 +218,8 @@ def from_huggingface(
         target_language=tokenizer.languages[1],
         **decoding_settings(generation),
     )
-    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights)), dropped_settings(generation))
+    verifier, parts = build_transformer(shape, weights)
+    return Conversion(Bundle(info, tokenizer, verifier), dropped_settings(generation), parts)
 
 
 def is_huggingface(folder: Path) -> bool:

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.storage import Parts
 from specdec_cli.model.transformer import Transformer
 
 
@@ -54,13 +55,14 @@ _NORMS = {
 _PRODUCTS = {"feed_forward.inner": "fc1", "feed_forward.outer": "fc2"}
 
 
-def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], strict: bool = False) -> Transformer:
+def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], strict: bool = False) -> tuple[Transformer, Parts]:
     """A Transformer of `config` with `weights` under fairseq's names (`encoder.layers.0.self_attn.q_proj.weight`, ...).
 
     The second half of a gated inner layer is `fc1_factors`; relative positions are `encoder.relative_bias` and `decoder.relative_bias`.
     Position tables begin with `config.position_offset` rows before that of the first token; the weight `output_bias` is the bias of the
-    output projection. The model is in evaluation mode; its parameters are the weights themselves, but for products that are joined.
-    Raises ModelError naming weights that are missing or have another shape and, if `strict`, weights that are not used.
+    output projection. The model is in evaluation mode; its parameters are the weights themselves, but for products that are several
+    matrices there, which are on the device "meta": the second result has their parts. Raises ModelError naming weights that are missing or
+    have another shape and, if `strict`, weights that are not used.
     """
     count = sum(value.numel() for value in weights.values())
     if config.fewest_weights > 2 * count:  # checked before memory is allocated for a far too large model
@@ -88,7 +90,8 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], 
     loader.check(strict)
     if config.tied_output:
         model.output.weight = model.embedding.tokens.weight
-    return model.eval()
+    names = {parameter: name for name, parameter in model.named_parameters()}
+    return model.eval(), {names[joined]: parts for joined, parts in loader.parted}
 
 
 def keep_decoder_layers(
@@ -121,6 +124,7 @@ class _WeightLoader:
         self._used: set[str] = set()
         self._problems: list[str] = []
         self._taken: dict[int, nn.Module] = {}
+        self.parted: list[tuple[nn.Parameter, list[Tensor]]] = []
 
     def put(self, name: str, module: nn.Module, kind: str) -> None:
         """Make the weight `name` the parameter `kind` of `module`, or record an error if it is missing or has another shape."""
@@ -150,12 +154,14 @@ class _WeightLoader:
             self.put(f"{name}.{kind}", module, kind)
 
     def join(self, names: Sequence[str], linear: nn.Linear) -> None:
-        """Join several linear layers to one, whose outputs are their concatenation."""
+        """Join several linear layers to one, whose outputs are their concatenation: their biases, and the matrices later."""
         for kind, joined in list(linear.named_parameters()):
             shape = (joined.shape[0] // len(names), *joined.shape[1:])
             parts = [part for name in names if (part := self._checked(f"{name}.{kind}", shape)) is not None]
-            if len(parts) == len(names):
-                setattr(linear, kind, nn.Parameter(torch.cat(parts)))
+            if len(parts) == len(names) and kind == "bias":
+                linear.bias = nn.Parameter(torch.cat(parts))
+            elif len(parts) == len(names):
+                self.parted.append((joined, parts))
 
     def check(self, strict: bool) -> None:
         """Raise ModelError naming the recorded errors and, if `strict`, the weights that were not used."""

@@ -373,7 +373,8 @@ def from_marian(
     if decoder_layers is not None:
         shape, weights = keep_decoder_layers(shape, weights, decoder_layers)
     info = BundleInfo(task=task or "translate", source_language=source_language, target_language=target_language)
-    return Conversion(Bundle(info, tokenizer, build_transformer(shape, weights, strict=True)))
+    verifier, parts = build_transformer(shape, weights, strict=True)
+    return Conversion(Bundle(info, tokenizer, verifier), parts=parts)
 
 
 def is_marian(path: Path) -> bool:

@@ -17,7 +17,7 @@ from specdec_cli.opening.conversions import Tell, load_checkpoint, tell_dropped,
 from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, find_bundle
 
 if TYPE_CHECKING:
-    from converters.conversion import ConversionOptions
+    from converters.conversion import Conversion, ConversionOptions
     from specdec_cli.model.bundle import Bundle, BundleInfo
     from specdec_cli.text.labels import Labels
 
@@ -132,7 +132,6 @@ def convert(
     """
     from converters.conversion import ConversionOptions
     from specdec_cli.files import new_folder
-    from specdec_cli.model.bundle import save_bundle
     from specdec_cli.model.bundle_edits import order_vocabulary
     from specdec_cli.text.corpus.parallel import read_tsv
     from specdec_cli.text.tokenize.sentencepiece import FILE
@@ -148,26 +147,18 @@ def convert(
     wanted = ConversionOptions(source_language, target_language, task, _numbers(decoder_layers))
     chosen = ModelChoice(source, source_language, target_language, offline)
     needed = (output, storage if target_format == "bundle" else None)
-    bundle = _read(chosen, source_format, revision, wanted, needed, teller(quiet))
+    conversion = _read(chosen, source_format, revision, wanted, needed, teller(quiet))
+    bundle = conversion.bundle
+    if averaged or ordered or target_format == "ctranslate2":  # else the weights are read when they are written
+        conversion.joined().verifier.float()
     if instruction is not None:
         bundle.tokenizer = bundle.tokenizer.instructed(instruction)
     drafted = bundle.drafter is not None
     _change(bundle, averaged or [], counted or [], listed or [], changes or [])
-    sentence = proof_sentence(bundle.info)
-
-    def check(folder: Path) -> None:
-        is_bundle = target_format == "bundle"
-        translated = translated_by_bundle(folder, sentence) if is_bundle else translated_by_ctranslate2(bundle, folder, sentence)
-        if not quiet:
-            typer.echo(f"{output}: {sentence} -> {translated}", err=True)
-
     if target_format == "ctranslate2":
-        from converters.to_ctranslate2 import to_ctranslate2
-
-        to_ctranslate2(bundle, output, quantization, force, check)
-        if not quiet:
-            typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
+        _write_ctranslate2(bundle, output, quantization, force=force, quiet=quiet)
         return
+    sentence = proof_sentence(bundle.info)
     with new_folder(output, "bundle.json", force) as partial:
         if drafted and bundle.drafter is None and not quiet:
             typer.echo(f"{source}: its drafter is dropped, because another bundle has none; train another for the mean", err=True)
@@ -175,8 +166,28 @@ def convert(
             if bundle.drafter is not None and not quiet:
                 typer.echo(f"{source}: its drafter is dropped; train another for the new order", err=True)
             order_vocabulary(bundle, (pair.target for pair in read_tsv(ordered)), partial / FILE)
-        save_bundle(bundle, partial, storage)
-        check(partial)
+        conversion.save(partial, storage)
+        del bundle, conversion  # the proof needs the memory
+        _tell_proof(output, sentence, translated_by_bundle(partial, sentence), quiet=quiet)
+
+
+def _write_ctranslate2(bundle: "Bundle", output: Path, quantization: str | None, *, force: bool, quiet: bool) -> None:
+    """Write the bundle as a folder of CTranslate2, and tell the translation of a sentence and how to use the model."""
+    from converters.to_ctranslate2 import to_ctranslate2
+
+    sentence = proof_sentence(bundle.info)
+
+    def check(folder: Path) -> None:
+        _tell_proof(output, sentence, translated_by_ctranslate2(bundle, folder, sentence), quiet=quiet)
+
+    to_ctranslate2(bundle, output, quantization, force, check)
+    if not quiet:
+        typer.echo(f"\nIn Python:\n\n{snippet(bundle, output, sentence)}", err=True)
+
+
+def _tell_proof(output: Path, sentence: str, translated: str, *, quiet: bool) -> None:
+    if not quiet:
+        typer.echo(f"{output}: {sentence} -> {translated}", err=True)
 
 
 def _check_number_formats(target_format: str, quantization: str | None, storage: Storage) -> None:
@@ -255,11 +266,12 @@ def _read(
     wanted: "ConversionOptions",
     needed: tuple[Path, Storage | None],
     tell: Tell,
-) -> "Bundle":
+) -> "Conversion":
     """The model as a bundle; `tell` names settings that are not supported. Raises ModelError, also if there is no space for its weights in
     the folder and the number format `needed` (None: that of another toolkit).
     """
     from converters.checkpoints import check_disk
+    from converters.conversion import Conversion
     from converters.formats import convert_model
     from specdec_cli.model.hub import fetch, is_hub_name
 
@@ -269,7 +281,7 @@ def _read(
     if name == "bundle" or (name is None and (path / "bundle.json").exists()):
         if wanted.decoder_layers is not None or wanted.task:
             raise UsageError("--decoder-layers and --task are for models of other toolkits; a bundle's task is changed with --set")
-        return load_checkpoint(path, chosen.source_language, chosen.target_language, offline=chosen.offline)
+        return Conversion(load_checkpoint(path, chosen.source_language, chosen.target_language, offline=chosen.offline))
     if not path.exists():
         if not is_hub_name(chosen.name):
             raise ModelError(f"{chosen.name}: no such folder or file, and not an owner/name on the hub")
@@ -280,8 +292,7 @@ def _read(
     conversion = convert_model(path, name, wanted)
     tell_dropped(conversion, chosen.name, tell)
     tell_instruction(conversion, chosen.name, tell)
-    conversion.bundle.verifier.float()
-    return conversion.bundle
+    return conversion
 
 
 # The text of a proof does not matter: its translation shows that the converted model works.

@@ -38,6 +38,8 @@ class Uninitialized(TorchFunctionMode):
 
 
 Storage = Literal["float32", "float16", "int8"]
+Parts = dict[str, list[Tensor]]
+"""Tensors of a module that are on the device "meta", by name: each is the concatenation of these along the first dimension."""
 _SCALE = ".scale"
 _ROWS = 4096
 """The rows of a tensor that are converted to their number format at a time."""
@@ -46,17 +48,27 @@ _BYTES = {"F32": 4, "F16": 2, "I8": 1}
 _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
-def save_weights(module: nn.Module, path: Path, storage: Storage) -> None:
-    """Write the weights of `module` to `path` atomically, tied weights once.
+def save_weights(module: nn.Module, path: Path, storage: Storage, parts: Parts | None = None) -> None:
+    """Write the weights of `module` to `path` atomically, tied weights once. Those of which it has `parts` are joined one at a time.
 
     `storage` is the number format: "float32", "float16", or "int8", which stores matrices as int8 with a scale per
     row, and other tensors and tables of positions, with which nothing is multiplied, as float32.
     """
     tensors = _own_tensors(module)
-    write_atomically(path, lambda partial: _write(tensors, partial, storage))
+    write_atomically(path, lambda partial: _write(tensors, parts or {}, partial, storage))
 
 
-def _write(tensors: Mapping[str, Tensor], path: Path, storage: Storage) -> None:
+@torch.no_grad()
+def join_parts(module: nn.Module, parts: Parts) -> None:
+    """Make each concatenation of `parts` the parameter of `module` that it stands for, and remove it from `parts`."""
+    while parts:
+        name, own = parts.popitem()
+        owner, _, kind = name.rpartition(".")
+        setattr(module.get_submodule(owner), kind, nn.Parameter(torch.cat(own)))
+
+
+@torch.no_grad()
+def _write(tensors: Mapping[str, Tensor], parted: Parts, path: Path, storage: Storage) -> None:
     """Write a safetensors file some rows at a time, so that no second copy of the weights is in memory. Raises OSError, before anything is
     written, if the disk has not enough space for it.
     """
@@ -78,7 +90,7 @@ def _write(tensors: Mapping[str, Tensor], path: Path, storage: Storage) -> None:
     with path.open("wb") as stream:
         stream.write(len(header).to_bytes(8, "little") + header)
         for name, value in tensors.items():
-            values = value.detach() if value.dim() else value.detach()[None]
+            values = torch.cat(parted[name]) if name in parted else value.detach().reshape(value.shape or (1,))
             for row in range(0, len(values), _ROWS):
                 for part, chunk in _compress(name, values[row : row + _ROWS].cpu().float(), storage).items():
                     numbers = chunk.contiguous().numpy()

@@ -94,7 +94,7 @@ def load_checkpoint(
     from converters.formats import convert_model
 
     options = ConversionOptions(described.info.source_language, described.info.target_language, described.info.task)
-    verifier = convert_model(path, None, options).bundle.verifier.float()
+    verifier = convert_model(path, None, options).joined().verifier.float()
     return Bundle(described.info, described.tokenizer, verifier, path=described.path)
 
 
@@ -115,7 +115,6 @@ def _keep(chosen: ModelChoice, path: Path, title: str, tell: Tell) -> Path:
     from converters.checkpoints import check_disk
     from converters.conversion import ConversionOptions, UnknownTask
     from converters.formats import convert_model
-    from specdec_cli.model.bundle import save_bundle
 
     folder, options = _kept(path, title), ConversionOptions(chosen.source_language, chosen.target_language)
     check_disk(path, folder, "int8")
@@ -131,7 +130,7 @@ def _keep(chosen: ModelChoice, path: Path, title: str, tell: Tell) -> Path:
     _forget_languages(conversion, chosen)
     try:
         with new_folder(folder, "bundle.json", force=False) as partial:
-            save_bundle(conversion.bundle, partial, "int8")
+            conversion.save(partial, "int8")
             write_json(partial / KEPT, {"model": str(path.resolve()) if Path(chosen.name).exists() else chosen.name})
     except UsageError:
         # Another process has converted the same model meanwhile.

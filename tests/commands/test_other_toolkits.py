@@ -287,7 +287,7 @@ def test_other_precisions_than_int8_read_the_checkpoint(tmp_path: Path, cache: P
     made = huggingface.marian(tmp_path / "saved")
     assert run("translate", "--model", made.folder, "--precision", "int8", text=LINES).exit_code == 0
     (kept,) = cache.iterdir()
-    expected = from_huggingface(made.folder).bundle.verifier.state_dict()
+    expected = from_huggingface(made.folder).joined().verifier.state_dict()
     loaded = load_checkpoint(kept).verifier.state_dict()
     assert all(torch.equal(loaded[name], value) for name, value in expected.items()) and loaded.keys() == expected.keys()
     # The weights in int8 are not those; nothing takes them for floating-point ones.
@@ -377,7 +377,7 @@ def test_what_an_interrupted_conversion_leaves_is_no_bundle(marian: Path, cache:
 def test_matrices_in_halves_stay_in_halves_until_they_are_written(marian: Path, tmp_path: Path) -> None:
     halves = copy_with(marian, tmp_path / "halves", {})
     save_file({name: value.half() for name, value in load_file(marian / "model.safetensors").items()}, halves / "model.safetensors")
-    verifier = convert_model(halves, None, ConversionOptions()).bundle.verifier
+    verifier = convert_model(halves, None, ConversionOptions()).joined().verifier
     assert {weight.dtype for weight in verifier.parameters() if weight.dim() == 2} == {torch.float16, torch.float32}
     assert verifier.get_parameter("layers.0.feed_forward.inner.weight").dtype == verifier.embedding.tokens.weight.dtype == torch.float16
     assert verifier.output.weight is verifier.embedding.tokens.weight and verifier.output.bias.dtype == torch.float32

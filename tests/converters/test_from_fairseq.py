@@ -47,7 +47,7 @@ def test_names_of_old_checkpoints_are_converted(checkpoint: Path, tmp_path: Path
     old["decoder.embed_out"] = old.pop("decoder.output_projection.weight")
     assert not any("q_proj" in name or "norm.weight" in name for name in old)
     torch.save({"args": stored["args"], "model": old}, path)
-    assert same_weights(from_fairseq(path).bundle, from_fairseq(checkpoint).bundle)
+    assert same_weights(from_fairseq(path).joined(), from_fairseq(checkpoint).joined())
 
 
 @pytest.mark.parametrize("nested", [False, True])
@@ -63,13 +63,13 @@ def test_nested_settings_are_read(checkpoint: Path, tmp_path: Path, nested: bool
         }
         model = {"_name": args.pop("arch"), **args, **sides}
     torch.save({"args": None, "cfg": {"task": task, "model": model, "common": {"fp16": True}}, "model": stored["model"]}, path)
-    found = from_fairseq(path).bundle
-    assert same_weights(found, from_fairseq(checkpoint).bundle)
+    found = from_fairseq(path).joined()
+    assert same_weights(found, from_fairseq(checkpoint).joined())
     assert (found.info.source_language, found.info.target_language) == ("en", "de")
 
 
 def test_only_chosen_decoder_layers_are_kept(checkpoint: Path) -> None:
-    one, both = (from_fairseq(checkpoint, decoder_layers=layers).bundle.verifier for layers in ((1,), (0, 1)))
+    one, both = (from_fairseq(checkpoint, decoder_layers=layers).joined().verifier for layers in ((1,), (0, 1)))
     first, last = one.layers[0].state_dict(), both.layers[1].state_dict()
     assert len(one.layers) == 1 and all(torch.equal(value, last[name]) for name, value in first.items())
     with pytest.raises(UsageError, match="layers 0 to 1, not 2"):

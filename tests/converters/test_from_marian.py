@@ -50,7 +50,7 @@ def change(saved: Path, settings: dict[str, Any] | None = None, **arrays: Any) -
 
 @pytest.mark.parametrize("kind", list(marian.MAKERS))
 def test_start_padding_and_unknown_are_never_emitted(kind: str, make: Callable[[str], Any]) -> None:
-    bundle = from_marian(make(kind).folder, "en", "de").bundle
+    bundle = from_marian(make(kind).folder, "en", "de").joined()
     config, bias = bundle.verifier.config, bundle.verifier.output.bias
     start, unknown = config.decoder_start, bundle.tokenizer.id_of("<unk>")
     assert start == config.padding == bundle.tokenizer.id_of("<pad>") == config.vocabulary_size - 1
@@ -59,7 +59,7 @@ def test_start_padding_and_unknown_are_never_emitted(kind: str, make: Callable[[
 
 
 def test_only_chosen_decoder_layers_are_kept(saved: Path) -> None:
-    one, both = (from_marian(saved, decoder_layers=layers).bundle.verifier for layers in ((1,), (0, 1)))
+    one, both = (from_marian(saved, decoder_layers=layers).joined().verifier for layers in ((1,), (0, 1)))
     first, last = one.layers[0].state_dict(), both.layers[1].state_dict()
     assert len(one.layers) == 1 and all(torch.equal(value, last[name]) for name, value in first.items())
     with pytest.raises(UsageError, match="layers 0 to 1, not 2"):

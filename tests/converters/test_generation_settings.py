@@ -68,7 +68,7 @@ def configure(made: Any, folder: Path, settings: Mapping[str, Any]) -> Path:
 def test_output_equals_that_of_transformers(name: str, make: Callable[[str], Any], tmp_path: Path) -> None:
     kind, settings = SETTINGS[name]
     made = make(kind)
-    save_bundle(from_huggingface(configure(made, tmp_path, settings), *made.languages).bundle, tmp_path / "bundle")
+    save_bundle(from_huggingface(configure(made, tmp_path, settings), *made.languages).joined(), tmp_path / "bundle")
     bundle = load_bundle(tmp_path / "bundle")
     made.model.double()
     bundle.verifier.double()
@@ -92,7 +92,7 @@ def test_scores_of_beam_search_equal_those_of_transformers(make: Callable[[str],
         made.model.final_logits_bias[0, -1] = 4.0
     made.model.float().save_pretrained(made.folder)
     settings = {"num_beams": 4, "max_length": 20, "repetition_penalty": 1.3}
-    bundle = from_huggingface(configure(made, tmp_path, settings), *made.languages).bundle
+    bundle = from_huggingface(configure(made, tmp_path, settings), *made.languages).joined()
     engine = Engine(bundle, resolve(DecodingOptions(decoding="beam"), bundle))
     for source in sources_of(made)[:8]:
         (found,) = engine.decode([Sentence(0, source)])
@@ -110,7 +110,7 @@ def test_positions_begin_after_padding(make: Callable[[str], Any], tmp_path: Pat
         (folder / name).write_text(json.dumps(stored | {"pad_token_id": padding}))
     other = huggingface.Made(folder, transformers.M2M100ForConditionalGeneration.from_pretrained(folder), made.encode, made.languages)
     other.generation = made.generation | {"num_beams": 1, "max_length": 31}
-    bundle = from_huggingface(folder, *made.languages).bundle
+    bundle = from_huggingface(folder, *made.languages).joined()
     assert bundle.verifier.config.position_offset == padding + 1
     other.model.double()
     bundle.verifier.double()
@@ -120,7 +120,7 @@ def test_positions_begin_after_padding(make: Callable[[str], Any], tmp_path: Pat
 
 def test_checkpoints_of_fairseq_use_its_search_rules(tmp_path: Path) -> None:
     made = fairseq.transformer(tmp_path, steps=40)
-    bundle = from_fairseq(tmp_path).bundle
+    bundle = from_fairseq(tmp_path).joined()
     info, longest = bundle.info, 12
     assert (info.min_length, info.beam_stop, info.beam_size, info.length_penalty) == (1, "fairseq", 5, 1.0)
     sources, rules = sources_of(made)[:20], Rules(2, 1, 2, longest)

@@ -58,7 +58,7 @@ def bundle(kind: str, made: Any, tmp_path_factory: pytest.TempPathFactory) -> Bu
     folder: Path = tmp_path_factory.mktemp("converted")
     toolkit, (source, target) = kind.partition(":")[0], made.languages
     assert READERS[toolkit].recognises(made.folder)
-    save_bundle(convert_model(made.folder, toolkit, ConversionOptions(source, target, getattr(made, "task", None))).bundle, folder)
+    save_bundle(convert_model(made.folder, toolkit, ConversionOptions(source, target, getattr(made, "task", None))).joined(), folder)
     return load_bundle(folder)
 
 

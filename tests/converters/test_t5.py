@@ -1,9 +1,11 @@
 """Models of the T5 family: tables of distances, long outputs, known models and tasks, and models that are refused."""
 
+import gc
 import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ from converters.formats import convert_model
 from converters.huggingface import from_huggingface
 from converters.purposes import KNOWN, find_purpose
 from specdec_cli.errors import ModelError, UsageError
-from specdec_cli.model.bundle import Bundle
+from specdec_cli.model import storage
+from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.hub import is_complete
 from tests.conftest import make_lines
 from tests.converters.comparison import decode, generate, sources_of
@@ -68,7 +71,7 @@ def changed(saved: Path, target: Path, **values: Any) -> Path:
 
 def converted(folder: Path, source: str = "", target: str = "", task: Any = "correct") -> Bundle:
     """The bundle of a folder."""
-    return convert_model(folder, None, ConversionOptions(source, target, task)).bundle
+    return convert_model(folder, None, ConversionOptions(source, target, task)).joined()
 
 
 @pytest.mark.parametrize(("buckets", "farthest"), [(32, 128), (8, 20), (64, 500), (7, 31)])
@@ -138,13 +141,48 @@ def test_bytes_are_restored_and_none_is_lacking(make: Callable[[str], Any]) -> N
 
 def test_layers_of_their_own_biases_can_be_dropped(make: Callable[[str], Any]) -> None:
     folder = make("UMT5").folder
-    whole, kept = (from_huggingface(folder, task="correct", decoder_layers=layers).bundle.verifier for layers in (None, (1,)))
+    whole, kept = (from_huggingface(folder, task="correct", decoder_layers=layers).joined().verifier for layers in (None, (1,)))
     assert whole.bias is not None and kept.bias is not None
     heads = whole.config.heads
     assert torch.equal(kept.bias.weight, whole.bias.weight[heads:]) and not torch.equal(kept.bias.weight, whole.bias.weight[:heads])
     ids = torch.tensor([[5, 6, 7, 1]])
     memory = kept.encoder(ids)[0]
     assert torch.equal(memory, whole.encoder(ids)[0])
+
+
+def test_weights_stay_in_the_mapped_file_but_for_one_matrix_at_a_time(saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    conversion = from_huggingface(saved, task="correct")
+    maps = [line.split() for line in Path("/proc/self/maps").read_text().splitlines() if line.endswith(str(saved / "model.safetensors"))]
+    ranges = [range(*(int(end, 16) for end in each[0].split("-"))) for each in maps]
+    named = conversion.bundle.verifier.named_parameters()
+    single = [each for name, each in named if not each.is_meta and each.dim() == 2 and not name.endswith("bias.weight")]
+    matrices = [*single, *chain(*conversion.parts.values())]
+    assert len(conversion.parts) == 12 and len(matrices) == 38
+    assert all(any(each.data_ptr() in part for part in ranges) for each in matrices)
+
+    before, seen = _memory(), []
+    compress = storage._compress
+
+    def counted(*arguments: Any) -> Any:
+        seen.append(sum(size for address, size in _memory().items() if address not in before))
+        return compress(*arguments)
+
+    monkeypatch.setattr(storage, "_compress", counted)
+    conversion.save(tmp_path / "bundle", "int8")
+    largest = max(sum(part.nbytes for part in parts) for parts in conversion.parts.values())
+    assert largest <= max(seen) < 2.5 * largest < 0.3 * sum(each.nbytes for each in matrices)
+    monkeypatch.undo()
+    whole = from_huggingface(saved, task="correct").joined()
+    save_bundle(whole, tmp_path / "whole", "int8")
+    assert not any(each.is_meta for each in whole.verifier.parameters())
+    files = [folder / "verifier" / "model.safetensors" for folder in (tmp_path / "bundle", tmp_path / "whole")]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def _memory() -> dict[int, int]:
+    """The sizes of all memory of tensors, by address."""
+    tensors = (each for each in gc.get_objects() if isinstance(each, torch.Tensor) and not each.is_meta)
+    return {each.untyped_storage().data_ptr(): each.untyped_storage().nbytes() for each in tensors}
 
 
 @pytest.mark.parametrize(
