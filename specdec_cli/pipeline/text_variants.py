@@ -1,15 +1,14 @@
 """All variants of a text: with other characters, quotation marks and brackets, in small letters, with other dates and ordinals, in parts,
-and with placeholders for what an output lacks.
+and with placeholders for what an output lacks. STEPS has their order.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from typing import NamedTuple
 
-from specdec_cli.pipeline.date_variants import dated, in_small_letters_but_dates, with_ordinals
 from specdec_cli.pipeline.variants import IN_PARTS, Problem, Restored, Variant, variants
 from specdec_cli.text.apart import (
     Apart,
@@ -18,17 +17,23 @@ from specdec_cli.text.apart import (
     has_brackets_of,
     has_menus_of,
     menus_apart,
+    repeats_as,
     repetition_apart,
     speech_apart,
 )
 from specdec_cli.text.checks import holds, shortened_names
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.genders import without_gender_signs
 from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, lost_dates, spelled_dates, with_dates
 from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
+from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
-from specdec_cli.text.locale.readings import ReadText, read_text
+from specdec_cli.text.locale.ranges import AmountRange, find_ranges, lost_ranges, read_as_one, with_ranges
+from specdec_cli.text.locale.readings import read_text
 from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
+from specdec_cli.text.locale.substitutes import substitutes
 from specdec_cli.text.marks import DOTS, ELLIPSIS
 from specdec_cli.text.people import lost_names, names_in
 from specdec_cli.text.protect.characters import (
@@ -42,7 +47,7 @@ from specdec_cli.text.protect.characters import (
     with_fixed_spaces,
 )
 from specdec_cli.text.protect.spans import protected_spans, split_at
-from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS
+from specdec_cli.text.protect.stand_ins import FOR_LOST, FOR_SPANS, NUMBERS, ReadText, StandIn, read_with
 from specdec_cli.text.quotations import (
     escaped_marks,
     has_marks,
@@ -54,17 +59,14 @@ from specdec_cli.text.quotations import (
     without_escapes,
 )
 from specdec_cli.text.segment.sentences import Segments
-from specdec_cli.text.shape import is_in_capitals, without_stress
+from specdec_cli.text.shape import in_small_letters, is_in_capitals, without_stress
 
 _FEW = 4
-"""The largest number of variants of a text with other units and names that are tried."""
-
-
-RULES = (
-    *("escapes", "readings", "scales", "genders", "stress", "months", "ordinals", "dates", "small letters", "speech"),
-    *("quotation marks", "brackets", "menus", "repetition", "numbers", "names", "plain characters", "known signs"),
-)
-"""The names of the rules by which a text is decoded in other ways than as it is, or its output is written anew; each may be off."""
+"""The largest number of variants of a text with other units and names, or other dates, that are tried."""
+_ORDINAL = re.compile(r"(?<![\w#$%{])(#|\$n|%(?:\d\$)?[ds]|%\d|%\(\w+\)[ds]|\$?\{[\w.]*\}|\{\{ ?[\w.]+ ?\}\})(?:st|nd|rd|th)(?!\w)")
+"""An English ordinal of a placeholder: #th, {n}th, %1th, %dth."""
+_WITH_STOP = frozenset(["cs", "da", "de", "et", "fi", "hr", "hu", "is", "lv", "nb", "nn", "no", "pl", "sk", "sl", "sr"])
+"""The languages that write a full stop after the number of an ordinal."""
 
 
 class Setting(NamedTuple):
@@ -87,6 +89,39 @@ class Setting(NamedTuple):
         return self.languages[0] != self.languages[1]
 
 
+Change = Callable[[Restored], Restored | None]
+"""Makes the output for a text of the output for what is read in its place; None if that cannot be taken."""
+
+
+def _no_draft(_: str) -> None:
+    return None
+
+
+class Read(NamedTuple):
+    """A text that is read in the place of another one: `name` says what is special about it, `change` and `draft` are those of
+    `Variant.changed`, and `most` is the largest number of its variants that are tried.
+    """
+
+    text: str
+    change: Change | None = None
+    name: str = ""
+    draft: Callable[[str], str | None] = str
+    most: int | None = None
+
+
+class Step(NamedTuple):
+    """One of the steps by which a text is read: the name of its rule, or "" if it has several or is always on; `read` returns the texts
+    that are read in the place of a text, or variants of it, in the order in which they are tried, or None if it stays as it is.
+
+    `again` returns more of them for the problems of outputs that were found: as soon as there are some if it is `at_once`, else at last.
+    """
+
+    rule: str
+    read: Callable[[Setting, str], Iterator[Read | Variant] | None]
+    again: Callable[[Setting, str, Collection[Problem]], Iterator[Read | Variant]] | None = None
+    at_once: bool = False
+
+
 def variants_with(
     lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", ""), without: Collection[str] = ()
 ) -> Iterator[Variant]:
@@ -102,42 +137,48 @@ def variants_with(
     backslash, as in string literals, are read without it; those of the output have one again. An ordinal of a placeholder (#th) is decoded
     as that of a number. Those of RULES that are in `without` are off.
     """
-    setting = Setting(lacks, latin, languages, without)
-    again = partial(variants_with, lacks, latin=latin, languages=languages, without=without)
-    if setting.translates:
-        if setting.uses("escapes") and (escaped := escaped_marks(text)):
-            found = again(without_escapes(text))
-            yield from (each.changed("escapes", partial(_with_escapes, marks=escaped), without_escapes) for each in found)
-            return
-        if setting.uses("readings") and (read := read_text(text, languages)) is not None:
-            found = again(read.text)
-            yield from (each.changed("readings", partial(_with_readings, read=read), lambda _: None) for each in islice(found, _FEW))
-        text = _read_alike(setting, text)
-        if setting.uses("months") and (named := with_named_months(text, languages[0])) != text:
-            change = partial(_with_months_in_digits, source=text, languages=languages)
-            yield from (each.changed("", change) for each in again(named))
-            return
-    if setting.uses("ordinals"):
-        yield from with_ordinals(again, text, languages)
-    inner_variants = partial(_with_parts_apart, setting)
-    with_dates = partial(dated, inner_variants, languages=languages) if setting.uses("dates") else inner_variants
-    if setting.uses("small letters") and is_in_capitals(text, languages[0]):
-        spans = tuple(text[start:end] for start, end in protected_spans(text, latin=latin))
-        inner = with_dates(in_small_letters_but_dates(text, languages[0]))
-        # An earlier translation is in capitals too, and the model writes small letters here.
-        yield from (each.changed("small letters", partial(_in_capitals, spans=spans), lambda _: None) for each in inner)
-    else:
-        yield from with_dates(text)
+    return _variants(Setting(lacks, latin, languages, without), text, STEPS)
 
 
-def _read_alike(setting: Setting, text: str) -> str:
-    """A text with scales of amounts spelled out, without dashes for no cents, signs of genders, and capitals for stress."""
-    language = setting.languages[0]
-    if setting.uses("scales"):
-        text = without_dash_cents(spelled_out(text, language), language)
-    if setting.uses("genders"):
-        text = without_gender_signs(text, language)
-    return without_stress(text, language) if setting.uses("stress") else text
+def _variants(setting: Setting, text: str, steps: Sequence[Step]) -> Iterator[Variant]:
+    """Yield the variants of a text by some of the STEPS, of which the last one yields variants alone."""
+    for number, step in enumerate(steps, 1):
+        reads = step.read(setting, text) if setting.uses(step.rule) else None
+        if reads is None:
+            continue
+        problems, again = set[Problem](), step.again
+        tried = partial(_tried, setting, steps=steps[number:], problems=None if again is None else problems)
+        for each in tried(reads):
+            yield each
+            if again and problems and step.at_once:
+                yield from tried(again(setting, text, problems))
+                again = None
+        if again and problems:
+            yield from tried(again(setting, text, problems))
+        return
+
+
+def _tried(setting: Setting, reads: Iterator[Read | Variant], steps: Sequence[Step], problems: set[Problem] | None) -> Iterator[Variant]:
+    """Yield the variants of texts that are read in the place of another one; `problems` become those that their changes find."""
+    for read in reads:
+        if isinstance(read, Variant):
+            yield read
+            continue
+        change = read.change if problems is None or read.change is None else partial(_noted, change=read.change, problems=problems)
+        for each in islice(_variants(setting, read.text, steps), read.most):
+            yield each.changed(read.name, change, read.draft) if change else each
+
+
+def _noted(restored: Restored, change: Change, problems: set[Problem]) -> Restored | None:
+    found = change(restored)
+    if found is not None and found.problems != restored.problems:
+        problems.update({*found.problems} - {*restored.problems})
+    return found
+
+
+def _escapes(setting: Setting, text: str) -> Iterator[Read] | None:
+    marks = escaped_marks(text) if setting.translates else None
+    return iter([Read(without_escapes(text), partial(_with_escapes, marks=marks), "escapes", without_escapes)]) if marks else None
 
 
 def _with_escapes(restored: Restored, marks: Collection[str]) -> Restored:
@@ -145,63 +186,138 @@ def _with_escapes(restored: Restored, marks: Collection[str]) -> Restored:
     return restored._replace(text=re.sub(f"(?<!\\\\)[{''.join(sorted(marks))}]", r"\\\g<0>", restored.text))
 
 
-def _with_readings(restored: Restored, read: ReadText) -> Restored | None:
-    output = read.restored(restored.text)
+def _readings(setting: Setting, text: str) -> Iterator[Read] | None:
+    read = read_text(text, setting.languages) if setting.translates else None
+    if read is None:
+        return None
+    return _with_stand_ins(text, read, "readings", _FEW)
+
+
+def _with_stand_ins(text: str, read: ReadText, rule: str, most: int | None = None) -> Iterator[Read]:
+    """A text with stand-ins, and the text itself."""
+    return iter([Read(read.text, partial(_put_back, back=read.restored), rule, _no_draft, most), Read(text)])
+
+
+def _put_back(restored: Restored, back: Callable[[str], str | None]) -> Restored | None:
+    output = back(restored.text)
     return None if output is None else restored._replace(text=output)
 
 
-def _with_months_in_digits(restored: Restored, source: str, languages: Languages) -> Restored:
-    return restored._replace(text=with_months_in_digits(source, restored.text, languages))
+def _rewritten(write: Callable[[str, str], str]) -> Callable[[Setting, str], Iterator[Read] | None]:
+    """The step that reads what a function makes of a text and its language."""
+
+    def read(setting: Setting, text: str) -> Iterator[Read] | None:
+        shown = write(text, setting.languages[0]) if setting.translates else text
+        return iter([Read(shown)]) if shown != text else None
+
+    return read
 
 
-def _with_parts_apart(setting: Setting, text: str) -> Iterator[Variant]:
-    """The variants of a text, and if outputs have other brackets or repetitions than it, those with these apart."""
-    found = _with_marks(setting, text)
-    if not setting.translates:
-        yield from found
-        return
-    yield from (each.changed("", partial(_with_lost_marks, source=text, setting=setting)) for each in found)
-    ways: dict[str, Callable[[str], Iterator[Apart]]] = {
-        "brackets": brackets_apart,
-        "menus": menus_apart,
-        "repetition": partial(repetition_apart, language=setting.languages[1]),
-    }
-    for rule, cut in ways.items():
-        yield from (_decoded_apart(apart, setting, rule) for apart in (cut(text) if setting.uses(rule) else ()))
+def _with_scales(text: str, language: str) -> str:
+    return without_dash_cents(spelled_out(text, language), language)
 
 
-def _with_lost_marks(restored: Restored, source: str, setting: Setting) -> Restored:
-    """An output, and the problems that it has other brackets or menus than the source, or repeats its first clause more or less often."""
-    output, problems = restored
-    if setting.uses("brackets") and not has_brackets_of(output, source):
-        problems = (*problems, Problem("brackets lost"))
-    if setting.uses("menus") and not has_menus_of(output, source):
-        problems = (*problems, Problem("menus lost"))
-    if setting.uses("repetition") and count_repetitions(output) != count_repetitions(source) > 1:
-        problems = (*problems, Problem("repetition lost"))
-    return Restored(output, problems)
+def _months(setting: Setting, text: str) -> Iterator[Read] | None:
+    named = with_named_months(text, setting.languages[0]) if setting.translates else text
+    back = partial(with_months_in_digits, text, languages=setting.languages)
+    return iter([Read(named, partial(_put_back, back=back))]) if named != text else None
 
 
-def _with_marks(setting: Setting, text: str) -> Iterator[Variant]:
-    """The variants of a text; if it has quotations, those with these apart, and with other quotation marks, come first."""
-    if setting.uses("speech"):
-        yield from (_decoded_apart(apart, setting, "speech") for apart in speech_apart(text, setting.languages))
-    if not setting.uses("quotation marks"):
-        yield from _watched(setting, text)
-        return
-    forms = quoted_forms(text, setting.languages[1])
-    in_spans = (text[start:end] for start, end in protected_spans(text, latin=setting.latin))
-    quotes = bool(quotations(text)) and not any(map(has_marks, in_spans))
-    for form in forms if quotes and len(forms) > 1 else ():
-        inner = _watched(setting, form)
-        yield from (each.changed("quotation marks", partial(_quoted, source=text, language=setting.languages[1])) for each in inner)
-    for each in _watched(setting, text):
-        yield each.changed("", partial(_unquoted, source=text, language=setting.languages[1])) if quotes else each
+def _ordinals(setting: Setting, text: str) -> Iterator[Read] | None:
+    """A text with ordinals of numbers in the place of those of placeholders, and the text itself."""
+    if short_code(setting.languages[0]) != "en" or short_code(setting.languages[1]) not in _WITH_STOP:
+        return None
+    found = list(_ORDINAL.finditer(text))
+    free = [number for number in NUMBERS if number not in text]
+    if not 0 < len(found) <= len(free):
+        return None
+    pairs = zip(found, free, strict=False)
+    numbers = [StandIn(*each.span(), f"{number}th", rf"(?<!\d){number}\.", f"{each[1]}.") for each, number in pairs]
+    return _with_stand_ins(text, read_with(text, numbers), "ordinals")
+
+
+def _small_letters(setting: Setting, text: str) -> Iterator[Read] | None:
+    """A text in capitals in small letters, but for the first letters of names in dates."""
+    language = setting.languages[0]
+    if not is_in_capitals(text, language):
+        return None
+    spans, small = tuple(text[start:end] for start, end in protected_spans(text, latin=setting.latin)), in_small_letters(text)
+    if len(small) == len(text):
+        dates = find_dates(text, language)
+        small = apply_edits(small, [Edit(each.start, each.end, small[each.start : each.end], each.text.title()) for each in dates])
+    # An earlier translation is in capitals too, and the model writes small letters here.
+    return iter([Read(small, partial(_in_capitals, spans=spans), "small letters", _no_draft)])
+
+
+def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:
+    """An output in capitals outside of the `spans`."""
+    pattern = "|".join(map(re.escape, sorted(spans, key=len, reverse=True)))
+    parts = re.split(f"({pattern})", restored.text) if pattern else [restored.text]
+    return restored._replace(text="".join(part if place % 2 else part.upper() for place, part in enumerate(parts)))
+
+
+def _dates(setting: Setting, text: str) -> Iterator[Read] | None:
+    languages = setting.languages
+    if not knows_dates(languages):
+        return None
+    spelled = spelled_dates(text, languages[0])
+    return iter([Read(spelled, partial(_with_lost_dates, source=spelled, languages=languages))])
+
+
+def _other_dates(setting: Setting, text: str, problems: Collection[Problem]) -> Iterator[Read]:
+    """A text with other dates, which the model reads better, and with the ends of ranges, in the place of those that outputs lack."""
+    text, languages = spelled_dates(text, setting.languages[0]), setting.languages
+    lost = {each.detail for each in problems}
+
+    def change(restored: Restored, back: Callable[[str], str | None]) -> Restored | None:
+        whole = _put_back(restored, back)
+        return None if whole is None else _with_lost_dates(whole, text, languages)
+
+    if (ranges := read_as_one(text, [each for each in find_ranges(text, languages[0]) if each.text in lost], languages)) is not None:
+        yield Read(ranges.text, partial(change, back=ranges.restored), "other dates", _no_draft, _FEW)
+    for other in substitutes(text, [each for each in find_dates(text, languages[0]) if each.text in lost], languages):
+        yield Read(other.text, partial(change, back=other.restored), "other dates", _no_draft, _FEW)
+
+
+def _with_lost_dates(restored: Restored, source: str, languages: Languages) -> Restored:
+    """An output with the dates of its `source` written anew where it has their parts, and the problems that it lacked them."""
+
+    def lost(output: str, *, are_strict: bool) -> list[Date | AmountRange]:
+        return [*lost_ranges(source, output, languages), *lost_dates(source, output, languages, are_strict=are_strict)]
+
+    output = with_ranges(source, with_dates(source, restored.text, languages), languages)
+    missing = lost(restored.text, are_strict=True)
+    left = lost(output, are_strict=False) if missing else []
+    found = [Problem("date or range lost" if each in left else "date or range changed", each.text) for each in missing]
+    return Restored(output, (*restored.problems, *found))
+
+
+def _cut(rule: str, has: Callable[[str], bool], keeps: Callable[[str, str], bool], cut: Callable[[str, str], Iterator[Apart]]) -> Step:
+    """The step of a rule that cuts a text, for a translation in a language, if outputs do not keep what the rule is about and the text
+    `has`.
+    """
+
+    def change(restored: Restored, source: str) -> Restored:
+        return restored if keeps(restored.text, source) else restored.with_problems(f"{rule} lost")
+
+    def read(setting: Setting, text: str) -> Iterator[Read | Variant] | None:
+        if not setting.translates or not has(text):
+            return None
+        apart = (_decoded_apart(each, setting, rule) for each in cut(text, setting.languages[1]))
+        return chain([Read(text, partial(change, source=text))], apart)
+
+    return Step(rule, read)
+
+
+def _speech(setting: Setting, text: str) -> Iterator[Read | Variant] | None:
+    if not quotations(text):
+        return None
+    return chain((_decoded_apart(apart, setting, "speech") for apart in speech_apart(text, setting.languages)), [Read(text)])
 
 
 def _decoded_apart(apart: Apart, setting: Setting, rule: str) -> Variant:
     """The variant of a text, by the name of a rule, whose parts are decoded by themselves, each as in its own first variant."""
-    parts = [next(_watched(setting, text)) for text in apart.texts]
+    parts = [next(_variants(setting, text, STEPS[_OF_PARTS:])) for text in apart.texts]
     texts = tuple(text for part in parts for text in part.segments.texts)
 
     def restore(outputs: Sequence[str]) -> Restored | None:
@@ -214,11 +330,15 @@ def _decoded_apart(apart: Apart, setting: Setting, rule: str) -> Variant:
     return Variant(f"{rule} apart", Segments(texts, ("",) * (len(texts) + 1)), restore, lambda _: None)
 
 
-def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:
-    """An output in capitals outside of the `spans`."""
-    pattern = "|".join(map(re.escape, sorted(spans, key=len, reverse=True)))
-    parts = re.split(f"({pattern})", restored.text) if pattern else [restored.text]
-    return restored._replace(text="".join(part if place % 2 else part.upper() for place, part in enumerate(parts)))
+def _quotation_marks(setting: Setting, text: str) -> Iterator[Read] | None:
+    """A text with quotations with other quotation marks, and with its own."""
+    in_spans = (text[start:end] for start, end in protected_spans(text, latin=setting.latin))
+    if not quotations(text) or any(map(has_marks, in_spans)):
+        return None
+    language = setting.languages[1]
+    forms = quoted_forms(text, language)
+    quoted, unquoted = (partial(change, source=text, language=language) for change in (_quoted, _unquoted))
+    return chain((Read(form, quoted, "quotation marks") for form in (forms if len(forms) > 1 else ())), [Read(text, unquoted)])
 
 
 def _quoted(restored: Restored, source: str, language: str) -> Restored | None:
@@ -231,29 +351,28 @@ def _unquoted(restored: Restored, source: str, language: str) -> Restored:
     """An output with the quotation marks of its language; if it lacks some, with its own, and this problem."""
     output = with_own_quotes(restored.text, source, language)
     if output is None:
-        return restored._replace(problems=(*restored.problems, Problem("quotation marks lost")))
+        return restored.with_problems("quotation marks lost")
     return restored._replace(text=output)
 
 
-def _watched(setting: Setting, text: str) -> Iterator[Variant]:
-    """The variants of a text, and if outputs of them lack long numbers, prices, times or letters of names, those with placeholders for
-    these.
-    """
-    lost = set[str]()
-    watch = partial(_with_lost, source=text, setting=setting, lost=lost)
-    yield from (each.changed("", watch) for each in _in_plain_characters(setting, text))
-    if not lost:
-        return
+def _watched(setting: Setting, text: str) -> Iterator[Read]:
+    return iter([Read(text, partial(_with_lost, source=text, setting=setting))])
+
+
+def _with_placeholders_for_lost(setting: Setting, text: str, problems: Collection[Problem]) -> Iterator[Variant]:
+    """The variants with placeholders for long numbers, prices, times and names that outputs lack."""
+    lost = {each.detail for each in problems}
     written, spans = with_written(plain_characters(text, setting.lacks), lost, *setting.languages)
     also = sorted([*spans, *lacking_spans(written, [character for character in set(written) if setting.lacks(character)])])
     kinds = FOR_SPANS if lost.issubset(names_in(text, setting.languages[0])) else FOR_LOST
+    watch = partial(_with_lost, source=text, setting=setting)
     inner = variants(written, latin=setting.latin, also=also, unchanged=False, placeholders=kinds)
-    yield from (each.changed("", watch) for each in inner if each.name != IN_PARTS)
+    return (each.changed("", watch) for each in inner if each.name != IN_PARTS)
 
 
-def _with_lost(restored: Restored, source: str, setting: Setting, lost: set[str]) -> Restored:
+def _with_lost(restored: Restored, source: str, setting: Setting) -> Restored:
     """An output with its quantities as its language writes them, and the problems that long numbers, prices, times or letters of names
-    are missing; these are added to `lost`.
+    are missing.
     """
     output, languages = restored.text, setting.languages
     numbers, names, others = list[str](), list[str](), list[str]()
@@ -264,20 +383,15 @@ def _with_lost(restored: Restored, source: str, setting: Setting, lost: set[str]
     if setting.uses("names"):
         names = shortened_names(source, output, languages[1])
         others = lost_names(source, output, languages[0]) if setting.translates else []
-    lost.update(numbers, names, others)
     kinds = {"number lost": numbers, "name shortened": names, "name lost": others}
     found = [Problem(kind, each) for kind, parts in kinds.items() for each in parts]
     return Restored(output, (*restored.problems, *found))
 
 
-def _in_plain_characters(setting: Setting, text: str) -> Iterator[Variant]:
-    plain = plain_characters(text, setting.lacks) if setting.uses("plain characters") else text
-    inner = _with_known_signs(setting, plain)
-    if plain == text:
-        yield from inner
-    else:
-        change, draft = partial(_with_own_characters, source=text), partial(plain_characters, lacks=setting.lacks)
-        yield from (each.changed("plain characters", change, draft) for each in inner)
+def _plain_characters(setting: Setting, text: str) -> Iterator[Read] | None:
+    plain = plain_characters(text, setting.lacks)
+    change, draft = partial(_with_own_characters, source=text), partial(plain_characters, lacks=setting.lacks)
+    return iter([Read(plain, change, "plain characters", draft)]) if plain != text else None
 
 
 def _with_own_characters(restored: Restored, source: str) -> Restored:
@@ -346,3 +460,34 @@ def _with_originals(
 
 def _with_signs(text: str, signs: Mapping[str, str]) -> str:
     return "".join(signs.get(character, character) for character in text)
+
+
+STEPS = (
+    Step("escapes", _escapes),
+    Step("readings", _readings),
+    Step("scales", _rewritten(_with_scales)),
+    Step("genders", _rewritten(without_gender_signs)),
+    Step("stress", _rewritten(without_stress)),
+    Step("months", _months),
+    Step("ordinals", _ordinals),
+    Step("small letters", _small_letters),
+    Step("dates", _dates, _other_dates, at_once=True),
+    _cut(
+        "repetition",
+        lambda text: count_repetitions(text) > 1,
+        repeats_as,
+        repetition_apart,
+    ),
+    _cut("menus", lambda text: " > " in text, has_menus_of, lambda text, _: menus_apart(text)),
+    _cut("brackets", lambda _: True, has_brackets_of, lambda text, _: brackets_apart(text)),  # an output may have new ones
+    Step("speech", _speech),
+    Step("quotation marks", _quotation_marks),
+    Step("", _watched, _with_placeholders_for_lost),
+    Step("plain characters", _plain_characters),
+    Step("", _with_known_signs),
+)
+"""The steps in order: what an earlier one reads goes through the later ones, and what it changes in outputs is changed after these."""
+_OF_PARTS = 14
+"""From this step on, each part of a text that is cut is decoded as a text of its own."""
+RULES = (*(step.rule for step in STEPS if step.rule), "numbers", "names", "known signs")
+"""The names of the rules by which a text is decoded in other ways than as it is, or its output is written anew; each may be off."""

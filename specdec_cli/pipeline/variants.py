@@ -4,12 +4,11 @@ Each output has problems, with costs. The first variant whose output has none is
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.text.checks import has_broken_characters, holds, repeats_itself
-from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import is_function_word
 from specdec_cli.text.protect.spans import is_number, kind_of, protected_spans
 from specdec_cli.text.protect.stand_ins import (
@@ -17,8 +16,10 @@ from specdec_cli.text.protect.stand_ins import (
     NAME_AFTER,
     NAME_BEFORE,
     NUMBERS,
+    StandIn,
     name_pattern,
     placeholder_names,
+    read_with,
     united,
     with_names,
 )
@@ -81,6 +82,10 @@ class Restored(NamedTuple):
     def cost(self) -> int:
         """The sum of the costs of the problems."""
         return sum(problem.cost for problem in self.problems)
+
+    def with_problems(self, kind: str, details: Iterable[str] = ("",)) -> "Restored":
+        """The same output with more problems of a kind."""
+        return self._replace(problems=(*self.problems, *(Problem(kind, each) for each in details)))
 
 
 @dataclass(frozen=True)
@@ -258,20 +263,18 @@ def _with_names(text: str, positions: Sequence[tuple[int, int]], spans: tuple[st
         (0 < start == last or NAME_BEFORE.fullmatch(text[:start][-1:]) is not None, NAME_AFTER.fullmatch(text[end : end + 1]) is not None)
         for last, (start, end) in zip(ends, positions, strict=False)
     )
-    beside = [f"{' ' * before}{name}{' ' * after}" for name, (before, after) in zip(names, joined, strict=True)]
-    segments = _one(apply_edits(text, [Edit(*place, span, shown) for place, span, shown in zip(positions, spans, beside, strict=True)]))
+
+    def stand_in(place: tuple[int, int], name: str, before: bool, after: bool) -> StandIn:
+        pattern = f"{' ?' * before}{name_pattern(name)}{' ?' * after}"
+        return StandIn(*place, f"{' ' * before}{name}{' ' * after}", pattern, lambda _: text[slice(*place)])
+
+    read = read_with(text, [stand_in(place, name, *each) for place, name, each in zip(positions, names, joined, strict=True)])
 
     def restore(outputs: Sequence[str]) -> Restored | None:
-        output = segments.join(outputs)
-        edits = []
-        for name, span, (before, after) in zip(names, spans, joined, strict=True):
-            found = list(re.finditer(f"{' ?' * before}{name_pattern(name)}{' ?' * after}", output))
-            if len(found) != 1 or output.count(name) != 1:
-                return None
-            edits.append(Edit(*found[0].span(), found[0].group(), span))
-        return _judged(apply_edits(output, sorted(edits)), text, spans)
+        output = read.restored(outputs[0]) if all(outputs[0].count(name) == 1 for name in names) else None
+        return None if output is None else _judged(output, text, spans)
 
-    return Variant(names[0], segments, restore, lambda draft: with_names(draft, spans, names))
+    return Variant(names[0], _one(read.text), restore, lambda draft: with_names(draft, spans, names))
 
 
 def _loses_text(output: str, source: str, spans: Sequence[str]) -> bool:

@@ -242,6 +242,11 @@ def count_repetitions(text: str) -> int:
     return 1 if found is None else 1 + len(found[2]) // (len(found[1]) + 2)
 
 
+def repeats_as(output: str, source: str) -> bool:
+    """Whether an output has its first clause as often as its source."""
+    return count_repetitions(output) == count_repetitions(source)
+
+
 def repetition_apart(text: str, language: str) -> Iterator[Apart]:
     """For a text that begins with a clause three times or more, yield the text with the clause twice. If there are no other words and the
     output is in English (`language`), also yield the clause alone. The outputs get the clause as often as the text has it.

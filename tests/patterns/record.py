@@ -68,8 +68,10 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
     from specdec_cli.text.locale import dates, scales, words
     from specdec_cli.text.locale.words import CURRENCY_CODES
     from specdec_cli.text.protect import characters, spans
+    from specdec_cli.text.protect.stand_ins import name_pattern
 
-    name, number = {"name": "X1"}, {"number": "12"}
+    name = {"name": "X1"}
+    stand_ins = (r"(?<![\d.,])12[.,]30(?!\d)", rf" ?{name_pattern('X1')} ?", r"(?<!\d)37\.", r"(?<![\d.,])2,000\s?\$(?![\d])")
     signs = {"sign": r"\s?\$?\s?", "first": "(?:1,000|1\\.000)", "last": "(?:2,000|2\\.000)", "each": SimpleNamespace(sign="$")}
     scaled = [{"each": each} for code in words.SCALES for each in words.SCALES[code]]
     currencies = [
@@ -84,25 +86,21 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "documents.tables:_cells": [{"delimiter": each} for each in ",;\t"],
         "documents.xliff:with_attributes": [{"name": "state"}],
         "files:_remove_partial_folders": [{"output": Path("a.b")}],
-        "pipeline.date_variants:change": [number],
         "pipeline.ignored_edits:_spans": [{"bound": r"(?<!\w)"}, {"bound": r"(?!\w)"}],
         "pipeline.term_sources:restore": [name | {"self": SimpleNamespace(leftover=each)} for each in (r"Ab\d*", r"\d{4,}")],
         "pipeline.term_sources:replaced_sources": [{"leftover": each} for each in (r"Ab\d*", r"\d{4,}")],
         "pipeline.text_variants:_with_escapes": [{"marks": "*_"}],
         "pipeline.text_variants:_in_capitals": [{"pattern": r"<b>|\{x\}"}],
-        "pipeline.variants:restore": [name | {"before": True, "after": True}],
         "text.checks:_differs": [{"span": "a.b"}, {"span": "<b>"}],
         "text.locale.dates:_is_odd": both,
         "text.locale.dates:_has_digits": [{"forms": r"0?1\.\s?0?2\.|0?2/0?1(?!\d)|0?1/0?2(?!\d)|\d{4}-02-01"}],
         "text.locale.dates:_has_weekday": [{"names": list(dates._forms(code, "weekdays"))} for code in dates.DATE_WORDS],
         "text.locale.quantities:with_written": [{"pattern": r"1\.000|2 \$"}],
-        "text.locale.ranges:restored": [{"amount": r"2,000\s?\$"}],
         "text.locale.ranges:with_ranges": [signs],
         "text.locale.ranges:_has": [
             signs | {"between": r"(?:[-\u2013]|\s(?:bis|to)\s)"},
             signs | {"between": r"(?:-|.{0,30}\b[^\W\d_]{2,}.{0,10}?)"},
         ],
-        "text.locale.readings:restored": [{"pattern": r"(?<![\d.,])12[.,]30(?!\d)"}],
         "text.locale.readings:read_text": [{"each": SimpleNamespace(pattern=r"(?<![\d.,])12[.,]30(?!\d)")}],
         "text.locale.readings:_measures": [{"unit": "ft|lbs?"}],
         "text.locale.readings:_units": [{"unit": "ft|lbs?"}],
@@ -118,6 +116,7 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
             for inner in (r"(?<=\w)[*_]+(?=\w)", r"(?:(?:~|\u20ac)+|(?<=\w)[*_]+(?=\w))")
         ],
         "text.protect.spans:is_number": [{"kind": kind} for kind in spans.RECOGNISERS if kind.number],
+        "text.protect.stand_ins:restored": [{"pattern": each} for each in stand_ins],
         "text.protect.stand_ins:with_names": [{"span": "a.b"}],
         "text.protect.stand_ins:fit_neighbours": [{"text": "a.b"}],
         "text.quotations:_number_with_mark": [{"forms": r"5\.3|5,3"}],

@@ -1,17 +1,16 @@
 """Ranges of prices and percentages: $5-10, 5 $ to 10 $, 10-15 %. A model reads only the end of a range that it does not translate."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
-from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.dates import to_between
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, has_digits, with_percent, with_sign, written
 from specdec_cli.text.locale.words import CURRENCIES, MULTIPLIER
+from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with
 
 _SIGN = f"[{CURRENCIES}%]"
 _BETWEEN = re.compile(rf"\s?(?P<first>{_SIGN})?(?:(?P<dash>\s?[-\u2013]\s?)|\s(?P<word>to|bis)\s)(?P<last>{_SIGN})?\s?")
@@ -38,24 +37,6 @@ class AmountRange:
     dash: str
     is_change: bool
     is_scaled: bool
-
-
-class ReadAsOne(NamedTuple):
-    """A text in which each of `ranges` is replaced by its second amount."""
-
-    text: str
-    ranges: Sequence[AmountRange]
-
-    def restored(self, output: str, language: str) -> str | None:
-        """The translation `output` of the text, with the whole ranges put back; None if an amount does not stand in it exactly once."""
-        edits = []
-        for each in self.ranges:
-            amount = re.escape(_signed(written(each.last, language), each.sign, language)).replace("\u00a0", r"\s?")
-            found = list(re.finditer(rf"(?<![\d.,]){amount}(?![\d])", output))
-            if len(found) != 1:
-                return None
-            edits.append(Edit(*found[0].span(), found[0].group(), written_range(each, language)))
-        return apply_edits(output, sorted(edits))
 
 
 def find_ranges(text: str, language: str) -> list[AmountRange]:
@@ -102,13 +83,18 @@ def lost_ranges(source: str, output: str, languages: Languages) -> list[AmountRa
     return [each for each in find_ranges(source, languages[0]) if not _has(output, each, languages[1])] if _knows(languages) else []
 
 
-def read_as_one(text: str, lost: Collection[AmountRange], language: str) -> ReadAsOne | None:
+def read_as_one(text: str, lost: Collection[AmountRange], languages: Languages) -> ReadText | None:
     """The `text` in which each of the `lost` ranges is replaced by its second amount; None if that would change the meaning."""
-    ranges = [each for each in find_ranges(text, language) if each in lost]
+    ranges = [each for each in find_ranges(text, languages[0]) if each in lost]
     if not ranges or any(each.is_change or each.is_scaled for each in ranges):
         return None
-    edits = [Edit(each.start, each.end, each.text, _signed(each.last.text, each.sign, language)) for each in ranges]
-    return ReadAsOne(apply_edits(text, edits), ranges)
+    return read_with(text, [_second_amount(each, *languages) for each in ranges])
+
+
+def _second_amount(each: AmountRange, source: str, target: str) -> StandIn:
+    amount = re.escape(_signed(written(each.last, target), each.sign, target)).replace("\u00a0", r"\s?")
+    shown = _signed(each.last.text, each.sign, source)
+    return StandIn(each.start, each.end, shown, rf"(?<![\d.,]){amount}(?![\d])", written_range(each, target))
 
 
 def _knows(languages: Languages) -> bool:

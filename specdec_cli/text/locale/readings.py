@@ -5,13 +5,12 @@ An amount is read as grams, a couple as two names, a key as a town; what stands 
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
-from typing import NamedTuple
+from functools import partial
 
-from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, hidden
 from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with
 
 _FRACTION = "[\u00bc-\u00be\u2150-\u215e]"
 _AMOUNT = (
@@ -72,42 +71,6 @@ _HINT = re.compile(
 """A part of each text that has one of these."""
 
 
-class _Reading(NamedTuple):
-    """What a model reads from `start` to `end` of a text, the `pattern` of what then stands in its output, and the template of what is
-    written there; `of_object` is that of a couple in German that is no subject.
-    """
-
-    start: int
-    end: int
-    text: str
-    pattern: str
-    written: str
-    of_object: str = ""
-
-    def edit(self, output: str, found: re.Match[str]) -> Edit:
-        """The change of an output in which the pattern was found."""
-        is_object = self.of_object and not _BEFORE_SUBJECT.search(output[: found.start()])
-        return Edit(*found.span(), found.group(), found.expand(self.of_object if is_object else self.written))
-
-
-class ReadText(NamedTuple):
-    """A text as a model reads it."""
-
-    text: str
-    readings: tuple[_Reading, ...]
-
-    def restored(self, output: str) -> str | None:
-        """The translation `output` of the text, with what stands for the units and so on of the source; None if it lacks one."""
-        edits = list[Edit]()
-        for pattern in dict.fromkeys(each.pattern for each in self.readings):
-            own, found = [each for each in self.readings if each.pattern == pattern], list(re.finditer(pattern, output))
-            if len(own) != len(found):
-                return None
-            edits += (each.edit(output, match) for each, match in zip(own, found, strict=True))
-        edits.sort()
-        return None if any(first.end > last.start for first, last in pairwise(edits)) else apply_edits(output, edits)
-
-
 def read_text(text: str, languages: Languages) -> ReadText | None:
     """The text as a model reads it; None if that is the text itself, and for other languages than English and German."""
     code = short_code(languages[0])
@@ -120,31 +83,30 @@ def read_text(text: str, languages: Languages) -> ReadText | None:
     rest = hidden(text, [(each.start, each.end) for each in found])
     if not found or any(re.search(each.pattern, rest) for each in found):
         return None
-    edits = [Edit(each.start, each.end, text[each.start : each.end], each.text) for each in found]
-    return ReadText(apply_edits(text, edits), tuple(found))
+    return read_with(text, found)
 
 
-def _units(text: str, code: str) -> Iterator[_Reading]:
+def _units(text: str, code: str) -> Iterator[StandIn]:
     for unit, other in _UNITS[code]:
         for found in re.finditer(rf"{_AMOUNT}\s?(?:{unit})(?: of\b)?", text):
             amount = re.sub(r"[.,]", "[.,]", re.sub(r"\s", r"\\s?", found["amount"]))
             name, of, _ = other.partition(" of")
             plural = ("es" if name.endswith("h") else "s") * (of != "" and found["amount"] not in _AT_MOST_ONE)
             written = rf"\g<amount> {name}{plural}{of}"
-            yield _Reading(*found.span(), f"{found['amount']} g", rf"(?<![\w.,/])(?<!\d )(?P<amount>{amount})\s?{_GRAMS}", written)
+            yield StandIn(*found.span(), f"{found['amount']} g", rf"(?<![\w.,/])(?<!\d )(?P<amount>{amount})\s?{_GRAMS}", written)
 
 
-def _measures(text: str) -> Iterator[_Reading]:
+def _measures(text: str) -> Iterator[StandIn]:
     """Feet and inches in a text that has quotation marks, read as centimetres."""
     found = list(_FEET.finditer(text))
     if not found or not _QUOTE.search(_FEET.sub("", text)):
         return
     for each in found:
         number = 100 * int(each["feet"]) + int(each["inches"])
-        yield _Reading(*each.span(), f"{number} cm", rf"(?<![\d.,]){number} ?(?:cm|Zentimetern?|centimet\w+)\b", each.group())
+        yield StandIn(*each.span(), f"{number} cm", rf"(?<![\d.,]){number} ?(?:cm|Zentimetern?|centimet\w+)\b", each.group())
 
 
-def _eras(text: str, code: str) -> Iterator[_Reading]:
+def _eras(text: str, code: str) -> Iterator[StandIn]:
     """Years of an era, read as years from 1000 on."""
     for found in _ERAS[code].finditer(text):
         year = found["year"] or found["year2"]
@@ -152,18 +114,18 @@ def _eras(text: str, code: str) -> Iterator[_Reading]:
         era = ("v. Chr." if found["before"] else "n. Chr.") if code == "en" else ("BC" if found["before"] else "AD")
         stop = "." * (found.group().endswith(".") and found.end() == len(text))
         end = r"(?:\.$)?" * era.endswith(".")  # the stop of the abbreviation is that of the sentence, too
-        yield _Reading(*found.span(), shown + stop, rf"(?<![\d.,]){shown}(?!\d|[.,]\d){end}", f"{year} {era}")
+        yield StandIn(*found.span(), shown + stop, rf"(?<![\d.,]){shown}(?!\d|[.,]\d){end}", f"{year} {era}")
 
 
-def _lengths(text: str) -> Iterator[_Reading]:
+def _lengths(text: str) -> Iterator[StandIn]:
     for found in _LENGTH.finditer(text):
         pattern = rf"(?<![\d.,]){found['first']}[.,]{found['last']}(?!\d)"
-        yield _Reading(*found.span(), found.group().replace(":", "."), pattern, found.group())
+        yield StandIn(*found.span(), found.group().replace(":", "."), pattern, found.group())
 
 
-def _keys(text: str, code: str) -> Iterator[_Reading]:
+def _keys(text: str, code: str) -> Iterator[StandIn]:
     for found in _KEYS[code].finditer(text):
-        yield _Reading(*found.span(), _TOWN, rf"\b{_TOWN}\b", _key_in_german(found) if code == "en" else _key_in_english(found))
+        yield StandIn(*found.span(), _TOWN, rf"\b{_TOWN}\b", _key_in_german(found) if code == "en" else _key_in_english(found))
 
 
 def _key_in_german(found: re.Match[str]) -> str:
@@ -179,11 +141,15 @@ def _key_in_english(found: re.Match[str]) -> str:
     return f"{name} {'major' if found['mode'] == 'Dur' else 'minor'}"
 
 
-def _couples(text: str, code: str) -> Iterator[_Reading]:
+def _couples(text: str, code: str) -> Iterator[StandIn]:
     names = (f"{_FIRST} and {_LAST}", f"{_FIRST} und {_LAST}")
     for found in _COUPLES[code].finditer(text):
         name = found["name"].replace("\\", "")
         if code == "de":
-            yield _Reading(*found.span(), names[1], rf"\b{names[0]}\b", f"Mr. and Mrs. {name}")
+            yield StandIn(*found.span(), names[1], rf"\b{names[0]}\b", f"Mr. and Mrs. {name}")
         else:
-            yield _Reading(*found.span(), names[0], rf"\b{names[1]}\b", f"Herr und Frau {name}", f"Herrn und Frau {name}")
+            yield StandIn(*found.span(), names[0], rf"\b{names[1]}\b", partial(_couple_in_german, name=name))
+
+
+def _couple_in_german(found: re.Match[str], name: str) -> str:
+    return f"Herr{'' if _BEFORE_SUBJECT.search(found.string[: found.start()]) else 'n'} und Frau {name}"

@@ -37,16 +37,19 @@ class DateList(NamedTuple):
 
 
 class Substitute(NamedTuple):
-    """A text in which dates are replaced; `replaced` are pairs of the date in the text and the right one, or the right ones of a list."""
+    """A text in which dates are replaced; `replaced` are pairs of the date in the text and the right one, or the right ones of a list, and
+    `language` is that of the translation.
+    """
 
     text: str
     replaced: Sequence[tuple[Date, Date | DateList]]
+    language: str
 
-    def restored(self, output: str, language: str) -> str | None:
+    def restored(self, output: str) -> str | None:
         """The translation `output` of the text, with the right dates put back. None if a substitute, or the name of its month, does not
         stand in it exactly once.
         """
-        edits, months, words = list[Edit](), set[str](), DATE_WORDS[short_code(language)]
+        edits, months, words, language = list[Edit](), set[str](), DATE_WORDS[short_code(self.language)], self.language
         for other, date in self.replaced:
             places = _places(other, output, language)
             if len(places) != 1:
@@ -71,16 +74,16 @@ def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iter
     4th of May, and at last one day.
     """
     code = short_code(languages[0])
-    yield from _for_lists(text, lost, code)
+    yield from (Substitute(*each, languages[1]) for each in _for_lists(text, lost, code))
     dates = [date for date in find_dates(text, code) if date in lost]
     for attempt in range(_ATTEMPTS if dates else 0):
         shown = [_other(text, date, code, place, attempt) for place, date in enumerate(dates)]
         edits = [Edit(start, date.end, text[start : date.end], new) for date, (start, new, _) in zip(dates, shown, strict=True)]
-        yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)])
+        yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)], languages[1])
 
 
-def _for_lists(text: str, lost: Collection[Date], code: str) -> Iterator[Substitute]:
-    """The text with a day in the place of each list of days in which one is lost."""
+def _for_lists(text: str, lost: Collection[Date], code: str) -> Iterator[tuple[str, list[tuple[Date, Date | DateList]]]]:
+    """The text with a day in the place of each list of days in which one is lost, and what is replaced."""
     lists = [each for each in _lists(text, code) if any(date in lost for date in each.dates)]
     for attempt in range(2 if lists else 0):
         edits, replaced = list[Edit](), list[tuple[Date, Date | DateList]]()
@@ -89,7 +92,7 @@ def _for_lists(text: str, lost: Collection[Date], code: str) -> Iterator[Substit
             start, end, new = days.dates[0].start, days.dates[-1].end, _day(day, month, code, is_long=not attempt)
             edits.append(Edit(start, end, text[start:end], _as_at(text, start, new)))
             replaced.append((Date(0, 0, "", "day", day=day, month=month), days))
-        yield Substitute(apply_edits(text, edits), replaced)
+        yield apply_edits(text, edits), replaced
 
 
 def _lists(text: str, code: str) -> Iterator[DateList]:

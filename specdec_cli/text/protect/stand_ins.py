@@ -1,8 +1,11 @@
-"""Placeholders: short names and numbers that a model reads in the place of protected spans, and copies to its output."""
+"""What a model reads in the place of something else, such as placeholders, which are short names and numbers, of protected spans."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 
 PLACEHOLDERS = (("X", 1), ("%", 1), ("K", 7), ("", 4711))
@@ -21,6 +24,46 @@ numbers less reliably.
 """
 NAME_BEFORE, NAME_AFTER = re.compile(r"[\w%]"), re.compile(r"\w")
 """The characters that must not stand directly before and after a placeholder."""
+
+
+class StandIn(NamedTuple):
+    """What is read from `start` to `end` of a text, the `pattern` of what then stands in the output, and what is `written` there: a
+    template, or what makes it of the match.
+    """
+
+    start: int
+    end: int
+    text: str
+    pattern: str
+    written: str | Callable[[re.Match[str]], str]
+
+    def edit(self, found: re.Match[str]) -> Edit:
+        """The change of an output in which the pattern was found."""
+        return Edit(*found.span(), found.group(), found.expand(self.written) if isinstance(self.written, str) else self.written(found))
+
+
+class ReadText(NamedTuple):
+    """A text as a model reads it, with stand-ins."""
+
+    text: str
+    stand_ins: Sequence[StandIn]
+
+    def restored(self, output: str) -> str | None:
+        """The translation `output` of the text, with what is written for each stand-in; None if it has more or fewer of them."""
+        edits = list[Edit]()
+        for pattern in dict.fromkeys(each.pattern for each in self.stand_ins):
+            own, found = [each for each in self.stand_ins if each.pattern == pattern], list(re.finditer(pattern, output))
+            if len(own) != len(found):
+                return None
+            edits += (each.edit(match) for each, match in zip(own, found, strict=True))
+        edits.sort()
+        return None if any(first.end > last.start for first, last in pairwise(edits)) else apply_edits(output, edits)
+
+
+def read_with(text: str, stand_ins: Sequence[StandIn]) -> ReadText:
+    """The text as it is read with stand-ins, which are in order."""
+    edits = [Edit(each.start, each.end, text[each.start : each.end], each.text) for each in stand_ins]
+    return ReadText(apply_edits(text, edits), stand_ins)
 
 
 def placeholder_names(stem: str, first: int, number: int) -> tuple[str, ...]:

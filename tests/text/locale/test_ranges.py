@@ -63,13 +63,13 @@ def test_ranges_are_lost_without_something_between_the_amounts(source: str, outp
 
 def test_a_range_is_read_as_its_end() -> None:
     text = "Tickets are $5-10 here."
-    read = read_as_one(text, find_ranges(text, "en"), "en")
+    read = read_as_one(text, find_ranges(text, "en"), ("en", "de"))
     assert read is not None
     assert read.text == "Tickets are $10 here."
-    assert read.restored("Karten kosten hier 10 $.", "de") == "Karten kosten hier 5-10\u00a0$."
-    assert read.restored("Karten kosten hier 100 $.", "de") is None
+    assert read.restored("Karten kosten hier 10 $.") == "Karten kosten hier 5-10\u00a0$."
+    assert read.restored("Karten kosten hier 100 $.") is None
     change = "It rose from $5 to $10."
-    assert read_as_one(change, find_ranges(change, "en"), "en") is None
+    assert read_as_one(change, find_ranges(change, "en"), ("en", "de")) is None
 
 
 def test_a_range_alone_is_written_as_in_the_other_language() -> None:
