@@ -1,28 +1,33 @@
 """Conversion of a bundle to a CTranslate2 folder."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
 import numpy
+import torch
 from ctranslate2.specs import common_spec, model_spec
 from ctranslate2.specs.transformer_spec import TransformerSpec
 from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import naming, new_folder
-from specdec_cli.model.attention import Attention
+from specdec_cli.model.attention import Attention, RelativeBias
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.layers import DecoderLayer, Embedding, EncoderLayer, FeedForward, Sublayer
 from specdec_cli.model.transformer import Transformer
 
 QUANTIZATIONS: tuple[str, ...] = tuple(model_spec.ACCEPTED_MODEL_TYPES)
 
-_ACTIVATIONS = {"relu": common_spec.Activation.RELU, "gelu": common_spec.Activation.GELU, "silu": common_spec.Activation.SWISH}
+_ACTIVATIONS = {
+    "relu": common_spec.Activation.RELU,
+    "gelu": common_spec.Activation.GELU,
+    "gelu-tanh": common_spec.Activation.GELUTanh,
+    "silu": common_spec.Activation.SWISH,
+}
 _NORMS = ("pre", "post")
 _ORDERS = ("left-to-right",)
-_POSITIONS = ("sinusoidal", "learned")
+_POSITIONS = ("sinusoidal", "learned", "relative")
 
 
 def to_ctranslate2(
@@ -64,22 +69,16 @@ def _unsupported(bundle: Bundle) -> list[str]:
         )
         if value not in known
     ]
-    defaults = {each.name: each.default for each in fields(config)}
-    problems += [
-        f"{name} {getattr(config, name)!r} (supported: {defaults[name]!r})"
-        for name in ("norm_kind", "biases", "gated", "attention_width", "attention_scale")
-        if getattr(config, name) != defaults[name]
-    ]
     if len(bundle.tokenizer) != config.vocabulary_size:
         problems.append(f"a vocabulary of {config.vocabulary_size}, but {len(bundle.tokenizer)} pieces")
     epsilons = _epsilons(bundle.verifier)
     if len(epsilons) > 1:
-        problems.append(f"layer norms with different epsilons ({', '.join(map(str, epsilons))})")
+        problems.append(f"norms with different epsilons ({', '.join(map(str, epsilons))})")
     return problems
 
 
 def _epsilons(model: nn.Module) -> list[float]:
-    return sorted({module.eps for module in model.modules() if isinstance(module, nn.LayerNorm)})
+    return sorted({float(module.eps or 0) for module in model.modules() if isinstance(module, nn.LayerNorm | nn.RMSNorm)})
 
 
 def _specification(bundle: Bundle) -> Any:
@@ -90,6 +89,9 @@ def _specification(bundle: Bundle) -> Any:
         pre_norm=config.norm == "pre",
         activation=_ACTIVATIONS[config.activation],
         layernorm_embedding=config.embedding_norm,
+        relative_attention_bias=config.positions == "relative",
+        ffn_glu=config.gated,
+        rms_norm=config.norm_kind == "rms",
     )
     _fill_encoder(specification.encoder, model)
     _fill_decoder(specification.decoder, model)
@@ -117,7 +119,8 @@ def _fill_encoder(target: Any, model: Transformer) -> None:
     for layer, ours in zip(target.layer, cast(Iterable[EncoderLayer], encoder.layers), strict=True):
         _fill_self_attention(layer.self_attention, ours.attention, ours.attention_residual)
         _fill_feed_forward(layer.ffn, ours.feed_forward)
-    if isinstance(encoder.norm, nn.LayerNorm):
+    _fill_relative_positions(target, encoder.bias)
+    if not isinstance(encoder.norm, nn.Identity):
         _fill_norm(target.layer_norm, encoder.norm)
 
 
@@ -125,12 +128,14 @@ def _fill_decoder(target: Any, model: Transformer) -> None:
     _fill_embedding(target, target.embeddings, model.embedding)
     for layer, ours in zip(target.layer, cast(Iterable[DecoderLayer], model.layers), strict=True):
         _fill_self_attention(layer.self_attention, ours.attention, ours.attention_residual)
+        _fill_scale(layer.attention, ours.cross_attention)
         _fill_linear(layer.attention.linear[0], ours.cross_attention.query)
         _fill_linear(layer.attention.linear[1], ours.cross_attention.key_value)
         _fill_linear(layer.attention.linear[2], ours.cross_attention.output)
         _fill_norm(layer.attention.layer_norm, ours.cross_attention_residual.norm)
         _fill_feed_forward(layer.ffn, ours.feed_forward)
-    if isinstance(model.norm, nn.LayerNorm):
+    _fill_relative_positions(target, model.bias)
+    if not isinstance(model.norm, nn.Identity):
         _fill_norm(target.layer_norm, model.norm)
     _fill_linear(target.projection, model.output)
 
@@ -139,19 +144,47 @@ def _fill_embedding(target: Any, tokens: Any, embedding: Embedding) -> None:
     tokens.weight = _array(embedding.tokens.weight)
     target.scale_embeddings = embedding.scale != 1.0
     # Sinusoidal positions are stored as a table too, because CTranslate2's start at position 1.
-    target.position_encodings.encodings = _array(embedding.positions)[embedding.offset :]
-    if isinstance(embedding.norm, nn.LayerNorm):
+    if len(embedding.positions):
+        target.position_encodings.encodings = _array(embedding.positions)[embedding.offset :]
+    if not isinstance(embedding.norm, nn.Identity):
         _fill_norm(target.layernorm_embedding, embedding.norm)
 
 
+def _fill_relative_positions(target: Any, bias: RelativeBias | None) -> None:
+    """Give each layer a table (buckets, heads). CTranslate2 has a bucket for each of the smallest distances, which are half of those in a
+    direction, and logarithmic ones for the others: with twice as many as we have distances, all of them are among the smallest, and the
+    others have the number of the farthest one. Keys ahead of the query have the second half of the table of an encoder.
+    """
+    if bias is None:
+        return
+    tables = bias.weight.view(-1, bias.heads, bias.last + 1)
+    behind = tables[..., : bias.reach + 1].flip(-1)
+    directions = [behind, tables[..., bias.reach :]] if bias.last > bias.reach else [behind]
+    padded = [torch.cat([each, each[..., -1:].expand_as(each)], dim=-1) for each in directions]
+    buckets = torch.cat(padded, dim=-1).transpose(1, 2)
+    for number, layer in enumerate(target.layer):
+        layer.self_attention.relative_attention_bias = _array(buckets[number if len(buckets) > 1 else 0])
+        layer.self_attention.relative_attention_max_distance = numpy.dtype("int32").type(2 * (bias.reach + 1))
+
+
 def _fill_self_attention(target: Any, attention: Attention, residual: Sublayer) -> None:
+    _fill_scale(target, attention)
     _fill_linear(target.linear[0], attention.query_key_value)
     _fill_linear(target.linear[1], attention.output)
     _fill_norm(target.layer_norm, residual.norm)
 
 
+def _fill_scale(target: Any, attention: Attention) -> None:
+    scale = attention.head_width**-0.5 if attention.scale is None else attention.scale
+    target.queries_scale = numpy.dtype("float32").type(scale)
+
+
 def _fill_feed_forward(target: Any, feed_forward: FeedForward) -> None:
-    _fill_linear(target.linear_0, feed_forward.inner)
+    inner = [target.linear_0, target.linear_0_noact] if feed_forward.gated else [target.linear_0]
+    for number, each in enumerate(inner):
+        each.weight = _array(feed_forward.inner.weight.chunk(len(inner))[number])
+        if feed_forward.inner.bias is not None:
+            each.bias = _array(feed_forward.inner.bias.chunk(len(inner))[number])
     _fill_linear(target.linear_1, feed_forward.outer)
     _fill_norm(target.layer_norm, feed_forward.residual.norm)
 
@@ -163,8 +196,9 @@ def _fill_linear(target: Any, linear: nn.Linear) -> None:
 
 
 def _fill_norm(target: Any, norm: nn.LayerNorm | nn.RMSNorm) -> None:
-    assert isinstance(norm, nn.LayerNorm)
-    target.gamma, target.beta = _array(norm.weight), _array(norm.bias)
+    target.gamma = _array(norm.weight)
+    if isinstance(norm, nn.LayerNorm):
+        target.beta = _array(norm.bias)
 
 
 def _array(tensor: Tensor) -> numpy.ndarray[Any, Any]:

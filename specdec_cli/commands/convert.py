@@ -323,8 +323,8 @@ def translated_by_ctranslate2(bundle: "Bundle", folder: Path, sentence: str) -> 
     """The output of CTranslate2 for `sentence`, with the model in `folder`, converted from `bundle`."""
     from specdec_cli.distillation.teachers import Resources, Search, TeacherProcess
 
-    longest = min(_PROOF_LENGTH, bundle.verifier.config.max_positions)
-    search = Search(beam_size=1, max_length=longest, max_source_length=longest, compute_type="default")
+    longest = bundle.verifier.config.max_positions
+    search = Search(beam_size=1, max_length=min(_PROOF_LENGTH, longest), max_source_length=longest, compute_type="default")
     with TeacherProcess(folder, search, Resources()) as process:
         ((_, translation),) = process.translate([sentence])
     return translation.text

@@ -1,6 +1,7 @@
 """Instructions of models of the T5 family, and correctors that were trained with other toolkits, on the command line and in Python."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -130,6 +131,28 @@ def test_a_teacher_reads_its_instruction(unnamed: Path, tmp_path: Path) -> None:
     assert outputs[0] != outputs[1]
     result = run("distill", tmp_path / "bundle", tmp_path / "told", tmp_path / "source.txt", *drawn)
     assert result.exit_code == UsageError.exit_code, "a run is not resumed with another instruction"
+
+
+def test_a_teacher_and_a_row_of_ctranslate2_read_the_instruction(made: Any, unnamed: Path, tmp_path: Path) -> None:
+    lines, instruction = make_lines(6, seed=5), "kalo mi zu lo " * 12
+    (tmp_path / "source.txt").write_text("".join(f"{line}\n" for line in lines))
+    exported = run("convert", unnamed, tmp_path / "exported", "--to", "ctranslate2", "--task", "correct", "--instruction", instruction)
+    assert exported.exit_code == 0, exported.output
+    assert len(made.encode(instruction)) > 64 and re.search(r"This is a short sentence\. -> \S", exported.stderr)
+    assert run("convert", unnamed, tmp_path / "bundle", "--task", "correct", "--instruction", instruction).exit_code == 0
+    texts = expected(made, instruction, lines)
+    for teacher in ("exported", "bundle"):
+        drawn = ("--beam-size", 1, "--quantization", "float32", "--max-length", 20, "--threads", 1)
+        result = run("distill", tmp_path / teacher, tmp_path / f"of-{teacher}", tmp_path / "source.txt", *drawn)
+        assert result.exit_code == 0, result.output
+        found = dict(line.split("\t") for line in (tmp_path / f"of-{teacher}" / "distilled.tsv").read_text().splitlines())
+        assert found and all(found[line] == text for line, text in zip(lines, texts, strict=True) if line in found)
+    rows = ("--row", "greedy", "--row", "ctranslate2-greedy", "--row", "ctranslate2-greedy:int8", "--raw")
+    pairs = "".join(f"{line}\t{line}\n" for line in lines)
+    measured = run("bench", "-m", tmp_path / "bundle", *rows, "--precision", "float32", "--json", tmp_path / "rows.json", text=pairs)
+    assert measured.exit_code == 0, measured.output
+    found_rows = json.loads((tmp_path / "rows.json").read_text())["rows"]
+    assert [row["identical"] for row in found_rows[:2]] == [[6, 6], [6, 6]] and len(found_rows) == 3
 
 
 def test_the_edits_of_a_corrector_are_those_of_json(made: Any) -> None:

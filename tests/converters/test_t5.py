@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import ctranslate2
 import pytest
 import torch
 
@@ -17,10 +18,12 @@ from converters.conversion import ConversionOptions, UnknownTask
 from converters.formats import convert_model
 from converters.huggingface import from_huggingface
 from converters.purposes import KNOWN, find_purpose
+from converters.to_ctranslate2 import to_ctranslate2
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model import storage
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.hub import is_complete
+from specdec_cli.text.tokenize.ctranslate2 import FolderTokenizer
 from tests.conftest import make_lines
 from tests.converters.comparison import decode, generate, sources_of
 
@@ -112,6 +115,29 @@ def test_long_outputs_in_float32_are_those_of_transformers(make: Callable[[str],
         assert decode(bundle, sources, decoding=decoding, batch_size=8, max_length=60) == expected, decoding
     expected = generate(made, sources[::4], num_beams=5, do_sample=False, **least)
     assert decode(bundle, sources[::4], decoding="beam", beam_size=5, max_length=60) == expected
+
+
+@pytest.mark.parametrize(
+    "kind", ["T5", "T5 v1.1", *(pytest.param(each, marks=pytest.mark.long) for each in ("UMT5", "ByT5", "MADLAD-400"))]
+)
+def test_ctranslate2_gives_the_output_of_float32(make: Callable[[str], Any], kind: str, tmp_path: Path) -> None:
+    made = make(kind)
+    bundle = converted(made.folder, "", made.languages[1], "translate")
+    bundle.tokenizer = bundle.tokenizer.instructed("kalo mita: ")
+    bundle.verifier.float()
+    to_ctranslate2(bundle, tmp_path / "model")
+    text = FolderTokenizer(tmp_path / "model")
+    lines = [*make_lines(35, seed=13), *(" ".join(make_lines(60, seed=seed)) for seed in range(5))]
+    sources = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in lines]
+    assert len(text.encode("")) > len(converted(made.folder, "", made.languages[1], "translate").tokenizer.add_special_tokens([]))
+    assert max(map(len, sources)) > 2 * bundle.shape.reach
+    translator = ctranslate2.Translator(str(tmp_path / "model"), intra_threads=1)  # type: ignore[attr-defined]
+    settings = {"beam_size": 1, "min_decoding_length": 0, "max_decoding_length": 40, "max_input_length": 0}
+    found = translator.translate_batch(list(map(text.encode, lines)), return_end_token=True, **settings)
+    expected = decode(bundle, sources, decoding="greedy", max_length=40)
+    assert [each.hypotheses[0] for each in found] == list(map(bundle.tokenizer.pieces, expected))
+    assert [text.decode(each.hypotheses[0]) for each in found] == list(map(bundle.tokenizer.decode, expected))
+    assert len(set(map(tuple, expected))) > 20
 
 
 def test_a_folder_with_its_sentencepiece_model_alone_is_complete(saved: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import ctranslate2
 import pytest
 import torch
+from torch import nn
 
 from converters.to_ctranslate2 import to_ctranslate2
 from specdec_cli.errors import ModelError, UsageError
@@ -16,12 +17,28 @@ from specdec_cli.text.tokenize.sentencepiece import EOS
 
 LONGEST = 20
 
+T5: dict[str, Any] = {
+    "positions": "relative",
+    "reach": 3,
+    "norm_kind": "rms",
+    "norm_epsilon": 1e-6,
+    "biases": False,
+    "embedding_scale": False,
+    "attention_scale": False,
+    "encoder_layers": 2,
+    "decoder_layers": 2,
+}
 VARIANTS: list[dict[str, Any]] = [
     {},
     {"norm": "post", "activation": "gelu", "embedding_scale": False, "embedding_norm": True, "positions": "learned", "position_offset": 2},
     {"activation": "silu", "position_offset": 2, "shared_embeddings": False, "output_bias": True, "encoder_layers": 2, "decoder_layers": 1},
     {"norm": "post", "tied_output": False, "shared_embeddings": False, "decoder_start": EOS, "width": 64, "heads": 4},
     {"positions": "learned", "embedding_norm": True, "tied_output": False, "output_bias": True, "activation": "gelu"},
+    {"gated": True, "activation": "gelu-tanh", "positions": "learned", "embedding_norm": True, "tied_output": False},
+    {"norm": "post", "gated": True, "activation": "silu", "attention_width": 96, "biases": False},
+    T5,
+    T5 | {"gated": True, "activation": "gelu-tanh", "tied_output": False, "attention_width": 96},
+    T5 | {"gated": True, "activation": "gelu-tanh", "tied_output": False, "layer_biases": True, "reach": 9},
 ]
 
 
@@ -49,6 +66,8 @@ def test_greedy_output_of_ctranslate2_equals_ours(
     changes: dict[str, Any], make_bundle: Callable[..., Bundle], lines: list[str], tmp_path: Path
 ) -> None:
     bundle = make_bundle(**changes)
+    for bias in filter(None, (bundle.verifier.encoder.bias, bundle.verifier.bias)):
+        nn.init.normal_(bias.weight, std=2)
     to_ctranslate2(bundle, tmp_path / "model")
 
     ids = [bundle.tokenizer.encode(line) for line in lines]
