@@ -13,6 +13,8 @@ _KNOWN_WORDS = 1 << 16
 """Words whose tokens are remembered, for each vocabulary."""
 _BEFORE = "a"
 """A word before another one, which is encoded as it is in the middle of a text."""
+_BEGINNINGS = ("a", "x", "q")
+"""Beginnings of a word, to encode the rest of a word: with some of them the first letters of the rest may form a token."""
 
 
 def bridge_between(bundle: "Described", other: "Described") -> "Bridge | None":
@@ -39,6 +41,7 @@ class Bridge:
     def __init__(self, verifier: Tokenizer, draft: Tokenizer) -> None:
         self._verifier, self._draft = verifier, draft
         self._words = lru_cache(_KNOWN_WORDS)(lambda word, first: word_ids(verifier, word, is_first=first))
+        self._rests = lru_cache(_KNOWN_WORDS)(lambda rest: rest_ids(verifier, rest))
         self._draft_words = lru_cache(_KNOWN_WORDS)(lambda word, first: word_ids(draft, word, is_first=first))
         self._starts = verifier.word_starts()
         self._special = {token for token in (verifier.special_tokens.forced,) if token is not None}
@@ -61,25 +64,31 @@ class Bridge:
     def continued(self, output: Sequence[int], read: Sequence[int], written: Sequence[int]) -> list[int]:
         """The verifier's tokens after `output` for the tokens that the draft model has `written` after those that it has `read`.
 
-        A word that the output has begun goes on with the rest of its tokens, if the tokens of the whole word begin with those of the
-        output; otherwise there are none.
+        A word that the output has begun goes on with the rest of its tokens if the tokens of the whole word begin with those of the
+        output, else with the tokens of the rest.
         """
         begun, whole = self._draft.decode(read), self._draft.decode([*read, *written])
         if not whole.startswith(begun):
             return []
         rest, *words = whole[len(begun) :].split(" ")
         text = self._verifier.decode(output)
+        last = text.rpartition(" ")[2]
+        if output and self._is_space(output[-1]):
+            last = ""
+            if words and not rest and not begun.endswith(" "):
+                rest = words.pop(0)  # the draft model has not read the space
         ids: list[int] = [] if output else list(self._special)
         if rest:
-            last = text.rpartition(" ")[2]
-            known = self._words(last + rest, " " not in text)
-            started = self._last_word(output) if last else []
-            if known[: len(started)] != started:
-                return []
-            ids += known[len(started) :]
+            known = self._words(last + rest, last == text)
+            started = self._last_word(output)
+            ids += known[len(started) :] if known[: len(started)] == started else self._rests(rest)
         for word in words:
             ids += self._words(word, False)
         return ids
+
+    def _is_space(self, token: int) -> bool:
+        """Whether a token begins a word and has no letter of it, such as the space of SentencePiece, which no text ends with."""
+        return self._starts[token] and not self._verifier.decode([token])
 
     def _last_word(self, output: Sequence[int]) -> list[int]:
         """The tokens of the last word of an output."""
@@ -100,3 +109,12 @@ def word_ids(tokenizer: Tokenizer, word: str, *, is_first: bool) -> list[int]:
         return tokenizer.encode_targets([word])[0]
     before, both = tokenizer.encode_targets([_BEFORE, f"{_BEFORE} {word}"])
     return both[len(before) :] if both[: len(before)] == before else []
+
+
+def rest_ids(tokenizer: Tokenizer, rest: str) -> list[int]:
+    """The target ids of the rest of a word; none if each beginning that is tried forms a token with it."""
+    for beginning in _BEGINNINGS:
+        before, both = tokenizer.encode_targets([beginning, beginning + rest])
+        if both[: len(before)] == before:
+            return both[len(before) :]
+    return []

@@ -69,6 +69,30 @@ def test_a_word_that_the_output_has_begun_goes_on_where_its_tokens_do(pair: tupl
     assert went_on > 0
 
 
+def test_a_word_that_the_output_has_begun_with_other_tokens_goes_on_by_its_text(pair: tuple[Subwords, Subwords]) -> None:
+    verifier, draft = pair
+    bridge, went_on = Bridge(verifier, draft), 0
+    letters = {piece: token for token, piece in enumerate(verifier.vocabulary()) if len(piece) == 1}
+    for line in make_lines(60, seed=3):
+        whole = draft.encode(line)
+        output = [letters[letter] for letter in f"\u2581{line[:2]}"]
+        read = bridge.read(output)
+        if whole[: len(read)] == read:
+            assert verifier.decode([*output, *bridge.continued(output, read, whole[len(read) :])]) == line
+            went_on += 1
+    assert went_on > 0
+
+
+def test_a_space_that_the_output_ends_with_is_the_beginning_of_the_next_word(pair: tuple[Subwords, Subwords]) -> None:
+    verifier, draft = pair
+    bridge, space = Bridge(verifier, draft), verifier.vocabulary().index("\u2581")
+    for text, begun in (("kalo mita resu", "kalo"), ("kalo mita resu", "")):
+        output, read = [*verifier.encode(begun), space], draft.encode(begun)
+        found = bridge.continued(output, read, draft.encode(text)[len(read) :])
+        assert verifier.decode([*output, *found]) == text
+        assert verifier.decode(found) != verifier.decode([*output, *found]) or not begun
+
+
 @given(data=st.data())
 def test_whatever_is_written_a_draft_is_text(pair: tuple[Subwords, Subwords], data: st.DataObject) -> None:
     verifier, draft = pair
