@@ -8,7 +8,7 @@ from typing import NamedTuple
 from specdec_cli.text.locale.conventions import is_abbreviation
 from specdec_cli.text.locale.languages import CODES, known, short_code
 from specdec_cli.text.marks import APOSTROPHES, QUOTATION_MARKS
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.spans import once, protected_spans
 
 _ALL = frozenset(QUOTATION_MARKS) | frozenset("".join(QUOTATION_MARKS.values()))
 _DOUBLE = frozenset('"\u201c\u201d\u201e\u00ab\u00bb')
@@ -61,6 +61,7 @@ class Quotation(NamedTuple):
             yield self.end - 1, False, depth
 
 
+@once
 def quotations(text: str) -> tuple[Quotation, ...]:
     """The quotations of a text, in order, outside its protected spans.
 

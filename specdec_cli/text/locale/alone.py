@@ -1,7 +1,6 @@
 """Texts that are nothing but quantities or a date: how another language writes them."""
 
 import re
-from functools import lru_cache
 
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import convention
@@ -23,6 +22,7 @@ from specdec_cli.text.locale.quantities import (
 from specdec_cli.text.locale.ranges import find_ranges, written_range
 from specdec_cli.text.locale.words import CODES, CURRENCIES
 from specdec_cli.text.marks import THIN_SPACES
+from specdec_cli.text.protect.spans import once
 
 _ITEM = rf"[-\u2212]?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{SYMBOL}|{CODES})?"
 _ALONE = re.compile(rf"\s*{_ITEM}(?:\s?[-\u2013\u2014\u00d7x]\s?{_ITEM})*\s*")
@@ -32,7 +32,7 @@ _LONGEST_ALONE = 60
 _NUMBER = re.compile(rf"\d(?:[\d.,:'\u2019 {THIN_SPACES}]*\d)?")
 
 
-@lru_cache(maxsize=64)  # a text is asked for in several steps
+@once
 def written_alone(text: str, languages: Languages) -> str | None:
     """A text that is nothing but one price, time, percentage or number, which may have a unit, or a range of these, or dates, as the
     second of the `languages` writes it; None for other texts.

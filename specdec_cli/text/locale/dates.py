@@ -15,7 +15,7 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.languages import CODES, known, known_pairs, short_code
 from specdec_cli.text.locale.quantities import Languages, hidden
 from specdec_cli.text.locale.words import NUMBER_WORDS
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.spans import once, protected_spans
 
 Kind = Literal["day", "month", "decade", "weekdays", "months"]
 _DAY = r"(?P<day{0}>0?[1-9]|[12]\d|3[01])"
@@ -156,7 +156,7 @@ def knows_dates(languages: Languages) -> bool:
     return len(codes) > 1 and codes <= _names().keys()
 
 
-@lru_cache(maxsize=64)
+@once
 def find_dates(text: str, language: str) -> tuple[Date, ...]:
     """The dates of a text outside of its protected spans, in order; none if they are not known in this language."""
     code = short_code(language)

@@ -4,7 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import Literal
 
 from specdec_cli.text.edits import Edit, apply_edits
@@ -12,7 +12,7 @@ from specdec_cli.text.locale.conventions import Convention, convention
 from specdec_cli.text.locale.languages import is_function_word, short_code
 from specdec_cli.text.locale.words import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, half_of_day
 from specdec_cli.text.marks import THIN_SPACES
-from specdec_cli.text.protect.spans import protected_spans
+from specdec_cli.text.protect.spans import once, protected_spans
 
 Span = tuple[int, int]
 Languages = tuple[str, str]
@@ -137,7 +137,7 @@ class Quantity:
         return self.digits.lstrip("0"), self.fraction.rstrip("0")
 
 
-@lru_cache(maxsize=64)
+@once
 def find_quantities(text: str, language: str) -> tuple[Quantity, ...]:
     """The quantities of a text in `language`, in order, outside of protected spans; none if the language has no known convention."""
     own = convention(language)

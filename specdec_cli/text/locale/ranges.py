@@ -10,6 +10,7 @@ from specdec_cli.text.locale.dates import to_between
 from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, has_digits, with_percent, with_sign, written
 from specdec_cli.text.locale.words import CURRENCIES, MULTIPLIER
+from specdec_cli.text.protect.spans import once
 from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with
 
 _SIGN = f"[{CURRENCIES}%]"
@@ -39,7 +40,8 @@ class AmountRange:
     is_scaled: bool
 
 
-def find_ranges(text: str, language: str) -> list[AmountRange]:
+@once
+def find_ranges(text: str, language: str) -> tuple[AmountRange, ...]:
     """The ranges of a text in order; none if its language has no known convention."""
     quantities, found = find_quantities(text, language) if has_digits(text) else (), list[AmountRange]()
     for first, last in pairwise(quantities):
@@ -54,7 +56,7 @@ def find_ranges(text: str, language: str) -> list[AmountRange]:
         start, end = before.start() if before else first.start, after.end() if after else last.end
         is_change = _CHANGE.search(text, max(start - 10, 0), start) is not None
         found.append(AmountRange(start, end, text[start:end], first, last, signs[0], between["dash"] or "", is_change, scale is not None))
-    return found
+    return tuple(found)
 
 
 def written_range(each: AmountRange, language: str, scale: str = "") -> str:

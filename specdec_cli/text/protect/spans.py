@@ -431,6 +431,10 @@ _OTHER_SCRIPT = Recogniser(
 """Words in other scripts than the Latin one."""
 
 
+once = lru_cache(maxsize=2048)
+"""For functions that find things in texts, which several steps of a translation ask for: those of a window of lines are found once."""
+
+
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
@@ -446,7 +450,7 @@ def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
     return list(_spans(text, latin))
 
 
-@lru_cache(maxsize=64)  # a line is asked for several times, in the steps of its translation
+@once
 def _spans(text: str, latin: bool) -> tuple[tuple[int, int], ...]:
     kinds = (*_kinds_in(text), *[_OTHER_SCRIPT] * (latin and not text.isascii()))
     return tuple(_merged(text, [_compiled(kind.pattern) for kind in kinds]))
