@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from specdec_cli.text.locale.languages import CODES, known, short_code
 from specdec_cli.text.marks import APOSTROPHES, QUOTATION_MARKS
 from specdec_cli.text.protect.spans import once, protected_spans
 
+_STRAIGHT = ('""', "''")
 _ALL = frozenset(QUOTATION_MARKS) | frozenset("".join(QUOTATION_MARKS.values()))
 _DOUBLE = frozenset('"\u201c\u201d\u201e\u00ab\u00bb')
 _SIGN = re.compile("[" + re.escape("".join(sorted(_ALL))) + "]")
@@ -23,10 +25,7 @@ _PRIME = re.compile(r"(?<![\w'\"])(?P<number>\d+(?:[.,]\d+)?)(?P<mark>['\"\u2032
 _AFTER_DIGIT = re.compile(r"\d\s?['\"]")
 _QUOTES_AFTER = r"\s?['\"\u2018-\u201f\u00ab\u00bb\u2032\u2033`\u00b4]"
 LETTER = re.compile(r"[^\W\d_]")
-_NO_COMMA = re.compile(r"(?<=[!?])\u201c(?= [a-z\u00e4\u00f6\u00fc])")
-"""The end of a German quotation before the words that say who speaks."""
-_STOP_INSIDE = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]++)\.(?=[\u201c\u2018](?:,| [a-z\u00e4\u00f6\u00fc]))")
-"""A stop at the end of a German quotation after which the sentence goes on: it has none there."""
+_SMALL = "[a-z\u00e0-\u00f6\u00f8-\u00ff]"
 MOST = 4
 """The most quotations in a text that is written with other marks for the model."""
 
@@ -134,13 +133,14 @@ def _goes_on(text: str, start: int) -> bool:
 def quoted_forms(text: str, language: str) -> tuple[str, ...]:
     """The ways to write a text with quotations for a model into `language`, the best first; only `text` for one without, or with literals.
 
-    For German, a comma before a closing mark comes after it. Single quotation marks and those of the language are the others.
+    Single quotation marks and those of the language are the others.
     """
     found = quotations(text)
     if not 0 < len(found) <= MOST or not all(each.opens and each.closes for each in found):
         return (text,)
-    marks = ['""', "''", WRITTEN["de"][0] if short_code(language) == "de" else "\u201c\u201d"]
-    forms = [_with_marks(text, found, pair, "," if short_code(language) == "de" else "") for pair in marks]
+    own = WRITTEN.get(short_code(language), _STRAIGHT)[0]
+    marks, moved = [*_STRAIGHT, "\u201c\u201d" if own in _STRAIGHT else own], "," * (_marks_inside(short_code(language)) is not None)
+    forms = [_with_marks(text, found, pair, moved) for pair in marks]
     return tuple(dict.fromkeys([*forms[:1], text, *forms[1:]]))
 
 
@@ -201,7 +201,7 @@ def has_marks(text: str) -> bool:
 
 
 def with_own_quotes(output: str, source: str, language: str, depth: int = 0) -> str | None:
-    """Return `output` with the quotation marks of its `language` (German: a comma after speech that more words follow); None if it has
+    """Return `output` with the quotation marks of its `language`, and of some a comma after speech that more words follow; None if it has
     another number of them than the quotations of `source` need, or no words before, in or after them where `source` has some.
 
     A last mark at the end that is one too many is removed. The text itself is inside of `depth` quotations.
@@ -233,14 +233,35 @@ def with_own_quotes(output: str, source: str, language: str, depth: int = 0) -> 
         if place in literal and mark.group() == "'":
             continue
         output = output[: mark.start()] + written[level % 2][not opens] + output[mark.end() :]
-    if short_code(language) == "de":
-        output = _NO_COMMA.sub(r"\g<0>,", output.replace(",\u201c ", "\u201c, "))
+    if (behind := _marks_inside(short_code(language))) is not None:
+        end = written[0][1]
+        output = behind.no_comma.sub(r"\g<0>,", output.replace(f",{end} ", f"{end}, "))
     return without_inner_stops(output, language)
 
 
+class _MarksInside(NamedTuple):
+    """What is not inside of quotations in a language: the end of one before the words that say who speaks, without a comma behind it, and
+    a stop at the end of one after which the sentence goes on.
+    """
+
+    no_comma: re.Pattern[str]
+    stop: re.Pattern[str]
+
+
+@cache
+def _marks_inside(code: str) -> _MarksInside | None:
+    """Those of a language that writes them behind its quotations; None for others."""
+    if not known(code).get("stops-behind-quotes"):
+        return None
+    outer, inner = (re.escape(pair[1]) for pair in WRITTEN[code])
+    stop = rf"(?<![^\W\d_])(?P<word>[^\W\d_]++)\.(?=(?:{outer}|{inner})(?:,| {_SMALL}))"
+    return _MarksInside(re.compile(rf"(?<=[!?]){outer}(?= {_SMALL})"), re.compile(stop))
+
+
 def without_inner_stops(output: str, language: str) -> str:
-    """Return a German `output` without the stops at the ends of quotations after which a sentence goes on; others as they are."""
-    return _STOP_INSIDE.sub(_without_stop, output) if short_code(language) == "de" else output
+    """Return `output` without the stops at the ends of quotations after which a sentence goes on, if its language writes none there."""
+    inside = _marks_inside(short_code(language))
+    return output if inside is None else inside.stop.sub(_without_stop, output)
 
 
 def _without_stop(found: re.Match[str]) -> str:

@@ -36,6 +36,7 @@ def _record(file: str, line: int, pattern: str | bytes, flags: int) -> None:
 
 def _read_tables() -> None:
     """Compile what is kept as text and compiled when it is first needed."""
+    from specdec_cli.text import quotations
     from specdec_cli.text.locale import dates, dates_in_digits, quantities, scales, words
     from specdec_cli.text.locale.conventions import _conventions
     from specdec_cli.text.protect import spans
@@ -43,11 +44,19 @@ def _read_tables() -> None:
 
     for kind in spans.RECOGNISERS:
         spans._compiled(kind.pattern)
+    quotations._marks_inside("de")
     for rule in constructions():
         assert rule.pattern
-    dates._before_noun()
+    dates._before_noun("en")
     for code in dates.DATE_WORDS:
-        for build in (dates._weekday_without_comma, dates._weekday, dates._listed_weekdays, dates._has_names, dates._month_pattern):
+        for build in (
+            dates._weekday_without_comma,
+            dates._small_weekday,
+            dates._weekday,
+            dates._listed_weekdays,
+            dates._has_names,
+            dates._month_pattern,
+        ):
             build(code)
         for any_case in (False, True):
             dates._patterns(code, any_case)
@@ -109,6 +118,7 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "text.locale.scales:lost_currencies": currencies,
         "text.locale.scales:_amounts_with": currencies,
         "text.locale.scales:_amounts": scaled,
+        "text.locale.substitutes:_other": [{"by": "by"}],
         "text.locale.substitutes:_places": [name | {"language": code} for code in dates.DATE_WORDS],
         "text.protect.characters:lacking_spans": [
             {"amount": amount, "inner": inner, "sign": "[~\u20ac]"}

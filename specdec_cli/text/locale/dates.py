@@ -28,27 +28,32 @@ _BETWEEN_TOKENS = re.compile(r"[\s.,]*+(?:(?:[-\u2013]|\b(?:bis|zum|und|to|the|o
 _LONGEST_BEFORE = 16
 _IN_DATES = re.compile(r"[\d\u2013-]| bis ")
 """What is in each date and range of dates that is looked for."""
-_SMALL_WEEKDAY = re.compile(r"(?<![\w@/.-])(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b")
+_NEVER = re.compile("(?!)")
 _LONGEST_RUN = 6
 _STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
 
 
 class DateWords(NamedTuple):
-    """Words of a language around dates. The first fields, up to `before`, are patterns; the others are written as they are.
+    """Words of a language around dates. Those that have a default are optional in its file.
 
-    - `before_day`, `after_day`, `before_month`, `before_year`, `after_weekday`: what is around the parts of a date.
-    - `decade`: what is after the number of a decade.
-    - `to`, `also`: what is between the ends of a range, and between two days of the same month.
-    - `before`: what is before a date; `range` and `between` are the words of ranges in it.
+    - `before_day`, `after_day`, `before_month`, `before_year`, `after_weekday`: patterns of what is around the parts of a date.
+    - `decade`: a pattern of what is after the number of a decade; `decade_form`: a decade as it is written.
+    - `to`, `also`: patterns of what is between the ends of a range, and between two days of the same month.
+    - `before`: a pattern of what is before a date; `range` and `between` are the words of ranges in it.
     - `every_day`: an adverb that can stand for a range.
     - `since`, `of_names`: what is before a range of days, and before one of names.
     - `to_day`, `to_name`: what is between two days, and between two names.
     - `between`: what is before and between two days after "between".
     - `on`: what is before a day.
     - `listed`: a pattern of what is between the dates of a list, with its conjunction as the group `word`.
-    - `not_before`: a pattern of what does not stand before a range of days in English, and before a day in German.
+    - `separators`: the words between the ends of ranges, by the English ones; `short_and`: a short form of "and", and what it means.
+    - `not_before_day`, `not_before_range`, `not_before_month`: patterns of what does not stand there in a translation.
     - `before_both`: patterns of what is before a date in a source, and of what must then be before it in a translation.
+    - `before_amount`, `after_amount`: what is around a number that is no day ("In May 20 people came").
     - `no_age`: words that make a decade an age ("in his 20s"); `ordinal`: the end of a word for the number of a day.
+    - `month_adjectives`, `month_nouns`: those of nouns that have a month with its year before them: the October 2026 issue.
+    - `also_months`, `also_weekdays`: other names, and the numbers of what they name. `capitals`: weekdays have them wherever they stand.
+    - `long_day`: a day as models read it best; `read_by`: a word before dates, and another one that is read in its place at last.
     """
 
     before_day: str
@@ -57,6 +62,7 @@ class DateWords(NamedTuple):
     before_year: str
     after_weekday: str
     decade: str
+    decade_form: str
     to: str
     also: str
     before: re.Pattern[str]
@@ -68,32 +74,38 @@ class DateWords(NamedTuple):
     between: tuple[str, str]
     on: str
     listed: re.Pattern[str]
-    not_before: re.Pattern[str]
-    before_both: Mapping[str, str]
-    no_age: Sequence[str]
-    ordinal: str
+    separators: Mapping[str, str]
+    ordinal: str = "(?!)"
+    no_age: Sequence[str] = ()
+    not_before_day: re.Pattern[str] = _NEVER
+    not_before_range: re.Pattern[str] = _NEVER
+    not_before_month: re.Pattern[str] = _NEVER
+    before_both: Mapping[str, str] = {}
+    before_amount: re.Pattern[str] = _NEVER
+    after_amount: re.Pattern[str] = _NEVER
+    month_adjectives: Sequence[str] = ()
+    month_nouns: Sequence[str] = ()
+    also_months: Mapping[str, int] = {}
+    also_weekdays: Mapping[str, int] = {}
+    capitals: bool = False
+    short_and: tuple[str, str] = ("", "")
+    long_day: str = ""
+    read_by: tuple[str, str] = ("", "")
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Self:
         """The words that a file of data has."""
-        found = {name: values[name.replace("_", "-")] for name in cls._fields}
-        found |= {"before": re.compile(found["before"], re.IGNORECASE), "listed": re.compile(found["listed"])}
-        found |= {"not_before": re.compile(found["not_before"]), "before_both": dict(found["before_both"])}
-        return cls(**found | {"no_age": found["no_age"].split()})
+        found = {name.replace("-", "_"): value for name, value in values.items()}
+        compiled = ("listed", "not_before_day", "not_before_range", "not_before_month", "before_amount", "after_amount")
+        found |= {name: re.compile(found[name]) for name in compiled if name in found}
+        found |= {"before": re.compile(found["before"], re.IGNORECASE)}
+        found |= {name: found[name].split() for name in ("no_age", "month_adjectives", "month_nouns") if name in found}
+        return cls(**found | {"separators": known_pairs(found["separators"]), "before_both": dict(found.get("before_both", ()))})
 
 
 DATE_WORDS = {code: DateWords.of(known(code)["dates"]) for code in CODES if "dates" in known(code)}
-_ENGLISH, _GERMAN = known("en")["dates"], known("de")["dates"]
-_MONTH_NOUNS = rf"(?:(?:{'|'.join(_ENGLISH['month-adjectives'].split())}) )?(?:{'|'.join(_ENGLISH['month-nouns'].split())})"
-"""A pattern of English nouns that have a month with its year before them: the October 2026 issue."""
-_SEPARATORS = known_pairs(_GERMAN["separators"])
-"""English words between the ends of ranges, and the German ones."""
-_NO_AGE = "".join(rf"(?<!\b{word} )" for words in (DATE_WORDS["en"], DATE_WORDS["de"]) for word in words.no_age)
+_NO_AGE = "".join(rf"(?<!\b{word} )" for words in DATE_WORDS.values() for word in words.no_age)
 """A pattern: no word is before that makes a decade an age."""
-_NOT_BEFORE_MONTH = re.compile(_GERMAN["not-before-month"], re.IGNORECASE)
-"""What does not stand before a month with a year in German."""
-_BEFORE_AMOUNT, _AFTER_AMOUNT = re.compile(_ENGLISH["before-amount"]), re.compile(_ENGLISH["after-amount"])
-"""What is before or after a number that is no day, in English: "In May 20 people came"."""
 _ORDINAL_WORD = re.compile(rf"(?:{'|'.join(words.ordinal for words in DATE_WORDS.values())})$")
 
 
@@ -166,7 +178,7 @@ def find_dates(text: str, language: str) -> tuple[Date, ...]:
     for kind, pattern in _patterns(code, text.isupper()):
         for match in pattern.finditer(shown):
             date = _date(match, kind, code)
-            if code != "en" or kind != "day" or _is_day(match, date):
+            if kind != "day" or _is_day(match, date, DATE_WORDS[code]):
                 found.append(date)
         shown = hidden(shown, sorted((each.start, each.end) for each in found))
     return tuple(sorted(found, key=lambda each: each.start))
@@ -184,7 +196,7 @@ def written_date(date: Date, language: str, separator: str = "", *, is_short: bo
         return re.sub(r"EEEE|MMMM|d|y", lambda found: parts[found.group()], pattern)
 
     if date.kind == "decade":
-        return f"{date.year}{'s' if code == 'en' else 'er'}"
+        return DATE_WORDS[code].decade_form.format(date.year)
     if date.kind == "weekdays":
         return f"{weekdays[weekday - 1]}{between}{weekdays[date.weekday - 1]}"
     if date.kind == "months":
@@ -249,22 +261,22 @@ def lost_dates(source: str, output: str, languages: Languages, *, are_strict: bo
 
 def _is_odd(date: Date, found: Date, source: str, output: str, languages: Languages) -> bool:
     """Whether what was `found` for a date of a source lacks its weekdays, or is written or placed as it should not be."""
-    source_code, code = map(short_code, languages)
+    source_words, words = (DATE_WORDS[short_code(language)] for language in languages)
     if found.kind == "weekdays":
         return _DASH.fullmatch(found.separator) is not None
     there, before = (text[max(each.start - _LONGEST_BEFORE, 0) : each.start] for text, each in ((source, date), (output, found)))
     if found.kind == "months":
-        return _DASH.fullmatch(found.separator) is not None or (code == "en" and DATE_WORDS[code].not_before.search(before) is not None)
-    if before.rstrip().rpartition(" ")[2].removesuffix("s") in _names()[code].months:
+        return _DASH.fullmatch(found.separator) is not None or words.not_before_range.search(before) is not None
+    if before.rstrip().rpartition(" ")[2].removesuffix("s") in _names()[short_code(languages[1])].months:
         return True
-    for own, other in DATE_WORDS[source_code].before_both.items():
+    for own, other in source_words.before_both.items():
         if re.search(own, there, re.IGNORECASE):
             return re.search(rf"\b(?:{other})\b", before, re.IGNORECASE) is None
     if found.kind == "month":
-        return code == "de" and _NOT_BEFORE_MONTH.search(before) is not None
-    is_placed = found.kind != "day" or (code == "en" and not found.is_range) or not DATE_WORDS[code].not_before.search(before)
+        return words.not_before_month.search(before) is not None
+    wrong = (words.not_before_day, *[words.not_before_range] * found.is_range) if found.kind == "day" else ()
     weekdays = (date.first[2], date.weekday) if date.kind == "day" else (0, 0)
-    return not is_placed or (any(weekdays) and (found.first[2], found.weekday) != weekdays)
+    return any(each.search(before) for each in wrong) or (any(weekdays) and (found.first[2], found.weekday) != weekdays)
 
 
 def with_dates(source: str, output: str, languages: Languages) -> str:
@@ -280,9 +292,15 @@ def with_dates(source: str, output: str, languages: Languages) -> str:
             output = apply_edits(output, [Edit(run.start, run.end, output[run.start : run.end], shown)])
     if not knows_dates(languages) or not _may_have_dates(output):
         return output
-    if short_code(languages[1]) == "en":
-        output = _SMALL_WEEKDAY.sub(lambda found: found.group().capitalize(), output)
-    return _weekday_without_comma(short_code(languages[1])).sub(r"\1, ", output)
+    code = short_code(languages[1])
+    if DATE_WORDS[code].capitals:
+        output = _small_weekday(code).sub(lambda found: found.group().capitalize(), output)
+    return _weekday_without_comma(code).sub(r"\1, ", output) if _names()[code].weekday.startswith("EEEE,") else output
+
+
+@cache
+def _small_weekday(code: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w@/.-])(?:{'|'.join(map(str.lower, _names()[code].weekdays))})s?\b")
 
 
 @cache
@@ -299,8 +317,8 @@ def spelled_dates(text: str, language: str) -> str:
     better.
     """
     code, edits = short_code(language), list[Edit]()
-    if code == "en" and _may_have_dates(text):
-        text = _before_noun().sub(_after_noun, text)
+    if code in DATE_WORDS and DATE_WORDS[code].month_nouns and _may_have_dates(text):
+        text = _before_noun(code).sub(_after_noun, text)
     text = with_long_weekdays(text, code)
     for date in find_dates(text, language) if _may_have_dates(text) else ():
         if date.kind == "decade":
@@ -320,10 +338,11 @@ def with_long_weekdays(text: str, code: str) -> str:
     """
     if code not in _names() or text.isupper():
         return text
-    name, names = _weekday(code), _forms(code, "weekdays")
+    name, names, (short, long) = _weekday(code), _forms(code, "weekdays"), DATE_WORDS[code].short_and
 
     def in_full(found: re.Match[str]) -> str:
-        shown = found.group().replace("/", ", ").replace(" u. ", " und ") + " " * (found.end() < len(text))
+        shown = found.group().replace("/", ", ").replace(f" {short} ", f" {long} ")
+        shown += " " * (found.end() < len(text))
         return name.sub(lambda each: _names()[code].weekdays[names[each.group().rstrip(".")] - 1], shown).removesuffix(" ")
 
     return _listed_weekdays(code).sub(in_full, text)
@@ -341,18 +360,20 @@ def _weekday(code: str) -> re.Pattern[str]:
 def _listed_weekdays(code: str) -> re.Pattern[str]:
     """A pattern of weekdays with commas or words between them, and of one before a time."""
     words, name = DATE_WORDS[code], _weekday(code).pattern
-    also = rf"(?:,? ?\b(?:{words.to}|{words.also}|u\.) | ?[+&/] ?|, ?)"
+    also = rf"(?:,? ?\b(?:{words.to}|{words.also}|{re.escape(words.short_and[0]) or '(?!)'}) | ?[+&/] ?|, ?)"
     return re.compile(
         rf"{name}(?:{also}{name})+|{name}(?=,? (?:ab |um |from |at )?\d{{1,2}}(?:[:.]\d\d)?(?:\s?(?:[-\u2013]|[ap]m|Uhr|bis\b)))"
     )
 
 
 @cache
-def _before_noun() -> re.Pattern[str]:
-    """A pattern of an English month with its year between an article or the like and a noun."""
+def _before_noun(code: str) -> re.Pattern[str]:
+    """A pattern of a month with its year between an article or the like, in English, and a noun."""
+    own = DATE_WORDS[code]
+    nouns = rf"(?:(?:{'|'.join(own.month_adjectives)}) )?(?:{'|'.join(own.month_nouns)})"
     words = r"the|a|an|this|that|our|your|their|his|her|its|my"
-    month = f"(?P<month>{_with_stop('en', 'months', _names()['en'].months)}) {_YEAR}"
-    return re.compile(rf"\b(?P<article>(?i:{words})) {month} (?P<noun>{_MONTH_NOUNS})\b(?!-)")
+    month = f"(?P<month>{_with_stop(code, 'months', _names()[code].months)}) {_YEAR}"
+    return re.compile(rf"\b(?P<article>(?i:{words})) {month} (?P<noun>{nouns})\b(?!-)")
 
 
 def _after_noun(found: re.Match[str]) -> str:
@@ -382,11 +403,13 @@ def _has_names(code: str) -> re.Pattern[str]:
 @cache
 def _forms(code: str, of: Literal["months", "weekdays"]) -> dict[str, int]:
     """The numbers of the months or weekdays by their names: full, short and of three letters, without full stops."""
-    found = dict[str, int]()
-    for names in (getattr(_names()[code], of), getattr(_names()[code], f"short_{of}")):
+    full, short = (getattr(_names()[code], name) for name in (of, f"short_{of}"))
+    found, first = dict[str, int](), [name[:3].rstrip(".") for name in full]
+    for names in (full, short):
         for number, name in enumerate(names, 1):
-            found |= {name.rstrip("."): number, name[:3].rstrip("."): number}
-    return found | ({"Sept": 9} if of == "months" else {"Tues": 2, "Thur": 4, "Thurs": 4} if code == "en" else {"Sonnabend": 6})
+            found |= {name.rstrip("."): number}
+            found |= {name[:3].rstrip("."): number} if first.count(name[:3].rstrip(".")) < 2 else {}
+    return found | dict(getattr(DATE_WORDS[code], f"also_{of}"))
 
 
 @cache
@@ -493,19 +516,18 @@ def _separator(found: str, code: str) -> str:
     if not found or _DASH.fullmatch(found):
         return found
     if code:
-        return f" {_SEPARATORS[word] if code == 'de' else word} "
-    english = {own: name for name, own in _SEPARATORS.items()}
-    return word if word in _SEPARATORS else english.get(word, "to")
+        return f" {DATE_WORDS[code].separators[word]} "
+    english = {own: name for words in DATE_WORDS.values() for name, own in words.separators.items()}
+    return english.get(word, "to")
 
 
-def _is_day(match: re.Match[str], date: Date) -> bool:
-    """Whether a number beside the English name of a month is a day, and does not count something."""
+def _is_day(match: re.Match[str], date: Date, words: DateWords) -> bool:
+    """Whether a number beside the name of a month is a day, and does not count something."""
     number = date.text.rpartition(" ")[2]
     if date.year or not number.isdecimal():
         return True
-    return (
-        not _BEFORE_AMOUNT.search(match.string, max(date.start - 3, 0), date.start) and _AFTER_AMOUNT.match(match.string, date.end) is None
-    )
+    before = words.before_amount.search(match.string, max(date.start - 3, 0), date.start)
+    return not before and not words.after_amount.match(match.string, date.end)
 
 
 def _has_word(date: Date, output: str, language: str) -> bool:

@@ -4,7 +4,8 @@ The folder `languages` has a file of data for each language of which something i
 
 - `function-words`: frequent words that tell the language. `stressed`: words that are often written in capitals for stress.
 - `beginnings`: words with which sentences begin behind a greeting, beside function words. `letters`: those beside ASCII.
-- `speeches`: short speeches; `quotes`: marks of quotations, and of those inside others.
+- `speeches`: short speeches; `quotes`: marks of quotations, and of those inside others, each a text or a list of both; with
+  `stops-behind-quotes`, commas and stops of the sentence are behind them.
 - `abbreviations`, `before-numbers`: words whose full stop ends no sentence, anywhere or before a number.
 - `numerals`: words for 0 to 12; `units`, `teens`, `tens`: those from which words up to 99 are made.
 - `written-out`: abbreviations, which may have no spaces inside, and words that models read better in their place.

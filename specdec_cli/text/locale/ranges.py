@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from specdec_cli.text.locale.conventions import convention
-from specdec_cli.text.locale.dates import to_between
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.text.locale.dates import knows_dates, to_between
 from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, has_digits, with_percent, with_sign, written
 from specdec_cli.text.locale.words import CURRENCIES, MULTIPLIER
 from specdec_cli.text.protect.spans import once
@@ -100,7 +99,7 @@ def _second_amount(each: AmountRange, source: str, target: str) -> StandIn:
 
 
 def _knows(languages: Languages) -> bool:
-    return {*map(short_code, languages)} == {"en", "de"}
+    return knows_dates(languages)
 
 
 def _amount(quantity: Quantity, language: str) -> str:

@@ -17,8 +17,6 @@ _DECADE = 1990
 _ATTEMPTS = 3
 
 
-_BY = re.compile(r"\b[Bb]y $")
-"""What is read as "until" at last."""
 _LONGEST_BEFORE = 20
 _EVERY_DAY = Date(0, 0, "", "weekdays")
 """What stands for a range as an adverb."""
@@ -123,9 +121,10 @@ def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[
     elif date.kind == "month":
         other = Date(0, 0, "", "month", month=_MONTHS[number % len(_MONTHS)])
         new = month_name(other.month, code)
-    by = _BY.search(text, 0, start) if code == "en" and attempt == _ATTEMPTS - 1 else None
-    if by is not None:
-        start, new = by.start(), f"until {new}"
+    by, other_word = DATE_WORDS[code].read_by
+    before = re.search(rf"\b{by} $", text[:start], re.IGNORECASE) if by and attempt == _ATTEMPTS - 1 else None
+    if before is not None:
+        start, new = before.start(), f"{other_word} {new}"
     return start, _as_at(text, start, new), other
 
 
@@ -158,11 +157,9 @@ def _other_range(text: str, date: Date, code: str, place: int, attempt: int) -> 
 
 def _day(day: int, month: int, code: str, *, is_long: bool) -> str:
     """A day as models read it well."""
-    name = month_name(month, code)
-    if code != "en":
-        return f"{day}. {name}"
-    suffix = {1: "st", 2: "nd", 3: "rd"}.get(day, "th")
-    return f"the {day}{suffix} of {name}" if is_long else f"{name} {day}"
+    if not is_long or not DATE_WORDS[code].long_day:
+        return written_date(Date(0, 0, "", "day", day=day, month=month), code)
+    return DATE_WORDS[code].long_day.format(day={1: "1st", 2: "2nd", 3: "3rd"}.get(day, f"{day}th"), month=month_name(month, code))
 
 
 def _as_at(text: str, start: int, new: str) -> str:
