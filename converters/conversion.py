@@ -6,7 +6,7 @@ from pathlib import Path
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.model.storage import Parts, Storage, join_parts
+from specdec_cli.model.storage import Parts, Storage, Written, join_parts, unseen
 
 
 class UnknownTask(ModelError):
@@ -43,6 +43,6 @@ class Conversion:
         join_parts(self.bundle.verifier, self.parts)
         return self.bundle
 
-    def save(self, folder: Path, storage: Storage = "float32") -> None:
+    def save(self, folder: Path, storage: Storage = "float32", written: Written = unseen) -> None:
         """Write the bundle to `folder` as `save_bundle` does, with one joined matrix in memory at a time."""
-        save_bundle(self.bundle, folder, storage, self.parts)
+        save_bundle(self.bundle, folder, storage, self.parts, written)

@@ -13,7 +13,7 @@ from specdec_cli.commands.options import OfflineOption, QuietOption
 from specdec_cli.commands.reports import say, teller
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.opening.conversions import Tell, load_checkpoint, tell_dropped, tell_instruction
+from specdec_cli.opening.conversions import Tell, load_checkpoint, tell_dropped, tell_instruction, writing
 from specdec_cli.opening.models import SHIPPED, TRAINING_FILES, ModelChoice, find_bundle
 
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ def convert(
             if bundle.drafter is not None and not quiet:
                 typer.echo(f"{source}: its drafter is dropped; train another for the new order", err=True)
             order_vocabulary(bundle, (pair.target for pair in read_tsv(ordered)), partial / FILE)
-        conversion.save(partial, storage)
+        with writing(teller(quiet)) as written:
+            conversion.save(partial, storage, written)
         del bundle, conversion  # the proof needs the memory
         _tell_proof(output, sentence, translated_by_bundle(partial, sentence), quiet=quiet)
 

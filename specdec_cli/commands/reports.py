@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from specdec_cli.decoding.rounds import RoundTrace
     from specdec_cli.engines.engine import SentenceDecoder
     from specdec_cli.model.bundle_info import Described
+    from specdec_cli.model.storage import Written
     from specdec_cli.native.model import DecodedRound
     from specdec_cli.opening.machine import Machine
     from specdec_cli.pipeline.drafts import DraftUse
@@ -58,9 +59,28 @@ def tell_of_keyboard(files: Sequence[Path], *, quiet: bool) -> None:
         say("reading from the keyboard; Ctrl-D on an empty line ends the text")
 
 
+class Teller:
+    """Prints messages on stderr, and shows how many bytes of a file are written, if stderr is a terminal."""
+
+    def __call__(self, message: str) -> None:
+        """Print a message."""
+        say(message)
+
+    @contextmanager
+    def writing(self) -> Iterator["Written"]:
+        """Show a bar inside the block."""
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
+
+        columns = (BarColumn(), DownloadColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+            task = bar.add_task("", total=None)
+            yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
 def teller(quiet: bool) -> Tell:
-    """The function that prints a message on stderr; with `quiet`, it prints nothing."""
-    return silent if quiet else say
+    """What prints messages on stderr; with `quiet`, it prints nothing."""
+    return silent if quiet else Teller()
 
 
 def print_table(rows: Iterable[tuple[str, str]], title: str = "") -> None:

@@ -20,7 +20,7 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import AnyDrafter, BlockDrafter, make_drafter
 from specdec_cli.model.drafter_config import AnyDrafterConfig
 from specdec_cli.model.network import Network
-from specdec_cli.model.storage import Parts, Storage, Uninitialized, count_weights, load_weights, save_weights
+from specdec_cli.model.storage import Parts, Storage, Uninitialized, Written, count_weights, load_weights, save_weights, unseen
 from specdec_cli.model.transformer import Transformer
 from specdec_cli.text.labels import FILE as LABELS
 from specdec_cli.text.labels import Labels
@@ -75,16 +75,17 @@ class Bundle:
         self.info = replace(self.info, decoding="auto", block_size=0, presets={})
 
 
-def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32", parts: Parts | None = None) -> None:
+def save_bundle(bundle: Bundle, folder: Path, storage: Storage = "float32", parts: Parts | None = None, written: Written = unseen) -> None:
     """Write `bundle` to `folder`, each file atomically, and `bundle.json` last: a folder that was new or empty is
     complete if it has this file. A folder with a bundle has files of both bundles until the end.
 
-    `storage` is the number format of the weights; `parts` are those of the verifier, if it has some. A drafter, counts of n-grams, a list
-    of words and labels in the folder are deleted if the bundle has none, and bundle.json says then that it has none.
+    `storage` is the number format of the weights; `parts` are those of the verifier, if it has some, and `written` is called
+    while its weights are written. A drafter, counts of n-grams, a list of words and labels in the folder are deleted if the bundle has
+    none, and bundle.json says then that it has none.
     """
     folder.mkdir(parents=True, exist_ok=True)
     bundle.tokenizer.save(folder)
-    _save_model(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage, parts)
+    _save_model(bundle.verifier, bundle.verifier.config.to_dict(), folder / "verifier", storage, parts, written)
     if bundle.drafter is not None:
         _save_model(bundle.drafter, bundle.drafter.config.to_dict(), folder / "drafter", storage)
     elif (folder / "drafter").exists():
@@ -137,8 +138,10 @@ def load_bundle(
     )
 
 
-def _save_model(module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage, parts: Parts | None = None) -> None:
-    save_weights(module, folder / "model.safetensors", storage, parts)
+def _save_model(
+    module: nn.Module, config: dict[str, Any], folder: Path, storage: Storage, parts: Parts | None = None, written: Written = unseen
+) -> None:
+    save_weights(module, folder / "model.safetensors", storage, parts, written)
     write_json(folder / "config.json", config)
 
 

@@ -38,6 +38,8 @@ class Uninitialized(TorchFunctionMode):
 
 
 Storage = Literal["float32", "float16", "int8"]
+Written = Callable[[int, int], None]
+"""Called while a file is written, with the bytes that are written so far, and those of the whole file."""
 Parts = dict[str, list[Tensor]]
 """Tensors of a module that are on the device "meta", by name: each is the concatenation of these along the first dimension."""
 _SCALE = ".scale"
@@ -48,14 +50,18 @@ _BYTES = {"F32": 4, "F16": 2, "I8": 1}
 _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
-def save_weights(module: nn.Module, path: Path, storage: Storage, parts: Parts | None = None) -> None:
+def unseen(done: int, total: int) -> None:
+    """Show nothing of a file that is written."""
+
+
+def save_weights(module: nn.Module, path: Path, storage: Storage, parts: Parts | None = None, written: Written = unseen) -> None:
     """Write the weights of `module` to `path` atomically, tied weights once. Those of which it has `parts` are joined one at a time.
 
     `storage` is the number format: "float32", "float16", or "int8", which stores matrices as int8 with a scale per
     row, and other tensors and tables of positions, with which nothing is multiplied, as float32.
     """
     tensors = _own_tensors(module)
-    write_atomically(path, lambda partial: _write(tensors, parts or {}, partial, storage))
+    write_atomically(path, lambda partial: _write(tensors, parts or {}, partial, storage, written))
 
 
 @torch.no_grad()
@@ -68,7 +74,7 @@ def join_parts(module: nn.Module, parts: Parts) -> None:
 
 
 @torch.no_grad()
-def _write(tensors: Mapping[str, Tensor], parted: Parts, path: Path, storage: Storage) -> None:
+def _write(tensors: Mapping[str, Tensor], parted: Parts, path: Path, storage: Storage, written: Written) -> None:
     """Write a safetensors file some rows at a time, so that no second copy of the weights is in memory. Raises OSError, before anything is
     written, if the disk has not enough space for it.
     """
@@ -87,6 +93,7 @@ def _write(tensors: Mapping[str, Tensor], parted: Parts, path: Path, storage: St
     if (free := shutil.disk_usage(path.parent).free) < first + ends[-1]:
         needs = f"{os.strerror(errno.ENOSPC)}: {(first + ends[-1]) / 1e6:,.1f} MB are needed, and {free / 1e6:,.1f} MB are free"
         raise OSError(errno.ENOSPC, needs, str(path))
+    done = first
     with path.open("wb") as stream:
         stream.write(len(header).to_bytes(8, "little") + header)
         for name, value in tensors.items():
@@ -96,6 +103,8 @@ def _write(tensors: Mapping[str, Tensor], parted: Parts, path: Path, storage: St
                     numbers = chunk.contiguous().numpy()
                     stream.seek(first + starts[part] + row * numbers[0].nbytes)
                     stream.write(numbers.data)
+                    done += numbers.nbytes
+                written(done, first + ends[-1])
 
 
 class _Part(NamedTuple):

@@ -3,9 +3,10 @@
 import hashlib
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import cache_folder, new_folder, read_json, write_json
@@ -17,9 +18,20 @@ if TYPE_CHECKING:
     from converters.conversion import Conversion
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.bundle_info import Task
+    from specdec_cli.model.storage import Written
 
 Tell = Callable[[str], None]
 """Called with a message for the user, such as that a model is being converted."""
+
+
+@runtime_checkable
+class ShowsBytes(Protocol):
+    """A `Tell` that also shows how many bytes of a file are written."""
+
+    def writing(self) -> AbstractContextManager["Written"]:
+        """A context in which a file is written, with the function that is called meanwhile."""
+
+
 _VERSION = 3
 """The version of the cache format, part of the key of every converted model; raise it when the output of a conversion changes."""
 _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
@@ -28,6 +40,13 @@ _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt
 
 def silent(message: str) -> None:
     """Ignore a message."""
+
+
+def writing(tell: Tell) -> AbstractContextManager["Written"]:
+    """The context in which a file is written, and shown by `tell` if it can."""
+    from specdec_cli.model.storage import unseen
+
+    return tell.writing() if isinstance(tell, ShowsBytes) else nullcontext(unseen)
 
 
 def models_folder() -> Path:
@@ -129,8 +148,8 @@ def _keep(chosen: ModelChoice, path: Path, title: str, tell: Tell) -> Path:
     tell_instruction(conversion, chosen.name, tell)
     _forget_languages(conversion, chosen)
     try:
-        with new_folder(folder, "bundle.json", force=False) as partial:
-            conversion.save(partial, "int8")
+        with new_folder(folder, "bundle.json", force=False) as partial, writing(tell) as written:
+            conversion.save(partial, "int8", written)
             write_json(partial / KEPT, {"model": str(path.resolve()) if Path(chosen.name).exists() else chosen.name})
     except UsageError:
         # Another process has converted the same model meanwhile.

@@ -50,3 +50,9 @@ def test_a_command_says_that_it_reads_from_the_keyboard(command: str) -> None:
     assert message in output.splitlines() and len(output.splitlines()) == 3
     assert message not in in_terminal([command, "--threads", "1", "--quiet"], typed="All is well.\n")
     assert message not in in_terminal([command, "--threads", "1", "text"])
+
+
+def test_a_conversion_shows_the_bytes_that_are_written_in_a_terminal_alone(tmp_path: Path) -> None:
+    command = ("convert", "en-de", "copy", "--force")
+    assert "MB" in in_terminal(command) and (tmp_path / "copy" / "bundle.json").exists()
+    assert "MB" not in in_terminal((*command, "--quiet"))

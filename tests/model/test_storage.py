@@ -51,6 +51,15 @@ def configured(folder: Path, target: Path, file: str, **changes: Any) -> Path:
     return copy
 
 
+@pytest.mark.parametrize("storage", ["float32", "int8"])
+def test_the_bytes_that_are_written_are_told(bundle: Bundle, tmp_path: Path, storage: Storage) -> None:
+    told: list[tuple[int, int]] = []
+    save_bundle(bundle, tmp_path / "bundle", storage, written=lambda done, total: told.append((done, total)))
+    size = (tmp_path / "bundle" / WEIGHTS).stat().st_size
+    assert told[-1] == (size, size) and len(told) > 10
+    assert told == sorted(told)
+
+
 @pytest.mark.parametrize("storage", ["float32", "float16", "int8"])
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_a_weight_that_is_not_finite_is_named(saved: dict[str, Path], storage: str, value: float, tmp_path: Path) -> None:
