@@ -41,10 +41,12 @@ def _read_tables() -> None:
     from specdec_cli.text.locale.conventions import _conventions
     from specdec_cli.text.protect import spans
     from specdec_cli.text.spelling.constructions import constructions
+    from specdec_cli.text.spelling.kept_forms import forms
 
     for kind in spans.RECOGNISERS:
         spans._compiled(kind.pattern)
     quotations._marks_inside("de")
+    assert forms()
     for rule in constructions():
         assert rule.pattern
     dates._before_noun("en")

@@ -1,6 +1,4 @@
-"""Edits that mend wrong English constructions (see rules/en.toml), repeated function words, and a comma behind the beginning of a
-sentence: `listen music`, `the the`, `in my opinion it is`.
-"""
+"""Edits that mend wrong English constructions (see rules/en.toml) and repeated function words: `listen music`, `the the`."""
 
 import re
 import tomllib
@@ -14,7 +12,7 @@ from specdec_cli.english.words import pairs, word_set
 from specdec_cli.text.edits import Edit
 
 SCORE = 1.0
-"""The score of these edits, which are right or are not made."""
+"""The score of nearly all of these edits, which are right or are not made."""
 _TWICE = word_set("a an the of from with my your his its our their and or but I he she we they it be by")
 """Function words that are written twice by mistake only; `that that`, `had had` and `is is` may be right."""
 _THRICE = _TWICE | word_set(
@@ -22,19 +20,7 @@ _THRICE = _TWICE | word_set(
 )
 """Function words that are written three times by mistake only."""
 _REPEATED = re.compile(r"(?<![\w'’-])(?P<first>[A-Za-z])(?P<word>[a-z]*)(?P<more>(?: (?:(?P=first)|[a-z])(?P=word)(?![\w'’&-]))+)")  # noqa: RUF001
-_INTRODUCTIONS = (
-    "In my opinion|In my view|In other words|In addition|In conclusion|In contrast|In fact|In short|In particular|In general|For example|"
-    "For instance|From my point of view|For this reason|On the other hand|As a result|To sum up|First of all|Firstly|Secondly|Thirdly|"
-    "Lastly|Finally|However|Moreover|Furthermore|Additionally|Similarly|Likewise|Consequently|Nevertheless|Therefore|Unfortunately|"
-    "Meanwhile|Overall|Nowadays|In summary"
-)
-_INTRODUCTION = re.compile(
-    rf"(?:^|(?<=[a-z][.!?] ))(?:{_INTRODUCTIONS})"
-    r"(?= (?:the|an?|it|he|she|they|we|you|I|this|that|these|those|there|his|her|my|our|their|its|people|some|many|most|if|when)\b)"
-)
-"""Words that introduce a sentence, before its subject or clause: nearly always, a comma is between them."""
-_COMMA_SCORE = 0.05
-REPEATED, COMMA = "repeated-word", "introductory-comma"
+REPEATED = "repeated-word"
 
 
 _NAMED = re.compile(r"\{([a-z][a-z-]*)\}")
@@ -51,8 +37,9 @@ class Construction:
     words: tuple[str, ...]
     expression: str
     write: str
-    cased: bool
     maps: Maps
+    cased: bool = False
+    score: float = SCORE
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -86,14 +73,15 @@ def constructions() -> tuple[Construction, ...]:
 
     def rule(values: Mapping[str, Any]) -> Construction:
         words = tuple(word for text in values["words"] for word in full(text).split("|"))
-        return Construction(values["id"], words, full(values["pattern"]), values["write"], values.get("cased", False), maps)
+        more = {key: values[key] for key in ("cased", "score") if key in values}
+        return Construction(values["id"], words, full(values["pattern"]), values["write"], maps, **more)
 
     return tuple(map(rule, read["rule"]))
 
 
 def rule_names() -> list[str]:
     """The names of all rules that make edits of `construction_edits`."""
-    return [*(rule.name for rule in constructions()), REPEATED, COMMA]
+    return [*(rule.name for rule in constructions()), REPEATED]
 
 
 def construction_edits(text: str, without: Collection[str] = ()) -> Iterator[Edit]:
@@ -106,7 +94,7 @@ def named_edits(text: str) -> Iterator[tuple[str, Edit]]:
     lowered = text.lower()
     for rule in constructions():
         for found in rule.pattern.finditer(text) if any(word in lowered for word in rule.words) else ():
-            yield rule.name, Edit(*found.span("old"), found["old"], rule.written(found), score=SCORE)
+            yield rule.name, Edit(*found.span("old"), found["old"], rule.written(found), score=rule.score)
     for found in _REPEATED.finditer(text):
         word, *others = found.group().split()
         word = word if word == "I" else word.lower()
@@ -114,5 +102,3 @@ def named_edits(text: str) -> Iterator[tuple[str, Edit]]:
             length = len(word) + 1  # one edit a word: an edit that removes two loses content
             for start in range(found.start("more"), found.end(), length):
                 yield REPEATED, Edit(start, start + length, text[start : start + length], "", score=SCORE)
-    for found in _INTRODUCTION.finditer(text):
-        yield COMMA, Edit(found.end(), found.end(), "", ",", score=_COMMA_SCORE)

@@ -16,23 +16,6 @@ LENGTHENED = re.compile(r"([aeiouy])\1\1|(.)\2\2$")
 WITHOUT_VOWELS = re.compile(r"[b-df-hj-np-tv-xz]{3,4}")
 PREFIXED = re.compile(r"([b-df-hj-np-tv-xz])(?!\1)[a-z]{4}")
 """The beginning of a name such as dmenu, of a letter and a word; who writes a letter too many writes the first one twice."""
-_CHAT_LIST = """
-afaik afk aka asap bbl brb btw cuz dm dw ffs fomo fyi gg glhf gn gtg haha hbu hmm hmu idc idk iirc ikr ily imho imo irl istg jk kk lmao
-lmfao lmk lol ngl nm np nvm ofc ok omfg omg omw pls plz ppl r rn rofl smh tbf tbh thx tmr tmrw ttyl ty tysm u ur wbu wp wtf wyd yw
-"""
-CHAT = frozenset(_CHAT_LIST.split())
-"""Abbreviations of chats, which are written in small letters at the start of a sentence too."""
-_SPELT_OUT = {
-    "ok": ("okay",),
-    "pls": ("please",),
-    "plz": ("please",),
-    "r": ("are",),
-    "thx": ("thanks", "thank you"),
-    "ty": ("thank you",),
-    "u": ("you",),
-    "ur": ("your", "you're", "you are"),
-}
-"""What some of them mean. They may be replaced by this, and by nothing else."""
 _NOT_OF_YOU = frozenset({"am", "is", "was", "does", "has"})
 """Forms of verbs that are wrong beside "u"."""
 _STOPPED = re.compile(r"(?<![\w.'’-])(?P<word>[^\W\d_]+(?:\.[^\W\d_]+)*)\.(?!\w|\.)(?:\s+(?P<next>\S+)|(?P<pause>[,;:)]))?")  # noqa: RUF001
@@ -106,8 +89,17 @@ def changes_chat(text: str, edit: Edit) -> bool:
     if not has_chat(text):
         return False
     if _adds_capital(edit):
-        return edit.source in CHAT or (edit.source != "i" and text.islower())
+        return edit.source in chat_words() or (edit.source != "i" and text.islower())
     return _misreads_chat(edit) or (bool(_words(edit.text) & _NOT_OF_YOU) and re.match(r" u\b", text[edit.end :]) is not None)
+
+
+@cache
+def chat_words() -> dict[str, frozenset[str]]:
+    """Abbreviations of chats, which are written in small letters at the start of a sentence too, with what they may be replaced by, and by
+    nothing else (chat.txt).
+    """
+    lines = Path(__file__).with_name("chat.txt").read_text(encoding="utf-8").splitlines()
+    return {word: frozenset(filter(None, meanings.split(", "))) for word, _, meanings in (line.partition(" = ") for line in lines)}
 
 
 def has_chat(text: str) -> bool:
@@ -116,15 +108,13 @@ def has_chat(text: str) -> bool:
 
 
 def _misreads_chat(edit: Edit) -> bool:
-    return any(
-        edit.source.lower() != word or edit.text.lower() not in _SPELT_OUT.get(word, ()) for word in _chat(edit.source) - _chat(edit.text)
-    )
+    return any(edit.source.lower() != word or edit.text.lower() not in chat_words()[word] for word in _chat(edit.source) - _chat(edit.text))
 
 
 def _chat(text: str) -> set[str]:
     """The abbreviations of chats in a text, in small letters; those of one letter must be written so: R is a language."""
     words = (found.group() for found in WORD.finditer(text))
-    return {word.lower() for word in words if len(word) > 1 or word.islower()} & CHAT
+    return {word.lower() for word in words if len(word) > 1 or word.islower()} & chat_words().keys()
 
 
 def _adds_capital(edit: Edit) -> bool:

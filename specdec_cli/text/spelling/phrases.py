@@ -1,4 +1,4 @@
-"""Errors of number and articles that a few words of English show: `one of my friend`, `an advice`."""
+"""Errors of number that a few words of English show: `one of my friend`."""
 
 import re
 from collections.abc import Callable
@@ -16,12 +16,6 @@ _ONE_OF = re.compile(
     re.IGNORECASE,
 )
 """Words such as "one of my", and a noun in the singular that ends its phrase."""
-_AN_ADVICE = re.compile(
-    r"\b(?P<article>an? )(?P<noun>advice|furniture|luggage|baggage|homework|housework|information|software|hardware|equipment|machinery"
-    r"|feedback)"
-    r"(?= (?:about|from|on|for|to|that|which|and|or|in|with|of)\b|[.,;!?]|$)"
-)
-"""An article before a noun that has no plural."""
 _GROUPS = word_set(
     "team family group public staff police crew band class club committee company council audience crowd army jury party pair set lot trio "
     "duo kind type sort cast household generation population press enemy clergy nobility elite gang herd fleet squad panel "
@@ -33,8 +27,6 @@ _LEAST_RATIO, _RAREST_PLURAL = -12.0, 1 / 16
 """A plural is taken if the logarithm of the ratio of the text's probability with and without it is above the first number, and if its
 count in the n-grams is at least this share of the singular's.
 """
-SCORE = 1.0
-"""The score of an article that is wrong whatever words are around it."""
 
 
 def phrase_edits(text: str, ngrams: NgramModel, knows: Callable[[str], bool]) -> list[Edit]:
@@ -48,7 +40,7 @@ def phrase_edits(text: str, ngrams: NgramModel, knows: Callable[[str], bool]) ->
         edit = Edit(start, end, noun, plural)
         score = SCORE_WEIGHT * (ngrams.log_ratio(text, edit) - _LEAST_RATIO)
         found += [edit._replace(score=score)] if score > 0 else []
-    return found + [Edit(*each.span("article"), each["article"], "", score=SCORE) for each in _AN_ADVICE.finditer(text)]
+    return found
 
 
 def _plural(noun: str) -> str:

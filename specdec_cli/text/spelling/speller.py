@@ -13,7 +13,7 @@ from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.spelling.constructions import construction_edits, named_edits, rule_names
-from specdec_cli.text.spelling.kept_words import CHAT, LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, technical_names
+from specdec_cli.text.spelling.kept_words import LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, chat_words, technical_names
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
 from specdec_cli.text.spelling.phrases import phrase_edits
 from specdec_cli.text.spelling.skeletons import Skeletons, is_like
@@ -223,7 +223,7 @@ class Speller:
         lower = word.lower()
         if lower in usual_misspellings():
             return False
-        if lower in CHAT or lower in technical_names() or lower.removesuffix("s") in technical_names():
+        if lower in chat_words() or lower in technical_names() or lower.removesuffix("s") in technical_names():
             return True
         forms = {lower, lower.removesuffix("s"), word.capitalize()}
         return not self._lexicon.words.isdisjoint(forms) or max(self._ngrams.count(word), self._ngrams.count(lower)) >= _LEAST

@@ -1,4 +1,4 @@
-"""Errors of number and articles that a few words of English show, and phrases that look like them."""
+"""Errors of number that a few words of English show, and phrases that look like them."""
 
 import pytest
 
@@ -16,9 +16,6 @@ KNOWN = count_ngrams(["The friend and friends of the city and cities saw the tea
         ("Each of the city is old.", "Each of the cities is old."),
         ("I saw two of her friend.", "I saw two of her friends."),
         ("It is one of the biggest city.", "It is one of the biggest cities."),
-        ("I need an advice.", "I need advice."),
-        ("She has a homework to do.", "She has homework to do."),
-        ("It is a software for one of my friend.", "It is software for one of my friends."),
     ],
 )
 def test_phrases_are_corrected(text: str, corrected: str) -> None:
@@ -38,9 +35,6 @@ def test_phrases_are_corrected(text: str, corrected: str) -> None:
         "One of the information is old.",
         "Many of these friend in the city.",
         "One of the most old city and team parks.",
-        "It is a software company.",
-        "He wrote an information sheet.",
-        "The advice is good.",
         "",
     ],
 )
