@@ -33,6 +33,8 @@ _LANES, _MOST_BEAM, _MOST_CANDIDATES = (HEADER.constants[name] for name in ("LAN
 _BLOCK = ("specdec", "specdec++")
 _EXACT = {"greedy": 0, "lookup": LONGEST_DRAFT, "ngram-memory": SHORT_DRAFT}
 """Exact decodings without a network, and the block size of each if none is given."""
+_FEW = 8
+"""The block size of lookup where it takes the place of greedy decoding."""
 _JACOBI = ("jacobi", "gs-jacobi", "hybrid-jacobi")
 
 
@@ -44,7 +46,8 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
     """Return `decoding` as the native engine runs it: the method is one of the library's, and has a block size; with `shows_rounds`,
     each round must be reported; with `has_draft_model`, another model can draft.
 
-    If drafts may be skipped and the drafter is not supported, this is greedy decoding, which has the same output.
+    If drafts may be skipped and there is no drafter that is supported, this is greedy decoding, which has the same output; or for sentences
+    that are decoded one by one with weights that come from memory, lookup, whose drafts take no time.
     Raises Unsupported, with a message that names the option or property of the bundle that only the reference
     engine supports, and UsageError for a block size that the drafter was not trained for.
     """
@@ -75,8 +78,10 @@ def native_decoding(bundle: BundleDescription, decoding: Decoding, *, shows_roun
         return plain
     if method == "input-guided" and not isinstance(rule, FixedPoint):
         return replace(plain, acceptance=rule)
-    if decoding.may_skip:
-        return replace(plain, method="greedy", block_size=0)  # the same output
+    if decoding.may_skip:  # the output is the same by all of them
+        if decoding.batch_size == 1 and step_bytes(bundle.shape) > IN_CACHES:
+            return replace(plain, method="lookup", block_size=_FEW)
+        return replace(plain, method="greedy", block_size=0)
     raise Unsupported(f"the native engine does not do decoding {method} with these options; the reference engine does")
 
 
@@ -123,10 +128,15 @@ batches take long to measure.
 _FLOAT = 4
 
 
+def step_bytes(shape: TransformerConfig) -> int:
+    """The bytes of the weights in int8 that a step of decoding reads."""
+    attention, inner = 6 * shape.width * shape.heads_width, (3 if shape.gated else 2) * shape.width * shape.feed_forward
+    return shape.decoder_layers * (attention + inner) + shape.vocabulary_size * shape.width
+
+
 def rows_of_pass(shape: TransformerConfig) -> int:
     """The number of sentences that a thread decodes together at most with a model of this shape: 6 to 24."""
-    attention, inner = 6 * shape.width * shape.heads_width, (3 if shape.gated else 2) * shape.width * shape.feed_forward
-    step = shape.decoder_layers * (attention + inner) + shape.vocabulary_size * shape.width  # bytes in int8
+    step = step_bytes(shape)
     if step <= IN_CACHES:
         return FEWEST_ROWS
     return min((8 + step // _BYTES_PER_ROW) // 4 * 4, MOST_ROWS)
@@ -160,6 +170,8 @@ class NativeEngine:
         # With more hypotheses, keys and values no longer fit in the caches.
         together = rows_of_pass(bundle.shape) if decoding.search.beam_size == 1 else max(2, FEWEST_ROWS // decoding.search.beam_size)
         self._asked, self._threads = replace(decoding, batch_size=min(decoding.batch_size, together)), threads
+        if self._runs.method == "lookup":
+            self._asked = replace(self._asked, method="lookup")
         self.meanwhile: Callable[[], None] = lambda: None
         """Called repeatedly while sentences are decoded; an exception that it raises ends the decoding."""
         self.onlooker: Callable[[DecodedRound], None] | None = None
