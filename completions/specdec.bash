@@ -313,6 +313,7 @@ _specdec() {
                 -m|--model) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
                 --target-language) return ;;
+                --instruction) return ;;
                 --decoding) words="greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model" ;;
                 --block-size) words="auto" ;;
                 --file) compopt -o default; return ;;
@@ -320,7 +321,7 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
-                *) words="-m --model --source-language --target-language --decoding --block-size --file --limit -o --output --device --threads --offline -h --help" ;;
+                *) words="-m --model --source-language --target-language --instruction --decoding --block-size --file --limit -o --output --device --threads --offline -h --help" ;;
             esac
             ;;
         models)

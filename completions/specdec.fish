@@ -332,6 +332,7 @@ complete -c specdec -n '__fish_seen_subcommand_from convert' -s h -l help -d 'Sh
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s m -l model -x -a 'de-en en-de en-gec (__fish_complete_directories)' -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l source-language -x -d 'Source language: without -m chooses a shipped bundle'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l target-language -x -d 'Target language, likewise'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l instruction -x -d 'Words in front of each source, for a model that was trained with them'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l decoding -x -a 'greedy beam bidirectional mask-predict specdec specdec++ drafter blockwise input-guided jacobi gs-jacobi hybrid-jacobi lookup ngram-memory draft-model' -d 'A decoding with drafts, whose rounds are shown, or jacobi, for the dependencies of tokens'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l block-size -x -a 'auto' -d 'Largest number of tokens drafted in a round'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l file -r -F -d 'A corpus in place of SENTENCE: a sentence a line, or TSV with the source before the target'

@@ -240,8 +240,7 @@ def correct(
                 writer.write_document(document.corrected(made), each.files[0])
     if text.stats:
         stream.print_statistics(loaded - started, time.perf_counter() - loaded)
-    # The thresholds of a bundle with modes were chosen with its ratio.
-    if (left := totals["too many"]) and not stream.model.info.modes and not text.quiet:
+    if (left := totals["too many"]) and not text.quiet:
         say(
             f"{counted(left, 'sentence')} of {stream.totals.sentences:,} stay as they are: too many of their words would change; "
             "--max-edit-ratio inf makes these edits"

@@ -11,6 +11,7 @@ import typer
 from specdec_cli.commands.options import (
     DecodingName,
     DeviceOption,
+    InstructionOption,
     OfflineOption,
     SourceLanguageOption,
     TargetLanguageOption,
@@ -72,6 +73,7 @@ def visualize(
     model: TranslatorOption = None,
     source_language: SourceLanguageOption = "",
     target_language: TargetLanguageOption = "",
+    instruction: InstructionOption = None,
     decoding: ShownOption = None,
     block_size: Annotated[Any, option("block_size")] = None,
     file: FileOption = None,
@@ -97,7 +99,7 @@ def visualize(
     from specdec_cli.opening.models import chosen_translator
 
     _check(sentence, file, limit, decoding, block_size, output)
-    choice = chosen_translator(model, source_language, target_language, offline=offline)
+    choice = chosen_translator(model, source_language, target_language, offline=offline, instruction=instruction)
     machine = MachineOptions(device=device, threads=threads)
     bundle = open_for_loop(choice, machine, say)
     if file is not None:

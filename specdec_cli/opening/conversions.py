@@ -125,7 +125,7 @@ def tell_dropped(conversion: "Conversion", name: str, tell: Tell) -> None:
 
 def tell_instruction(conversion: "Conversion", name: str, tell: Tell) -> None:
     """Tell the words that stand in front of each source of the model `name`, if its conversion chose some."""
-    if text := getattr(getattr(conversion.bundle.tokenizer, "config", None), "instruction", ""):
+    if text := conversion.bundle.tokenizer.instruction:
         tell(f"{name}: instruction {text!r} (--instruction sets another)")
 
 

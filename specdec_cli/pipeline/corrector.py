@@ -46,7 +46,8 @@ class Correction:
     """A corrected line and the edits that were made; `tokens`, `rounds` and the log probability `score` are sums
     over its sentences.
 
-    `too_many` is the number of sentences that stay as they are because too large a share of their words would change.
+    `too_many` is the number of sentences that stay as they are because too large a share of their words would change; it is not counted for
+    a bundle whose thresholds were chosen with this share.
     `score` is None if it was not computed. `sentences` are the ids of the model's output for each sentence.
     `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see
     text/checks.py).
@@ -319,7 +320,7 @@ class LineCorrector:
         edits = applied(FIRST, find_edits(text, output), context, reject)
         if self._filter.are_too_many(edits, text):
             report_rejected(edits, [], "too many edits", reject)
-            self._too_many += 1
+            self._too_many += not self._filter.is_tuned
             return None
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams, self._filter.offsets))

@@ -24,7 +24,7 @@ class EditFilter:
     edit ratio of a sentence; above it the corrector makes no edits (see `are_too_many`). A sentence of at least
     `foreign_words` words counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word
     (None: no sentence does). `offsets` are what `score_edits` adds to the scores by kind of edit; the thresholds were
-    chosen with them.
+    chosen with them. `is_tuned`: for the bundle, thresholds were chosen with this ratio.
     """
 
     minimum: float | None = None
@@ -34,6 +34,7 @@ class EditFilter:
     foreign_words: int = 4
     keeps_content: bool = True
     offsets: Mapping[str, float] = field(default_factory=dict)
+    is_tuned: bool = False
 
     @classmethod
     def of(cls, info: BundleInfo, minimum: float | None = None, maximum_ratio: float | None = None, mode: str | None = None) -> Self:
@@ -60,6 +61,7 @@ class EditFilter:
             info.max_pieces,
             keeps_content=corrects,
             offsets=info.offsets,
+            is_tuned=bool(info.modes),
         )
 
     def passing(self, edits: Sequence[Edit]) -> list[Edit]:

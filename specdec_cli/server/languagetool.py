@@ -9,7 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, counted
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.server.board import in_thread
 from specdec_cli.server.guard import RequestError
@@ -117,12 +117,18 @@ class LanguageTool:
         size = len(text.checked)
         guessed, share = await service.prepare(lambda: likeliest_language(text.checked, service.correctors), size)
         language = self._language(asked, guessed)
-        matches = [] if options.is_text_level else await service.run(request, self._matches(language, text))
+        warnings: dict[str, Any] = {"incompleteResults": False}
+        matches: list[dict[str, Any]] = []
+        if not options.is_text_level:
+            matches, unchanged = await service.run(request, self._matches(language, text))
+            if unchanged:
+                reason = f"too many words would change in {counted(unchanged, 'sentence')}"
+                warnings = {"incompleteResults": True, "incompleteResultsReason": reason}
         detected = {"code": guessed or language, "name": name_of(guessed or language), "confidence": round(share, 3), "source": "specdec"}
         code = language if asked == "auto" else asked
         answer = {
             "software": _SOFTWARE,
-            "warnings": {"incompleteResults": False},
+            "warnings": warnings,
             "language": {"name": variants_of(language).get(code, code), "code": code, "detectedLanguage": detected},
             "matches": [match for match in matches if options.wants(match)],
         }
@@ -137,11 +143,13 @@ class LanguageTool:
         ]
         return JSONResponse(found)
 
-    async def _matches(self, language: str, text: AnnotatedText) -> list[dict[str, Any]]:
+    async def _matches(self, language: str, text: AnnotatedText) -> tuple[list[dict[str, Any]], int]:
+        """The matches in a text, and the number of sentences that stay as they are because too much would change."""
         size = len(text.checked)
         lines = await self._service.prepare(lambda: list(checked_lines(text.checked)), size)
         corrections = await self._service.correct(language, [line.text for line in lines])
-        return await self._service.prepare(lambda: list(_matches_in(text, lines, corrections)), size)
+        matches = await self._service.prepare(lambda: list(_matches_in(text, lines, corrections)), size)
+        return matches, sum(each.too_many for each in corrections)
 
     def _language(self, asked: str, guessed: str | None) -> str:
         known = self._service.correctors

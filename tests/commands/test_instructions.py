@@ -17,6 +17,7 @@ from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import load_bundle, read_info
 from tests.conftest import make_lines
+from tests.server.conftest import Running, serving
 
 huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning", "ignore::UserWarning")
@@ -178,6 +179,27 @@ def test_sentences_that_the_filter_drops_are_counted(made: Any) -> None:
     again = run("correct", "-m", made.folder, "--max-edit-ratio", "inf", text=text)
     assert "stay as they are" not in again.stderr and again.exit_code == 0
     assert run("correct", "-m", made.folder, "--quiet", text=text).stderr == ""
+
+
+def test_a_server_says_how_many_sentences_it_leaves(made: Any) -> None:
+    with serving("--port", "0", "-m", str(made.folder)) as (_, listening):
+        server = Running(int(listening["addresses"][0].rpartition(":")[2]))
+        checked = server.post("/v2/check", text="Kalo mi zu ka lo mita resu.\nNo pe difo mita resu kalo.", language="en").json
+        assert checked["matches"] == []
+        reason = "too many words would change in 2 sentences"
+        assert checked["warnings"] == {"incompleteResults": True, "incompleteResultsReason": reason}
+        assert server.post("/v2/check", text="```\nx = 1\n```", language="en").json["warnings"] == {"incompleteResults": False}
+
+
+def test_pictures_have_the_instruction(made: Any, tmp_path: Path) -> None:
+    sources = []
+    for name, chosen in (("known", ()), ("none", ("--instruction", "")), ("other", ("--instruction", "kalo mi"))):
+        picture = tmp_path / f"{name}.json"
+        result = run("visualize", "mita", "-m", made.folder, "-o", picture, *chosen)
+        assert result.exit_code == 0, result.output
+        sources.append("".join(json.loads(picture.read_text())["source"]).replace("\u2581", " ").strip())
+    assert sources[1].startswith("mita") and sources[2].startswith("kalo mi mita")
+    assert len(sources[0]) > len(sources[2])
 
 
 @pytest.mark.parametrize("text", ["Ünïcode ½ … {x} <y> ~ a\\b", "Привет 汉字", "```\n{code}\n```"])

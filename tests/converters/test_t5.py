@@ -239,6 +239,7 @@ def test_tasks_of_the_first_models_have_their_instructions_and_settings(saved: P
     assert (summary.info.min_length, summary.info.beam_size) == (29, 4)
     french = converted(folder, "en", "fr", task=None)
     assert (french.info.task, french.info.beam_size, french.info.max_length) == ("translate", 3, 199)
+    assert french.tokenizer.instruction == "translate English to French: "
     plain = converted(saved).tokenizer
     expected = plain.encode("translate English to French: kalo")
     assert french.tokenizer.add_special_tokens(french.tokenizer.encode("kalo")) == [*expected, 1]

@@ -99,8 +99,11 @@ def test_an_improbable_edit_passes_beside_a_probable_one(tokenizer: Subwords) ->
 
 def test_a_sentence_with_too_many_edits_is_unchanged(tokenizer: Subwords) -> None:
     table = {"ka lo mi": "re su to"}
-    assert corrected(tokenizer, "ka lo mi", table).text == "ka lo mi"
-    assert corrected(tokenizer, "ka lo mi", table, EditFilter(maximum_ratio=1.0)).text == "re su to"
+    unchanged = corrected(tokenizer, "ka lo mi", table)
+    assert (unchanged.text, unchanged.too_many) == ("ka lo mi", 1)
+    assert corrected(tokenizer, "ka lo mi", table, EditFilter(is_tuned=True)).too_many == 0
+    changed = corrected(tokenizer, "ka lo mi", table, EditFilter(maximum_ratio=1.0))
+    assert (changed.text, changed.too_many) == ("re su to", 0)
 
 
 def test_two_words_of_a_short_text_may_be_replaced() -> None:

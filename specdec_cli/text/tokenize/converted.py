@@ -99,19 +99,25 @@ class ConvertedTokenizer(Tokenizer):
         start = None if config.start is None else find_id("start", config.start, ids)
         self._source_ids = source_ids
         self._unknown, self._unknown_source = (find_id("unknown", config.unknown, table) for table in (ids, source_ids))
+        self.instruction = self._instruction()
         before = (*find_ids("before", config.before, source_ids), *self._instruction_ids())
         special_tokens = SpecialTokens(before, find_ids("after", config.after, source_ids), forced, start)
         never_shown = frozenset(config.hidden)
         hidden = [number for number, piece in enumerate(vocabulary) if piece in never_shown]
         super().__init__(vocabulary, special_tokens, hidden, find_id("mask", config.mask, ids), config.unknown, source_vocabulary)
 
-    def _instruction_ids(self) -> list[int]:
-        """The ids of the instruction, which a space separates from the source."""
+    def _instruction(self) -> str:
+        """The instruction with the names of the languages."""
         text = self.config.instruction
         if self.config.languages:
             for name, place, language in zip(("source", "target"), (SOURCE, TARGET), self.languages, strict=True):
                 if place in text:
                     text = text.replace(place, self._language_token(name, language))
+        return text
+
+    def _instruction_ids(self) -> list[int]:
+        """The ids of the instruction, which a space separates from the source."""
+        text = self.instruction
         if not text.strip():
             return []
         pieces = self._split(text if text[-1].isspace() else f"{text} ")

@@ -63,9 +63,11 @@ class Tokenizer(ABC):
 
     `hidden` ids are left out of decoded text; `mask` is the id of the mask token, for drafters; `unknown` is the
     piece for text that is not in the vocabulary; `path` is the file or folder that it was loaded from, for messages.
+    `instruction` are the words in front of each source ("": none).
     """
 
     path: Path
+    instruction = ""
 
     def __init__(
         self,
