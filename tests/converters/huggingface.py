@@ -1,7 +1,7 @@
 """Small models of each architecture of transformers, trained for seconds and saved as users have them."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -79,12 +79,14 @@ def write_pieces(path: Path, seed: int = 0) -> list[str]:
     return [processor.IdToPiece(i) for i in range(3, _PIECES)]
 
 
-def marian(folder: Path, two_vocabularies: bool = False) -> Made:
-    """OPUS-MT: two SentencePiece models, one vocabulary or two; padding starts the decoder and is never emitted."""
+def marian(folder: Path, two_vocabularies: bool = False, shape: Mapping[str, Any] = SHAPE, rows: int = 0) -> Made:
+    """OPUS-MT: two SentencePiece models, one vocabulary or two; padding starts the decoder and is never emitted. With `rows`, a model of
+    another `shape` with a vocabulary of so many tokens, and with random weights.
+    """
     pieces = [write_pieces(folder / name, seed) for seed, name in enumerate(("source.spm", "target.spm"))]
     joint = list(dict.fromkeys([*pieces[0], *pieces[1]]))
     tables = [["</s>", "<unk>", *table, "<pad>"] for table in (pieces if two_vocabularies else [joint])]
-    size = max(map(len, tables))
+    size = max(rows, *map(len, tables))
     tables = [[*table[:-1], *(f"filler{i}" for i in range(size - len(table))), "<pad>"] for table in tables]
     for table, name in zip(tables, ("vocab.json", "target_vocab.json"), strict=False):
         (folder / name).write_text(json.dumps({piece: i for i, piece in enumerate(table)}))
@@ -101,10 +103,11 @@ def marian(folder: Path, two_vocabularies: bool = False) -> Made:
         static_position_embeddings=True,
         share_encoder_decoder_embeddings=not two_vocabularies,
         tie_word_embeddings=not two_vocabularies,
-        **SHAPE,
+        **shape,
     )
-    model = transformers.MarianMTModel(config)
-    train(model, after=[0])
+    model = transformers.MarianMTModel(config).eval()
+    if not rows:
+        train(model, after=[0])
     with torch.no_grad():
         model.final_logits_bias.normal_(std=0.1)
     model.generation_config.bad_words_ids = [[size - 1]]
