@@ -7,12 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-
 import torch
 
-from tests.converters import huggingface
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+huggingface = pytest.importorskip("tests.converters.huggingface", reason="transformers is not installed")
 
 SHAPE: dict[str, Any] = huggingface.SHAPE | {
     "d_model": 512,
