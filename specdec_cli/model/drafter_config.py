@@ -127,7 +127,9 @@ class DrafterConfig(StoredConfig):
         `verifier`, or if the verifier has relative positions, of which a block of drafted tokens has none yet.
         """
         if verifier.positions == "relative":
-            raise ModelError("block drafters need a verifier with learned or sinusoidal positions, not relative ones")
+            raise ModelError(
+                "block drafters need a verifier with learned or sinusoidal positions, not relative ones; heads (--recipe blockwise) do not"
+            )
         size = verifier.vocabulary_size
         for name, most in (("mask", size - 1), ("shortlist", size), ("candidates", size)):
             if getattr(self, name) > most:
