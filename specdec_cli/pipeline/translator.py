@@ -151,7 +151,9 @@ class LineTranslator:
         )
 
     def _warnings(self, line: DecodedLine) -> tuple[str, ...]:
-        found = output_warnings(line.source, line.plain_text, self._languages) if self._checks else ()
+        start, end = len(line.segments.gaps[0]), len(line.segments.gaps[-1])  # what is copied before and behind the texts
+        source, output = (text[start : len(text) - end] for text in (line.source, line.plain_text))
+        found = output_warnings(source, output, self._languages) if self._checks else ()
         if any(each.is_left for each in line.texts):
             found = (EMPTY, *found)
         return (*found, GLOSSARY) if any(each.is_doubtful for each in line.texts) else found

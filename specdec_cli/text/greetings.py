@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from specdec_cli.text.locale.languages import NAME_PARTICLES
+from specdec_cli.text.protect.spans import kind_of
 
 NAME = "{name}"
 """Stands for the name of a person in a greeting and in its translation."""
@@ -118,8 +119,10 @@ def _first_word(text: str) -> str:
 
 def _is_name(text: str) -> bool:
     """Whether `text` can be a name: each word has a capital, or is a particle such as "von" that is not the last word. A comma may be
-    behind a word, as in "Smith, Anna".
+    behind a word, as in "Smith, Anna". A placeholder may stand for a name.
     """
+    if kind_of(text) is not None:
+        return True
     words = text.replace(", ", " ", 1).split(" ")
     if len(words) > _LONGEST_NAME or not all(map(_NAME_WORD.fullmatch, words)):
         return False

@@ -19,10 +19,13 @@ _TITLES = {
     "en": re.compile(rf"\b(?:Mr|Mrs|Ms|Dr|Prof)\.? (?P<name>{_NAME}(?: {_NAME}){{0,2}})"),
 }
 """A title and the name behind it. In German, another word with a capital may be a noun."""
-_STREET = re.compile(
-    rf"\b(?P<name>{_CAPITAL}[\w-]*(?:stra(?:\u00df|ss)e|str\.|platz|weg|allee|gasse|damm|ufer|ring)) \d{{1,4}}[a-z]?(?!\w)"
-)
-"""The name of a street of German before the number of a house."""
+_STREET = rf"(?:(?!D(?:er|ie|as) ){_CAPITAL}[\w-]*[ -]S|{_CAPITAL}[\w-]*s)t(?:ra(?:\u00df|ss)e|r\.)"
+_HOUSE = rf" \d{{1,4}}[a-z]?(?!\w)(?:, (?:\d{{5}} )?{_NAME})?"
+_STREETS = {
+    code: re.compile(rf"\b(?P<name>(?:{_STREET}|{_CAPITAL}[\w-]*(?:{ends})){_HOUSE})")
+    for code, ends in (("de", "platz|weg|allee|gasse|damm|ufer|ring"), ("en", "platz|allee|gasse"))
+}
+"""The name of a street of German, in German and English texts, with the number of a house, and perhaps the town."""
 _FOREIGN = {"en": re.compile(rf"\b(?P<name>(?=[^\W\d_]*[^\W\d_\x00-\x7f]){_NAME}(?: {_NAME}){{1,2}})")}
 """A name of several words, of which the first has a letter that the language has not."""
 _OFFICE = re.compile(
@@ -41,7 +44,7 @@ def lost_names(source: str, output: str, language: str) -> list[str]:
 
 def names_in(text: str, language: str) -> Iterator[str]:
     """The names behind titles in a text, such as "Herr Müller", without words for an office; in English also those of several words whose
-    first one has a foreign letter (São Paulo); those of a list, and those of German streets.
+    first one has a foreign letter (São Paulo); those of a list, and those of German streets with their numbers.
     """
     code = short_code(language)
     for pattern in filter(None, (_TITLES.get(code), _FOREIGN.get(code))):
@@ -53,8 +56,7 @@ def names_in(text: str, language: str) -> Iterator[str]:
                 yield " ".join(words)
     if code in _TITLES:
         yield from _listed(text)
-    if code == "de":
-        yield from (found["name"] for found in _STREET.finditer(text))
+        yield from (found["name"] for found in _STREETS[code].finditer(text))
 
 
 _WORD = re.compile(r"(?P<first>(?<![\w@#/.-])[^\W\d_a-z][^\W\d_]+)(?: (?P<last>[^\W\d_a-z][^\W\d_]+))?")

@@ -130,6 +130,7 @@ _RUN = re.compile(r"(?<=[^\W_])[!?]+(?![\w!?=])")
 """The marks of an exclamation or question."""
 _JOINT = re.compile(r"(?<=[^\W\d_]) ?\+ ?(?=[^\W\d_])")
 """A plus sign between words."""
+_DASH_BEFORE = re.compile(r"(?<=[^\W\d_]) ([\u2013\u2014])(?=[^\W\d_])")
 _QUOTED_END = re.compile(r"[\"\u201d\u201c\u00bb\u00ab'\u2019][.!?,]?$")
 _ADDED = re.compile(r"(?<!\.)[.,;:?!]$")
 _ABBREVIATED = re.compile(r"(?:\b[^\W\d_]\.\s?[^\W\d_]|\b(?:usw|etc|Chr))\.$")
@@ -179,7 +180,11 @@ def with_single_pause(output: str, source: str) -> str:
 
 
 def with_own_joints(output: str, source: str) -> str:
-    """Return `output` with the spaces around plus signs between words that all those of `source` have, as in Ctrl + C and Ctrl+C."""
+    """Return `output` with the spaces around plus signs between words that all those of `source` have, as in Ctrl + C and Ctrl+C, and with
+    spaces at both sides of a dash between words that has one before it alone, but not in the source.
+    """
+    if not _DASH_BEFORE.search(source):
+        output = _DASH_BEFORE.sub(r" \1 ", output)
     own = set(_JOINT.findall(source)) if "+" in source else set[str]()
     return _JOINT.sub(own.pop(), output) if len(own) == 1 else output
 

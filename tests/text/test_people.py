@@ -12,7 +12,7 @@ from specdec_cli.text.people import lost_names
         ("M\u00fcller ist da, die M\u00fcller auch.", "Sudden is there, the miller too.", "de", ["M\u00fcller"]),
         ("Der Koch ist krank.", "The cook is ill.", "de", []),
         ("i. A. Lehrling, Fa. Holz", "p.p. apprentice, Wood", "de", ["Lehrling", "Holz"]),
-        ("Bahnhofstra\u00dfe 5a, eine Stra\u00dfe", "Station road 5a, a street", "de", ["Bahnhofstra\u00dfe"]),
+        ("Bahnhofstra\u00dfe 5a, eine Stra\u00dfe", "Station road 5a, a street", "de", ["Bahnhofstra\u00dfe 5a"]),
         ("Peters Haus, Mark und Rose", "Peter's house", "de", []),
         ("I met Dieter and Will.", "Ich traf D\u00e4mme.", "en", ["Dieter"]),
     ],

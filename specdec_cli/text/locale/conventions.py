@@ -20,6 +20,8 @@ _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")
 _LETTERED = re.compile(r"[A-Z](?:[.,;:)]|$)|[A-Z]{1,4}-?\d")
 _WEEKDAYS = re.compile(r"(?:(?:Mo|Di|Mi|Do|Fr|Sa|So)\.?[-\u2013])?(?:Mo|Di|Mi|Do|Fr|Sa|So)")
 """A day of the week in German, or a range of two."""
+_STREET = "str"
+"""The end of names of German streets, before numbers of houses: Hauptstr. 5."""
 _ROMAN = re.compile(r"[IVX]+")
 
 
@@ -68,4 +70,4 @@ def is_abbreviation(word: str, following: str) -> bool:
     if _WEEKDAYS.fullmatch(word[:-1]):
         return following[:1].isdigit() or following[:1].islower()
     is_numbered = following[:1].isdigit() or _LETTERED.match(following) is not None
-    return stem.lower() in _ANYWHERE or (is_numbered and stem.lower() in _BEFORE_NUMBER)
+    return stem.lower() in _ANYWHERE or (is_numbered and (stem.lower() in _BEFORE_NUMBER or stem.endswith(_STREET)))

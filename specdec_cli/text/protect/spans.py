@@ -152,9 +152,9 @@ RECOGNISERS = (
     ),
     Recogniser(
         "tag",
-        rf"</?(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?>",
-        ("<br/>", "</a>", """<a title="if x > y" href='a > b'>""", "<your friend's name>"),
-        ("a < b > c", '<a title="x he say'),
+        rf"</?(?:(?-i:[A-Za-z])[\w:.-]*(?:{TAG_ATTRIBUTES}|/)?|\d{{1,2}}/?)>",
+        ("<br/>", "</a>", "<1>", "</0>", "<2/>", """<a title="if x > y" href='a > b'>""", "<your friend's name>"),
+        ("a < b > c", '<a title="x he say', "1 < 2 >", "<100>"),
         ordered=True,
         signs=("<", ">"),
     ),
@@ -494,14 +494,14 @@ def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
 
 
 def gaps_outside_spans(text: str, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return those of the `gaps` in `text` whose start is not inside a protected span. A gap is (start, end) of, for example, the
-    white space between two sentences.
+    """Return those of the `gaps` in `text` whose start is not inside a protected span; one that begins with a span has all of it. A gap is
+    (start, end) of, for example, the white space between two sentences.
     """
     found = list(gaps)
     spans = protected_spans(text) if found else []
     starts = [start for start, _ in spans]
     places = (bisect(starts, start) - 1 for start, _ in found)
-    return [gap for gap, place in zip(found, places, strict=True) if place < 0 or spans[place][1] <= gap[0]]
+    return [gap for gap, place in zip(found, places, strict=True) if place < 0 or spans[place][1] <= gap[spans[place][0] == gap[0]]]
 
 
 def kind_of(span: str) -> Recogniser | None:

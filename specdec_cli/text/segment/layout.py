@@ -49,6 +49,9 @@ _LOG = "|".join(
     )
 )
 """The beginning of a line of a log: time, level, thread, and the name of what has written it, before the message."""
+_PERSON = r"(?:\+\d[\d ()-]{5,20}|[^\W\d_a-z][\w.'\u2019-]*(?: [^\W\d_a-z][\w.'\u2019-]*){0,2}): "
+_CHAT = rf"\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}},? \d{{1,2}}:\d\d(?::\d\d)?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)? [-\u2013] (?:{_PERSON})?"
+"""The beginning of a line of a chat that is kept in a file: date, time, and who writes."""
 _KEY = r"(?:[A-Za-z](?=\w*(?:_\w|\.))\w*+(?:\.\w++)*+|[a-z]+[A-Z]\w*+)(?::\s+|\s*=\s*)(?=\S)"
 """A key that is no word, before its value."""
 _DATA = re.compile(
@@ -69,7 +72,7 @@ _HEAD = re.compile(
             r"(?:#{1,6}|#[:.,|~]|={1,6}|\*{2,6})\s+",  # a heading, a comment
             r"(?://+!?|/\*+|%+|;+|--|<!--|\.\.)\s+|(?:\"{3}|'{3})(?=\w)",  # a comment
             r"\|\s*",  # a row of a table
-            rf"{_LOG}|{_KEY}",
+            rf"{_LOG}|{_CHAT}|{_KEY}",
             r"\[(?:[A-Z]+|(?=[\s.:,-]*\d)[\d\s.:,-]++)\]:?\s+",  # a mark of a log
             r"[A-Z][a-z]{2}\s+\d{1,2} \d{2}:\d{2}:\d{2}\s+\S+\s+[\w./-]+(?:\[\d+\])?:\s+",
             r"[^\s:]{1,1000}:\d+(?::\d+)?:\s+(?:(?:fatal )?(?:error|warning|note):\s+)?",  # what a compiler says
@@ -78,9 +81,9 @@ _HEAD = re.compile(
         )
     )
 )
-_TAG = re.compile(r"<([A-Za-z][\w:.-]*)(?:\s[^<>]*)?/?>\s*")
+_TAG = re.compile(r"<([A-Za-z][\w:.-]*|\d{1,2})(?:\s[^<>]*)?/?>\s*")
 _TAIL = re.compile(
-    rf"(?:</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|\s(?:\||\*+/|-->|\\|[#=]+|[>\u00bb\u203a]{{1,2}}|\*)|(?<=\w)\s?(?:--|[\u2013\u2014])|{EMOJI}|{EMOTICON})$"
+    rf"(?:</?(?:[A-Za-z][\w:.-]*(?:\s[^<>]*)?|\d{{1,2}})/?>|\s(?:\||\*+/|-->|\\|[#=]+|[>\u00bb\u203a]{{1,2}}|\*)|(?<=\w)\s?(?:--|[\u2013\u2014])|{EMOJI}|{EMOTICON})$"
 )
 _MAX_MARK_LENGTH = 256
 """The largest number of characters in a mark at the end of a line."""

@@ -23,7 +23,9 @@ _PICTURES = re.compile(rf"(?:{EMOJI}|:[a-z0-9_+-]+:)++|{EMOTICON}")
 EMOJI reads the same characters.
 """
 _FULL_WIDTH_END = re.compile(rf"[。！？]+[{re.escape(CLOSING)}]*")
-_POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*\s|[。！？]")
+_POSSIBLE_END = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*[\s<{{]|[。！？]")
+_LINE_BREAK = re.compile(rf"(?<=[.!?…])[{re.escape(CLOSING)}]*+((?:<\w{{1,16}}\s?/>|\{{\w{{1,16}}\}})+)(?=[{re.escape(OPENING)}]*+\w)")
+"""Tags and placeholders without spaces between two sentences, where messages have the breaks of their lines."""
 # A byte order mark counts as white space before the text.
 _LEADING = re.compile(r"^[\s\ufeff]+")
 _CLAUSE_GAP = re.compile(rf"(?:(?<=[;:,–—])|(?<=[;:,–—][{re.escape(CLOSING)}]))\s+|(?<=[，、；：])\s*")
@@ -161,6 +163,9 @@ def _sentence_gaps(text: str) -> Iterator[Gap]:
         for end in _FULL_WIDTH_END.finditer(text, word.start(), word.end()):
             if end.end() < word.end():
                 yield end.end(), end.end()
+        for found in _LINE_BREAK.finditer(text, word.start(), word.end()):
+            if _ends_sentence(text[word.start() : found.start(1)], text[found.end() : word.end()]):
+                yield found.span(1)
         if index + 1 < len(words) and _ends_sentence(word.group(), words[index + 1].group()):
             yield word.end(), words[index + 1].start()
 

@@ -17,12 +17,12 @@ RAISED = (
 )
 """A superscript without letters: a mark of a note, or an exponent."""
 _ITEM = re.compile(
-    rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>)"  # what separates words, as a space does
+    rf"(?P<breaks><(?i:br|hr|img|input)(?:{TAG_ATTRIBUTES}|\s*/)?>|<n\d+/>|&nbsp;)"  # what separates words, as a space does
     r"|<v\d+/>|<(?i:wbr)\s*/?>|<!--.{0,2000}?-->|(?<=[^\s(])\[\^\w{1,64}\]"
     rf"|{RAISED}"
     r"|<(?P<outer>g\d+)>(?:<(?P<inner>g\d+)></(?P=inner)>|<n\d+/>)?</(?P=outer)>"
 )
-_SIGN = re.compile(r"<[\w!]|\[\^")
+_SIGN = re.compile(r"<[\w!]|\[\^|&nbsp;")
 _TAGS_BEFORE, _TAGS_AFTER = re.compile(r"(?:</?\w[^<>]*>)+$"), re.compile(r"(?:</?\w[^<>]*>)+")
 _MARKUP = re.compile(r"</?\w[^<>]*>|\s+")
 _LONGEST_TAGS = 256
@@ -100,16 +100,22 @@ def _is_spaced_after(source: str, place: int) -> bool:
     return tags is not None and source[tags.end() : tags.end() + 1].isspace()
 
 
-_NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u"
+_NAMES = r"a|abbr|b|bdi|big|cite|em|font|g\d+|i|ins|label|mark|q|s|small|span|strike|strong|sub|sup|u|\d{1,2}"
+"""Names of tags, also the numbers that libraries of messages give to elements: <1>here</1>."""
 _ATTRIBUTE = r"\s+[\w:.-]+\s*=\s*(?:\"[^\"<]*\"|'[^'<]*'|[^\s\"'<>=`]+)"
-_TAG = re.compile(rf"<(?P<slash>/?)(?P<name>{_NAMES})(?P<attributes>(?:{_ATTRIBUTE})*+)\s*+>", re.IGNORECASE)
-
-
+_FORUM_NAMES = r"b|i|u|s|center|colou?r|email|font|left|quote|right|size|spoiler|url"
+_TAG = re.compile(
+    rf"<(?P<slash>/?)(?P<name>{_NAMES})(?P<attributes>(?:{_ATTRIBUTE})*+)\s*+>"
+    rf"|\[(?P<slash2>/?)(?P<name2>{_FORUM_NAMES})(?:=[^][\n]{{1,200}})?\]",
+    re.IGNORECASE,
+)
+"""A tag of HTML or the like, or one of forums: [b], [color=red]."""
 _EMPHASIS = re.compile(
+    r"(?<![\w'\\])(?P<quotes>'{2,3})(?=[\w\"(\u201c\u201e])(?=[^\n]{0,300}?[^\W\d_])(?:[^'\n]|(?<=\w)'(?=\w)){1,300}(?<!\s)(?P=quotes)(?![\w'])|"
     r"(?<![\w*~\\])(?P<mark>\*{1,3}|~~|_)(?=[\w\"'(\u201c\u201e\u2018\u00ab])"
     r"(?=[^*~_\n]{0,300}?[^\W\d_])[^*~_\n]{1,300}(?<!\s)(?P=mark)(?![\w*~])"
 )
-"""Emphasis by marks, as in chats and Markdown: *really*. The marks touch the words inside them, and no word outside."""
+"""Emphasis by marks, as in chats, Markdown and wikis: *really*, ''really''. The marks touch the words inside them, and no word outside."""
 
 
 class _Mark(NamedTuple):
@@ -149,7 +155,15 @@ def untagged(source: str) -> Untagged:
 
 def _tags(source: str) -> list[_Mark]:
     """The tags of `source` that have attributes or a counterpart, and the marks of emphasis, in order."""
-    found = [_Mark(*tag.span(), tag["name"].lower(), bool(tag["slash"]), bool(tag["attributes"])) for tag in _TAG.finditer(source)]
+    found = [
+        _Mark(
+            *tag.span(),
+            f"{tag.group()[0]}{tag['name'] or tag['name2']}".lower(),
+            bool(tag["slash"] or tag["slash2"]),
+            bool(tag["attributes"]),
+        )
+        for tag in _TAG.finditer(source)
+    ]
     opened: dict[str, list[int]] = {}
     kept = {index for index, tag in enumerate(found) if tag.has_attributes}
     for index, tag in enumerate(found):
@@ -169,7 +183,7 @@ def _emphasis(source: str) -> Iterator[_Mark]:
     for found in _EMPHASIS.finditer(source):
         place = bisect_left(code, (found.end(),)) - 1  # the last code that begins before its end
         if place < 0 or code[place][1] <= found.start():
-            (start, end), mark = found.span(), found["mark"]
+            (start, end), mark = found.span(), found["mark"] or found["quotes"]
             yield from (_Mark(start, start + len(mark), mark, closes=False), _Mark(end - len(mark), end, mark, closes=True))
 
 
@@ -185,7 +199,7 @@ def _tag_runs(tags: Iterable[_Mark]) -> Iterator[list[_Mark]]:
         yield run
 
 
-_NAME = re.compile(r"</?([A-Za-z]\w*)|([*~_]+)")
+_NAME = re.compile(r"([<\[])/?(\w+)|[*~_']+")
 _DEEPEST = 16
 """Most tags of a line that are open at one place; the tags of other lines stay in its text."""
 Pair = tuple[Tag, Tag]
@@ -345,7 +359,7 @@ def _pairs(plain: Untagged) -> list[Pair] | None:
 
 def _name(plain: Untagged, tag: Tag) -> str:
     found = _NAME.match(plain.source, tag.start)
-    return (found[1] or found[2]).lower() if found else ""
+    return "" if found is None else f"{found[1]}{found[2]}".lower() if found[1] else found.group()
 
 
 def _begin(pair: Pair) -> int:

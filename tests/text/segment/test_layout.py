@@ -32,7 +32,7 @@ TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
         ("On 10,000,000 people", ["On 10,000,000 people"]),
         ("1,299,300 people live here.", ["1,299,300 people live here."]),
         ("It has 2,350 streets and costs $1,299.50.", ["It has 2,350 streets and costs $1,299.50."]),
-        ("Das Brot kostet 3,50. Die Milch kostet 1,20.", ["Das Brot kostet 3,50.", "Die Milch kostet 1,20."]),
+        ("The bread costs 3,50. The milk costs 1,20.", ["The bread costs 3,50.", "The milk costs 1,20."]),
         ("Cup,5,299.50", ["Cup"]),
         ('He said,"I am here"', ['He said,"I am here"']),
         ("this | that", ["this | that"]),

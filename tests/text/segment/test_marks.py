@@ -47,6 +47,9 @@ from specdec_cli.text.segment.layout import split_marks
         ("", "A. Smith came.", ""),
         ("", "(916) is the code", ""),
         ("   ", "", ""),
+        ("12/05/2024, 10:15 - Anna Smith: ", "Where are you?", ""),
+        ("9/18/24, 2:45 PM - +49 170 1234567: ", "At home", ""),
+        ("18.09.24, 14:45 - ", "Anna left: she is tired.", ""),
     ],
 )
 def test_marks_are_split_off(head: str, body: str, tail: str) -> None:

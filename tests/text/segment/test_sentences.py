@@ -188,3 +188,16 @@ def test_abbreviations_before_numbers_and_letters_end_no_sentence(line: str) -> 
 def test_items_of_an_enumeration_are_texts(line: str, texts: tuple[str, ...], gaps: list[str]) -> None:
     segments = split_sentences(line)
     assert (segments.texts, list(segments.gaps[1:-1])) == (texts, gaps)
+
+
+@pytest.mark.parametrize(
+    ("line", "texts"),
+    [
+        ("It is old.{br}Is it?<x/>Yes!", ("It is old.", "Is it?", "Yes!")),
+        ("\u201cGo!\u201d{0}{0}\u201cNo.\u201d", ("\u201cGo!\u201d", "\u201cNo.\u201d")),
+        ("Use e.g.{name}It, Mr.{name}Smith, a.{b}c and 5.{x}6.", ("Use e.g.{name}It, Mr.{name}Smith, a.{b}c and 5.{x}6.",)),
+    ],
+)
+def test_placeholders_between_sentences_are_in_the_gaps(line: str, texts: tuple[str, ...]) -> None:
+    found = split_sentences(line)
+    assert found.texts == texts and found.join(texts) == line

@@ -33,6 +33,8 @@ def edited(source: str, changed: str) -> str:
         ("in <b>house</b>", "in the house", "in the <b>house</b>"),
         ("I buy <b>a apple</b>", "I bought an apple", "I bought <b>an apple</b>"),
         ("I buy <i>now</i>", "I have bought it now", "I have bought it <i>now</i>"),
+        ("They is <1>happy</1> [b]now[/b].", "They are happy now.", "They are <1>happy</1> [b]now[/b]."),
+        ("It ''is'' [url=https://a.org]a apple[/url]", "It is an apple", "It ''is'' [url=https://a.org]an apple[/url]"),
         ("a <b>lot of</b> thing", "many things", "a <b>lot of</b> thing"),  # no part of the edit belongs to a side of the tag
     ],
 )

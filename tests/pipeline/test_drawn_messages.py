@@ -1,0 +1,200 @@
+"""Messages of programs, of forums, wikis and chats, and addresses, drawn from templates: what is around their words stays.
+
+`pytest tests/pipeline/test_drawn_messages.py -s` prints how many of each kind come out as a reader expects.
+"""
+
+import random
+import re
+
+import pytest
+
+from tests.drawn import Drawn, Kind, check_translations
+
+NOUNS = {
+    "house": "Haus",
+    "door": "Tür",
+    "garden": "Garten",
+    "table": "(?:Tisch|Tabelle)",
+    "window": "Fenster",
+    "city": "Stadt",
+    "street": "Straße",
+}
+ADJECTIVES = {"old": "alt", "red": "rot", "big": "groß", "new": "neu", "small": "klein", "long": "lang", "green": "grün"}
+SENTENCES = (
+    "It is open.",
+    "We have time.",
+    "The house is old.",
+    "You can go home.",
+    "Please wait here.",
+    "Is the door open?",
+    "The book is on the table.",
+    "He came back!",
+    "Do you like it?",
+    "The city is very old.",
+)
+NAMES = ("Anna", "Tom Miller", "+49 170 1234567", "Jörg", "Mary-Ann Smith", "Dad")
+STREETS = (
+    "Bahnhofstr.",
+    "Hauptstraße",
+    "Goethestr.",
+    "Lindenallee",
+    "Schillerstraße",
+    "Kaiserstr.",
+    "Marienplatz",
+    "Gartenstraße",
+    "Mozartstr.",
+)
+TOWNS = ("10115 Berlin", "80331 München", "50667 Köln", "20095 Hamburg", "04109 Leipzig")
+
+
+def _words(draw: random.Random) -> tuple[str, str, str, str]:
+    """A noun and an adjective, and patterns of their translations."""
+    noun, adjective = draw.choice(list(NOUNS)), draw.choice(list(ADJECTIVES))
+    return noun, adjective, NOUNS[noun], f"(?i:{ADJECTIVES[adjective]})"
+
+
+def numbered_tags(draw: random.Random) -> Drawn:
+    """Tags with numbers, as libraries of messages give them to elements: their words are translated."""
+    noun, adjective, own, other = _words(draw)
+    first, last = draw.sample(range(12), 2)
+    template, has = draw.choice(
+        (
+            (
+                f"<{first}>The {noun}</{first}> is <{last}>{adjective}</{last}>.",
+                rf"<{first}>[^<>]*{own}</{first}>.*<{last}>{other}</{last}>",
+            ),
+            (f"The <{first}>{noun}</{first}> is {adjective}.", rf"<{first}>[^<>]*{own}</{first}>.*{other}"),
+            (
+                f"<{first}><{last}>The {noun}</{last}></{first}> is {adjective}.",
+                rf"<{first}><{last}>[^<>]*{own}</{last}></{first}>.*{other}",
+            ),
+            (f"Your {noun} is <{first}>{adjective}</{first}>.", rf"{own}.*<{first}>{other}</{first}>"),
+        )
+    )
+    return Drawn(template, has=(has,), lacks=(rf"\b(?:{noun}|{adjective})\b",))
+
+
+def breaks_of_lines(draw: random.Random) -> Drawn:
+    """Placeholders or tags between two sentences without spaces: both sentences are translated."""
+    first, last = draw.sample(SENTENCES, 2)
+    mark = draw.choice(("{br}", "{0}", "<x/>", "<br />", "{br}{br}", "{n}", "<ph/>", "<lb/>"))
+    return Drawn(f"{first}{mark}{last}", has=(rf"[.?!]{re.escape(mark)}[A-ZÄÖÜ]\w+ .*[.?!]$",), lacks=(rf"\b(?:{last.split()[1]})\b",))
+
+
+def choices(draw: random.Random) -> Drawn:
+    """Forms for numbers from limits on: the limits stay, and all forms are translated."""
+    noun = draw.choice(("house", "city", "street", "car"))
+    many = {"city": "cities"}.get(noun, f"{noun}s")
+    place = draw.choice("012345")
+    own = {"house": "Haus", "city": "Stadt", "street": "Straße", "car": "Auto"}[noun]
+    plural = {"house": "Häuser", "city": "Städte", "street": "Straßen", "car": "Autos"}[noun]
+    source = f"{{{place},choice,0#no {many}|1#one {noun}|1<{{{place}}} {many}}}"
+    before = draw.choice(("", "Found: ", "You have ", "There: ", "In all: "))
+    has = rf"\{{{place},choice,0#[^|#<]*{plural}[^|#<]*\|1#[^|#<]*{own}[^|#<]*\|1<\{{{place}\}} {plural}\}}"
+    return Drawn(before + source, has=(has,), lacks=(rf"\b(?:{noun}|{many})\b",))
+
+
+def forums(draw: random.Random) -> Drawn:
+    """Tags in square brackets."""
+    noun, adjective, own, other = _words(draw)
+    tag = draw.choice(("b", "i", "u", "s", "color=red", "size=20", "url=https://example.org/a", "font=Arial"))
+    name = tag.partition("=")[0]
+    opening, closing = re.escape(f"[{tag}]"), re.escape(f"[/{name}]")
+    source, has = draw.choice(
+        (
+            (f"[{tag}]The {noun}[/{name}] is {adjective}.", f"{opening}[^][]*{own}{closing}.*{other}"),
+            (f"The {noun} is [{tag}]{adjective}[/{name}].", f"{own}.*{opening}{other}{closing}"),
+            (f"[quote]The {noun} is {adjective}.[/quote]", rf"^\[quote\][^][]*{own}[^][]*{other}\.\[/quote\]$"),
+            (
+                f"[center]The [{tag}]{noun}[/{name}] is {adjective}.[/center]",
+                rf"^\[center\].*{opening}{own}{closing}.*{other}\.\[/center\]$",
+            ),
+        )
+    )
+    return Drawn(source, has=(has,))
+
+
+def wikis(draw: random.Random) -> Drawn:
+    """Emphasis by apostrophes."""
+    noun, adjective, own, other = _words(draw)
+    mark = draw.choice(("''", "'''"))
+    source, has = draw.choice(
+        (
+            (f"{mark}The {noun}{mark} is {adjective}.", f"{mark}[^']*{own}{mark}[^']*{other}"),
+            (f"The {noun} is {mark}{adjective}{mark}.", f"{own}[^']*{mark}{other}{mark}"),
+            (f"The {mark}{noun}{mark} is very {adjective}.", f"{mark}{own}{mark}[^']*{other}"),
+        )
+    )
+    return Drawn(source, has=(has,), lacks=("[\u201e\u201c\u201a\u2018]",))
+
+
+def chats(draw: random.Random) -> Drawn:
+    """Lines of chats: date, time and name stay as they are."""
+    day, month, hour, minute = draw.randrange(13, 29), draw.randrange(1, 13), draw.randrange(1, 13), draw.randrange(10, 60)
+    date = draw.choice((f"{day}/{month:02}/2024", f"{month}/{day}/24", f"{day}.{month:02}.24"))
+    time = draw.choice((f"{hour}:{minute}", f"{hour}:{minute} {draw.choice(('AM', 'PM'))}"))
+    head = f"{date}, {time} - {draw.choice(NAMES)}: "
+    return Drawn(f"{head}{draw.choice(SENTENCES)}", has=(rf"^{re.escape(head)}[A-ZÄÖÜ]\w+ .*[.?!]$",), lacks=(r"\b(?:the|is|you)\b",))
+
+
+def _address(draw: random.Random) -> str:
+    town = draw.choice((f", {draw.choice(TOWNS)}", ""))
+    return f"{draw.choice(STREETS)} {draw.randrange(1, 120)}{draw.choice(('', '', 'a'))}{town}"
+
+
+def addresses(draw: random.Random) -> Drawn:
+    """German streets with numbers, and towns, in English."""
+    place = _address(draw)
+    source = draw.choice(("Our office is at {}.", "He lives at {}.", "We met at {}.", "The new shop is at {}.", "My address is {}."))
+    return Drawn(source.format(place), keeps=(place,))
+
+
+def addresses_in_german(draw: random.Random) -> Drawn:
+    """The same in German."""
+    place = _address(draw)
+    source = draw.choice(
+        ("Unser Büro: {}.", "Er wohnt in der {}.", "Der Laden ist in der {}.", "Meine Adresse ist {}.", "Wir treffen uns {}.")
+    )
+    return Drawn(source.format(place), keeps=(place,))
+
+
+def fixed_spaces(draw: random.Random) -> Drawn:
+    """No-break spaces as entities."""
+    noun, adjective, own, other = _words(draw)
+    source, has = draw.choice(
+        (
+            (f"The&nbsp;{adjective} {noun} is here.", f"&nbsp;{other}|{own}&nbsp;"),
+            (f"The {noun}&nbsp;is {adjective}.", f"{own}&nbsp;ist"),
+            (f"The {noun} is&nbsp;{adjective}.", f"&nbsp;{other}"),
+        )
+    )
+    return Drawn(source, has=(has, own, other), lacks=(r" &nbsp;|&nbsp; ", rf"\b(?:{noun}|{adjective})\b"))
+
+
+def letters(draw: random.Random) -> Drawn:
+    """Greetings with a placeholder for a name."""
+    place = draw.choice(("{name}", "<field>", "%s", "{{ user.name }}", "%(name)s", "$name", "{0}"))
+    behind = draw.choice((" thank you for your letter.", " we have time.", " please wait.", " the house is old.", "", " how are you?"))
+    return Drawn(f"{draw.choice(('Dear', 'Hello', 'Hi'))} {place},{behind}", has=(rf"^(?:Hallo|Hi|Liebe[r/()\w]*) {re.escape(place)},",))
+
+
+KINDS = (
+    Kind(numbered_tags, 95),
+    Kind(breaks_of_lines, 95),
+    Kind(choices, 95),
+    Kind(forums, 95),
+    Kind(wikis, 95),
+    Kind(chats, 95),
+    Kind(addresses, 95),
+    Kind(addresses_in_german, 95, bundle="de-en"),
+    Kind(fixed_spaces, 95),
+    Kind(letters, 95),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.draw.__name__)
+@pytest.mark.parametrize("seed", [41, 42])
+def test_what_is_around_words_stays(kind: Kind, seed: int, pytestconfig: pytest.Config) -> None:
+    assert pytestconfig.cache is not None
+    check_translations(kind, seed, pytestconfig.cache, are_warned=False)
