@@ -341,6 +341,11 @@ def _quotation_marks(setting: Setting, text: str) -> Iterator[Read] | None:
     return chain((Read(form, quoted, "quotation marks") for form in (forms if len(forms) > 1 else ())), [Read(text, unquoted)])
 
 
+def _speech_at_last(setting: Setting, text: str, _: Collection[Problem]) -> Iterator[Variant]:
+    found = speech_apart(text, setting.languages, at_last=True) if setting.uses("speech") else ()
+    return (_decoded_apart(apart, setting, "speech") for apart in found)
+
+
 def _quoted(restored: Restored, source: str, language: str) -> Restored | None:
     """An output with the quotation marks of its language; None if it lacks some, or words beside them."""
     output = with_own_quotes(restored.text, source, language)
@@ -481,7 +486,7 @@ STEPS = (
     _cut("menus", lambda text: " > " in text, has_menus_of, lambda text, _: menus_apart(text)),
     _cut("brackets", lambda _: True, has_brackets_of, lambda text, _: brackets_apart(text)),  # an output may have new ones
     Step("speech", _speech),
-    Step("quotation marks", _quotation_marks),
+    Step("quotation marks", _quotation_marks, _speech_at_last),
     Step("", _watched, _with_placeholders_for_lost),
     Step("plain characters", _plain_characters),
     Step("", _with_known_signs),

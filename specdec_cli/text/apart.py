@@ -15,6 +15,8 @@ from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotat
 
 _SPEECHES = {code: known(code)["speeches"] for code in CODES if "speeches" in known(code)}
 """For languages, short speeches that stand for any other one while the words around it are decoded."""
+_FEW_WORDS = 2
+"""So many words in quotation marks may be a name or title."""
 _END = re.compile(r"(?<![.,!?;:\u2026])[.,!?;:\u2026]+$")
 
 
@@ -28,7 +30,7 @@ class Apart:
     join: Callable[[Sequence[str]], str | None]
 
 
-def speech_apart(text: str, languages: tuple[str, str]) -> Iterator[Apart]:
+def speech_apart(text: str, languages: tuple[str, str], *, at_last: bool = False) -> Iterator[Apart]:
     """For a text with speech in quotation marks, yield ways to cut it: a frame, which is the text with a short speech such as "Yes" in the
     place of each speech, and the words of each speech. A text that is one quotation has no frame.
 
@@ -36,13 +38,17 @@ def speech_apart(text: str, languages: tuple[str, str]) -> Iterator[Apart]:
     a text without speech, and for languages whose quotation marks are not known.
 
     A quotation is speech if it has several words, and a comma, a colon or the end of a sentence is beside its marks; if there is another
-    quotation inside; or if it begins or ends outside of the text.
+    quotation inside; or if it begins or ends outside of the text. Tried `at_last`, any of more than two words is, and a text is cut only if
+    there is such a one.
     """
     source, target = map(short_code, languages)
     if source == target or source not in _SPEECHES or target not in WRITTEN:
         return
     quoted = quotations(text)
     spoken = [index for index, each in enumerate(quoted) if _is_speech(text, each)]
+    if at_last:
+        also = [index for index, each in enumerate(quoted) if len(each.content(text).split()) > _FEW_WORDS]
+        spoken = sorted({*spoken, *also}) if not set(also) <= set(spoken) else []
     if not spoken or len(quoted) > MOST or any(each.inner for index, each in enumerate(quoted) if index not in spoken):
         return
     is_whole, is_nested = quoted[0].start == 0 and quoted[0].end == len(text), any(quoted[index].inner for index in spoken)
@@ -67,7 +73,7 @@ def _is_speech(text: str, quoted: Quotation) -> bool:
     if quoted.inner or not (quoted.opens and quoted.closes):
         return True
     count = len(words.split())
-    is_beside = count > 2 and (text[: quoted.start].rstrip()[-1:] in (",", ":") or text[quoted.end : quoted.end + 1] == ",")
+    is_beside = count > _FEW_WORDS and (text[: quoted.start].rstrip()[-1:] in (",", ":") or text[quoted.end : quoted.end + 1] == ",")
     is_whole = quoted.start == 0 and quoted.end == len(text)
     return count > 1 and (is_beside or is_whole or _END.search(words) is not None)
 

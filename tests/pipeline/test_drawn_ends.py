@@ -100,7 +100,32 @@ def stops_inside(draw: random.Random) -> Drawn:
     return Drawn(draw.choice(FRAMES).format(draw.choice(SAYINGS)), lacks=(r"\.[\u201c\"](?=,| [a-z\u00e4\u00f6\u00fc])",))
 
 
-KINDS = (Kind(pieces, 97), Kind(dates_at_the_beginning, 97, bundle="de-en"), Kind(stops_inside, 97))
+SAYERS = ("The CEO", "My boss", "The teacher", "Our neighbour", "A man", "The minister", "Her brother", "The doctor")
+SAID = (
+    "we are not done yet",
+    "we need more time",
+    "it is too late for us",
+    "nobody knows the way",
+    "the house is very old",
+    "we will win the game",
+    "they have lost the key",
+    "it was a good day",
+)
+AFTER = (" and left", " and went home", " in the evening", " on television", " last week", " and laughed", " in Berlin")
+
+
+def speech_without_commas(draw: random.Random) -> Drawn:
+    """Speech in the middle of a sentence, with no comma or colon beside its marks."""
+    source = f'{draw.choice(SAYERS)} said "{draw.choice(SAID)}"{draw.choice(AFTER)}.'
+    return Drawn(source, has=(r"\u201e[^\u201e\u201c]*\w[^\u201e\u201c]*\u201c[^\u201e\u201c]*\w[^\u201e\u201c]*$",))
+
+
+KINDS = (
+    Kind(pieces, 97),
+    Kind(dates_at_the_beginning, 97, bundle="de-en"),
+    Kind(stops_inside, 97),
+    Kind(speech_without_commas, 95),
+)
 
 
 @pytest.mark.long

@@ -315,7 +315,30 @@ def beside_placeholders(draw: random.Random) -> Drawn:
     )
 
 
+WEEKDAYS = {
+    "Mon": "Montag",
+    "Tue": "Dienstag",
+    "Wed": "Mittwoch",
+    "Thu": "Donnerstag",
+    "Fri": "Freitag",
+    "Sat": "Samstag",
+    "Sun": "Sonntag",
+}
+
+
+def hours_behind_weekdays(draw: random.Random) -> Drawn:
+    """Ranges of hours behind a weekday, or a range of these, and a comma."""
+    first, last = draw.sample(list(WEEKDAYS), 2)
+    begin, end, dash = draw.randrange(7, 12), draw.randrange(1, 9), draw.choice(("-", " - ", "\u2013", " \u2013 "))
+    days = draw.choice((f"{first}-{last}", first))
+    source = draw.choice(("{}, {} AM{}{} PM", "Open {}, {} AM{}{} PM", "We are open {}, {} AM{}{} PM.", "{}: {} AM{}{} PM"))
+    hours = rf"\b{begin}(?::00)?(?: Uhr)?\s?[-\u2013]\s?{end + 12}(?::00)? Uhr"
+    names = [WEEKDAYS[day] for day in days.split("-")]
+    return Drawn(source.format(days, begin, dash, end), has=(hours, *(f"{name}|{name[:2]}\\b" for name in names)))
+
+
 KINDS = (
+    Kind(hours_behind_weekdays, 90),
     Kind(lists_of_times, 97),
     Kind(lists_of_german_times, 97, bundle="de-en"),
     Kind(amounts_after_at, 97),

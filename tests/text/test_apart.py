@@ -69,6 +69,16 @@ def test_texts_without_speech_are_not_divided(text: str) -> None:
     assert list(speech_apart(text, EN_DE)) == []
 
 
+def test_at_last_any_quotation_of_several_words_is_speech() -> None:
+    text = 'Tom said "we saw Dune" and "Emma".'
+    assert list(speech_apart(text, EN_DE)) == []
+    found = next(speech_apart(text, EN_DE, at_last=True))
+    assert found.texts == ('Tom said "yes" and "Emma".', "we saw Dune")
+    outputs = ("Tom sagte \u201eja\u201c und \u201eEmma\u201c.", "wir sahen Dune.")
+    assert found.join(outputs) == "Tom sagte \u201ewir sahen Dune\u201c und \u201eEmma\u201c."
+    assert list(speech_apart('The film "Moby Dick" is old.', EN_DE, at_last=True)) == []
+
+
 def test_unknown_languages_are_not_divided() -> None:
     assert list(speech_apart('"We saw Tom," she said.', ("en", "xx"))) == list(speech_apart('"We saw Tom," she said.', ("", ""))) == []
 

@@ -362,7 +362,7 @@ def _listed_weekdays(code: str) -> re.Pattern[str]:
     words, name = DATE_WORDS[code], _weekday(code).pattern
     also = rf"(?:,? ?\b(?:{words.to}|{words.also}|{re.escape(words.short_and[0]) or '(?!)'}) | ?[+&/] ?|, ?)"
     return re.compile(
-        rf"{name}(?:{also}{name})+|{name}(?=,? (?:ab |um |from |at )?\d{{1,2}}(?:[:.]\d\d)?(?:\s?(?:[-\u2013]|[ap]m|Uhr|bis\b)))"
+        rf"{name}(?:{also}{name})+|{name}(?=,? (?:ab |um |from |at )?\d{{1,2}}(?:[:.]\d\d)?(?:\s?(?:[-\u2013]|[AaPp]\.?[Mm]|Uhr|bis\b)))"
     )
 
 

@@ -38,8 +38,8 @@ _CURRENCY_NAMES = {sign: re.compile(rf"\s?-?(?:{any_currency_name(sign)})", re.I
 """The names of currencies after an amount."""
 _DOUBLE_MARK = re.compile(r"(\d Uhr)(?: Uhr)+\b")
 _RANGE_OF_TIMES = re.compile(r"(\d) Uhr(\s?[-\u2013]\s?\d{1,2}(?::\d\d)? Uhr\b)")
-_DASH_OF_TIMES = re.compile(r"Uhr(\s?[-\u2013]\s?)\d{1,2}(?:[:.]\d\d)? ?Uhr\b")
-_TIMES_WITHOUT_DASH = re.compile(r"(?<=[AP]M) (?=\d{1,2}(?::\d\d)? [AP]M\b)")
+_DASH_OF_TIMES = re.compile(r"(?:Uhr|[AaPp]\.?[Mm]\.?)(\s?[-\u2013]\s?)\d{1,2}(?:[:.]\d\d)? ?(?:Uhr|[AaPp]\.?[Mm])\b")
+_TIMES_WITHOUT_DASH = re.compile(r"(?:(?<=[AP]M)|(?<=Uhr)),? (?=\d{1,2}(?::\d\d)? (?:[AP]M|Uhr)\b)")
 _FREE_NUMBER = re.compile(r"(?<![\w.,])\d+(?=\s)")
 _STUCK = re.compile(
     r"(?<![\w.,])\d+(?=[a-z\u00e4\u00f6\u00fc\u00df]{3})(?!(?:st[en]|nd|rd|th|er|mal|fach|te[nrs]?\b|j\u00e4hr|st\u00fcnd|t\u00e4g|w\u00f6ch|monat|min|prozent))"
@@ -144,8 +144,9 @@ def tidied_numbers(source: str, output: str) -> str:
         return output
     free = {found.group() for found in _FREE_NUMBER.finditer(source)}
     output = _STUCK.sub(lambda found: f"{found.group()} " if found.group() in free else found.group(), output)
-    if (dash := _DASH_OF_TIMES.search(source)) is not None:
-        output = _TIMES_WITHOUT_DASH.sub(dash[1], output)
+    dashes = _DASH_OF_TIMES.findall(source)
+    if (missing := len(dashes) - len(_DASH_OF_TIMES.findall(output))) > 0:
+        output = _TIMES_WITHOUT_DASH.sub(dashes[0], output, count=missing)
     return _RANGE_OF_TIMES.sub(r"\1\2", _DOUBLE_MARK.sub(r"\1", output))
 
 

@@ -189,6 +189,19 @@ def test_quantities_in_spans_are_written_and_spans_moved() -> None:
     assert written_in("a 5 PM b", [(2, 6)], ("en", "de")) == ("a 17:00 Uhr b", [(2, 11)])
 
 
+@pytest.mark.parametrize(
+    ("source", "output", "expected"),
+    [
+        ("9 AM - 5 PM", "9 Uhr 17 Uhr", "9 - 17 Uhr"),
+        ("9 AM\u20135 PM, 6 PM", "9 Uhr, 17 Uhr, 18 Uhr", "9\u201317 Uhr, 18 Uhr"),
+        ("9 Uhr - 17 Uhr", "9 AM 5 PM", "9 AM - 5 PM"),
+        ("9 AM and 5 PM", "9 Uhr 17 Uhr", "9 Uhr 17 Uhr"),
+    ],
+)
+def test_a_range_of_times_keeps_its_dash(source: str, output: str, expected: str) -> None:
+    assert tidied_numbers(source, output) == expected
+
+
 def test_a_time_has_one_mark() -> None:
     assert tidied_numbers("at 5:30 pm, 5 pm", "um 17:30 Uhr Uhr, 5 Uhr") == "um 17:30 Uhr, 5 Uhr"
 
