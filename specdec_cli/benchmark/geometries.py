@@ -77,11 +77,23 @@ GEOMETRIES = (
 
 def _of_size(name: str, like: TransformerConfig, vocabulary_size: int, **shape: Any) -> Geometry:
     """The geometry of a model that people use: greedy decoding alone, against CTranslate2 in int8."""
-    shape |= {"vocabulary_size": vocabulary_size, "tied_output": True, "positions": "learned"}
-    return Geometry(name, replace(like, **shape), "greedy", 24, 24, ("ctranslate2-greedy:int8",), batches=_BATCHES)
+    usual: dict[str, Any] = {"vocabulary_size": vocabulary_size, "tied_output": True, "positions": "learned"}
+    return Geometry(name, replace(like, **usual | shape), "greedy", 24, 24, ("ctranslate2-greedy:int8",), batches=_BATCHES)
 
 
 _LARGE: dict[str, Any] = {"encoder_layers": 12, "decoder_layers": 12, "max_positions": 1024, "position_offset": 2}
+_FLAN: dict[str, Any] = {
+    "tied_output": False,
+    "positions": "relative",
+    "reach": 113,
+    "norm_kind": "rms",
+    "norm_epsilon": 1e-6,
+    "biases": False,
+    "gated": True,
+    "activation": "gelu-tanh",
+    "attention_scale": False,
+    "embedding_scale": False,
+}
 REAL_SIZES = (
     _of_size("opus-mt", _BASE, 58_101, norm="post", activation="silu", max_positions=512, output_bias=True),
     _of_size("opus-mt-tc-big", _BIG, 57_835, norm="post", max_positions=1024, output_bias=True),
@@ -89,8 +101,10 @@ REAL_SIZES = (
     _of_size("bart-large", _BIG, 50_265, norm="post", activation="gelu", embedding_norm=True, embedding_scale=False, **_LARGE),
     _of_size("m2m-418m", _BIG, 128_112, **_LARGE),
     _of_size("mbart-50", _BIG, 250_054, embedding_norm=True, **_LARGE),
+    _of_size("flan-t5-base", _BASE, 32_128, width=768, heads=12, feed_forward=2048, encoder_layers=12, decoder_layers=12, **_FLAN),
+    _of_size("flan-t5-large", _BIG, 32_128, feed_forward=2816, encoder_layers=24, decoder_layers=24, **_FLAN),
 )
-"""The sizes of models that people use, with their vocabularies: of OPUS-MT, NLLB-200-distilled-600M, BART, M2M-100 and mBART-50."""
+"""The sizes of models that people use, with their vocabularies: OPUS-MT, NLLB-200-distilled-600M, BART, M2M-100, mBART-50, Flan-T5."""
 
 
 def choose_geometries(names: Sequence[str]) -> tuple[Geometry, ...]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 import typer
 from typer.testing import CliRunner, Result
 
@@ -13,6 +14,7 @@ from specdec_cli.benchmark.geometries import GEOMETRIES, REAL_SIZES, Geometry
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import SpecdecError, UsageError
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.transformer import Transformer
 
 app = typer.Typer()
 app.command()(bench)
@@ -115,7 +117,15 @@ def test_the_measured_geometries_have_the_published_shapes() -> None:
         "bart-large": (1024, 12, 403),
         "m2m-418m": (1024, 12, 483),
         "mbart-50": (1024, 12, 608),
+        "flan-t5-base": (768, 12, 222),
+        "flan-t5-large": (1024, 24, 750),
     }
+    # Of Flan-T5 with its output projection, all weights are counted; T5 has biases of 32 buckets of distances in each of two tables.
+    for geometry, count in zip(REAL_SIZES[-2:], (247_577_856, 783_150_080), strict=True):
+        with torch.device("meta"):
+            weights = sum(weight.numel() for weight in Transformer(geometry.shape).parameters())
+        heads, distances = geometry.shape.heads, 3 * geometry.shape.reach + 2
+        assert weights == count + heads * (distances - 2 * 32)
 
 
 def test_a_geometry_without_a_synthetic_benchmark_is_refused() -> None:
