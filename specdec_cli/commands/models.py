@@ -71,7 +71,7 @@ def _print_table(found: "Sequence[ListedModel]") -> None:
     table = Table(Column("bundle", no_wrap=True), *columns, box=None, header_style="bold")
     for each in found:
         languages = f"{each.source_language} to {each.target_language}"
-        size = f"{each.size / 1e6:.1f}"
-        table.add_row(each.name, each.task, languages, each.decoding, str(each.block_size or "-"), size, each.licence or "-")
+        size, decoding = f"{each.size / 1e6:.1f}", each.decoding + (f", drafts of {each.draft_model}" if each.draft_model else "")
+        table.add_row(each.name, each.task, languages, decoding, str(each.block_size or "-"), size, each.licence or "-")
     # A pipe has no width: what reads it gets whole words.
     Console(width=None if sys.stdout.isatty() else _WIDEST).print(table)

@@ -142,6 +142,11 @@ def rows_of_pass(shape: TransformerConfig) -> int:
     return min((8 + step // _BYTES_PER_ROW) // 4 * 4, MOST_ROWS)
 
 
+def _keys_values(shape: TransformerConfig, layers: int) -> int:
+    """The keys and values of a position in so many layers."""
+    return 2 * shape.heads * (-(-shape.head_width // _LANES) * _LANES) * layers  # the engine pads heads
+
+
 class NativeEngine:
     """The native engine: decodes sentences in int8 with the bundle that `bundle` describes, by `threads` threads,
     by the decoding `decoding`.
@@ -456,8 +461,9 @@ class NativeEngine:
             return 1
         longest = max(len(sentence.source) for sentence in sentences)
         layers = self._shape.decoder_layers + (self._drafter.layers if isinstance(self._drafter, DrafterConfig) else 0)
-        head_width = -(-self._shape.head_width // _LANES) * _LANES  # the engine pads heads
         positions = self._asked.search.beam_size * self._model.capacity(longest, self._asked.constraints.min_length) + longest
-        keys_values = 2 * self._shape.heads * head_width * layers * positions
+        keys_values = _keys_values(self._shape, layers) * positions
+        if self._draft_model is not None:
+            keys_values += _keys_values(self._draft_model.shape, self._draft_model.shape.decoder_layers) * positions
         fitting = self._asked.memory // (self._threads * _FLOAT * keys_values) if self._asked.memory else len(sentences)
         return max(1, min(self._asked.batch_size, -(-len(sentences) // self._threads), fitting))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from specdec_cli.decoding.bridge import bridge_between
 from specdec_cli.decoding.options import constraints_of
-from specdec_cli.model.bundle_info import BundleDescription, describe_bundle, read_shape
+from specdec_cli.model.bundle_info import BundleDescription, describe_bundle, read_shape, weights_file
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.draft_model import NativeDraftModel
 from specdec_cli.native.library import HEADER
@@ -13,8 +13,6 @@ from specdec_cli.native.model import NativeModel
 
 MULTIPLE = HEADER.constants["MULTIPLE"]
 """The longest source that the engine takes is a multiple of this number of tokens."""
-MUCH_SMALLER = 3
-"""The file of a draft model that is chosen unasked is at least this much smaller than that of the model."""
 
 
 class DraftModelOf:
@@ -31,7 +29,7 @@ class DraftModelOf:
     @property
     def path(self) -> Path:
         """The file of its weights."""
-        return weights_of(self._folder)
+        return weights_file(self._folder)
 
     @cached_property
     def loaded(self) -> NativeDraftModel:
@@ -40,8 +38,3 @@ class DraftModelOf:
         longest = self.shape.max_positions // MULTIPLE * MULTIPLE
         model = NativeModel(other.shape, self.path)
         return NativeDraftModel(model, constraints_of(other), bridge_between(self._bundle, other), longest)
-
-
-def weights_of(folder: Path) -> Path:
-    """The file of a bundle's verifier."""
-    return folder / "verifier" / "model.safetensors"

@@ -174,6 +174,11 @@ def read_info(folder: Path) -> BundleInfo:
     return read_description(folder)[0]
 
 
+def weights_file(folder: Path) -> Path:
+    """The file of the weights of a bundle's verifier."""
+    return folder / "verifier" / "model.safetensors"
+
+
 def read_shape(folder: Path) -> TransformerConfig:
     """The configuration of a bundle's verifier, without its weights. Raises ModelError if its config.json is missing
     or malformed.

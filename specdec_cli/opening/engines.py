@@ -12,7 +12,7 @@ from specdec_cli.decoding.options import Decoding, DecodingOptions, resolve
 from specdec_cli.digests import folder_digest
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
-from specdec_cli.engines.native_drafts import MUCH_SMALLER, DraftModelOf, weights_of
+from specdec_cli.engines.native_drafts import DraftModelOf
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, describe_bundle, read_info
 from specdec_cli.model.config import TransformerConfig
@@ -28,7 +28,7 @@ from specdec_cli.opening.machine import (
     native_machine,
     prepare_torch,
 )
-from specdec_cli.opening.models import SHIPPED, ModelChoice, find_bundle, open_bundle, shipped_directions
+from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle, shipped_draft_model
 from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
@@ -216,20 +216,13 @@ def _open_reference(
 
 
 def with_shipped_draft_model(request: DecodingOptions | Decoding, bundle: BundleDescription) -> DecodingOptions | Decoding:
-    """The `request` with the shipped bundle of the same languages as the draft model, where the options leave the decoding to the toolkit
-    and the bundle is a translator without a drafter whose weights take much more memory; else as it is.
-    """
+    """The `request` with the draft model that `auto` takes for the bundle, where the options leave the decoding to the toolkit."""
     if not isinstance(request, DecodingOptions) or request.decoding != "auto" or request.draft_model is not None:
         return request
-    leaves_it = not (request.searching or request.tolerant) and bundle.info.decoding == "auto" and bundle.drafter_config is None
-    if not leaves_it or bundle.info.task != "translate" or bundle.shape.order != "left-to-right":
+    if request.searching or request.tolerant:
         return request
-    languages = tuple(map(short_code, (bundle.info.source_language, bundle.info.target_language)))
-    for name, direction in shipped_directions().items():
-        size, other = (weights_of(folder).stat().st_size for folder in (bundle.path.parent, SHIPPED / name))
-        if direction == languages and size >= MUCH_SMALLER * other:
-            return replace(request, draft_model=name)
-    return request
+    name = shipped_draft_model(bundle.path.parent, bundle.info, bundle.shape.order)
+    return replace(request, draft_model=name) if name else request
 
 
 def open_draft_model(model: ModelChoice, bundle: Described, name: str, machine: Machine, load: Load = open_bundle) -> "Bundle":

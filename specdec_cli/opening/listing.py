@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.model.bundle_info import BundleInfo, Task, read_info
+from specdec_cli.model.bundle_info import BundleInfo, Task, read_info, read_shape
 from specdec_cli.opening.conversions import Tell, cached_bundles, silent
-from specdec_cli.opening.models import TRAINING_FILES, ModelChoice, find_bundle, shipped_bundles
+from specdec_cli.opening.models import TRAINING_FILES, ModelChoice, find_bundle, shipped_bundles, shipped_draft_model
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,7 @@ class ListedModel:
     - `name`: what `Translator`, `Corrector` and `--model` take; of a converted model, the name of its folder in the cache.
     - `path`: the folder of its bundle; `shipped`: it came with the toolkit.
     - `decoding`, `block_size`: how it decodes if nothing else is asked for; a block size of 0 is the decoding's.
+    - `draft_model`: the shipped bundle that drafts for it if nothing else is asked for, "" for none.
     - `size`: the bytes of its files; `licence`: "" if the bundle names none.
     """
 
@@ -28,6 +29,7 @@ class ListedModel:
     target_language: str
     decoding: str
     block_size: int
+    draft_model: str
     size: int
     licence: str
 
@@ -58,6 +60,7 @@ def _listed(name: str, folder: Path) -> ListedModel:
         info.target_language,
         info.decoding,
         info.block_size,
+        shipped_draft_model(folder, info, read_shape(folder).order),
         size,
         info.licence,
     )

@@ -11,9 +11,11 @@ from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
-    from specdec_cli.model.bundle_info import Task
+    from specdec_cli.model.bundle_info import BundleInfo, Task
     from specdec_cli.text.folding import Order
 
+MUCH_SMALLER = 3
+"""The file of a draft model that is chosen unasked is at least this much smaller than that of the model."""
 SHIPPED = Path(__file__).parent.parent / "bundles"
 TRANSLATOR, CORRECTOR = "en-de", "en-gec"
 """The shipped bundles that translate and correct if nothing else is asked for."""
@@ -106,6 +108,23 @@ def chosen_translator(
 def shipped_directions() -> dict[str, tuple[str, str]]:
     """Source and target language, as two-letter codes, of each shipped bundle that translates, in the order of `served_bundles`."""
     return {name: bundle_direction(name) for name in served_bundles() if bundle_task(name) == "translate"}
+
+
+def shipped_draft_model(folder: Path, info: "BundleInfo", order: "Order") -> str:
+    """The shipped bundle that drafts unasked for the translator in `folder`, one without a drafter that writes in this `order`: that of the
+    same languages, if the translator's weights take much more memory; "" for other models.
+    """
+    from specdec_cli.model.bundle_info import weights_file
+
+    leaves_it = info.decoding == "auto" and info.task == "translate" and order == "left-to-right"
+    if not leaves_it or (folder / "drafter").exists():
+        return ""
+    languages = tuple(map(short_code, (info.source_language, info.target_language)))
+    for name, direction in shipped_directions().items():
+        size, other = (weights_file(each).stat().st_size for each in (folder, SHIPPED / name))
+        if direction == languages and size >= MUCH_SMALLER * other:
+            return name
+    return ""
 
 
 def open_bundle(model: str | ModelChoice, machine: Machine, *, same_drafts: bool = False, network_only: bool = False) -> "Bundle":

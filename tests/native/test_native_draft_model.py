@@ -13,10 +13,10 @@ from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions,
 from specdec_cli.decoding.sentence import Hypothesis, Sentence, make_sentence
 from specdec_cli.engines.native import WORTH_LOADING_MODEL, WORTH_MEASURING_BATCHES, NativeEngine
 from specdec_cli.engines.native_costs import MeasuredModel, round_costs
-from specdec_cli.engines.native_drafts import DraftModelOf, weights_of
+from specdec_cli.engines.native_drafts import DraftModelOf
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, describe_bundle
+from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, describe_bundle, weights_file
 from specdec_cli.model.int8 import quantize
 from specdec_cli.native.draft_model import NativeDraftModel
 from specdec_cli.native.library import NativeError
@@ -169,7 +169,7 @@ def test_it_is_loaded_once_enough_sentences_came(verifier: Pair, others: dict[st
 def test_costs_of_single_sentences_take_no_rounds_of_several(verifier: Pair, others: dict[str, Pair]) -> None:
     description = verifier[1]
     draft_model = DraftModelOf(description, others["stranger"][1].path.parent)
-    model = NativeModel(description.shape, weights_of(description.path.parent))
+    model = NativeModel(description.shape, weights_file(description.path.parent))
     measured = MeasuredModel(description.shape, draft_model.shape, 5, 1, alone=True)
     costs = round_costs(measured, model, draft_model.loaded.model)
     assert costs.sizes == (1, 3, 5) and costs.plain[1] == ROWS * costs.plain[0] > 0

@@ -4,13 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from specdec_cli import Corrector, Translator
+from specdec_cli.app import app
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.opening.listing import describe
 
 
 def test_the_output_is_greedys(bundle_folder: Path, lines: list[str]) -> None:
@@ -29,7 +32,7 @@ def test_the_output_is_greedys(bundle_folder: Path, lines: list[str]) -> None:
 def large(bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a bundle that counts as much larger than the shipped ones, and whose decoding is left to the toolkit."""
     save_bundle(replace(bundle, info=replace(bundle.info, decoding="auto")), tmp_path / "large")
-    monkeypatch.setattr("specdec_cli.opening.engines.MUCH_SMALLER", 0)
+    monkeypatch.setattr("specdec_cli.opening.models.MUCH_SMALLER", 0)
     return tmp_path / "large"
 
 
@@ -50,9 +53,15 @@ def test_nothing_drafts_unasked_where_options_or_the_size_say_otherwise(large: P
     for chosen in choices:
         with Translator(large, **chosen) as translator:  # type: ignore[arg-type]
             assert translator.decoding.draft_model == ""
-    monkeypatch.setattr("specdec_cli.opening.engines.MUCH_SMALLER", 3)
+    monkeypatch.setattr("specdec_cli.opening.models.MUCH_SMALLER", 3)
     with Translator(large) as translator:
         assert translator.decoding.draft_model == ""
+
+
+def test_the_list_of_models_names_what_drafts_unasked(large: Path, bundle_folder: Path) -> None:
+    assert [each.draft_model for each in describe([str(large), str(bundle_folder), "en-de"])] == ["en-de", "", ""]
+    table = CliRunner().invoke(app, ["models", str(large)], env={"COLUMNS": "200"}).stdout
+    assert "auto, drafts of en-de" in table
 
 
 def test_none_turns_it_off(bundle_folder: Path) -> None:
