@@ -179,7 +179,7 @@ class Model(ABC, Generic[L, R]):
         checked("data", data, bytes, "bytes")
         if format not in DOCUMENTS:
             raise UsageError(f"format {format!r}: not one of {', '.join(FORMATS)}")
-        document = read_document(Source(data, "document", purpose), format)
+        document = read_document(Source(data, "document", purpose, language=self.info.source_language), format)
         check_languages(document, "document", self.info.source_language, self.info.target_language)
         return document
 

@@ -228,7 +228,7 @@ def correct(
     loaded = time.perf_counter()
     changed, totals = 0, Counter[str]()
     with writer, correcting.written_around(writer), shown_progress(stream, text):
-        for each in read_inputs(inputs, text, "correct", writes=not edits.check):
+        for each in read_inputs(inputs, text, "correct", writes=not edits.check, language=lambda: stream.model.info.source_language):
             document = each.document
             decoded = stream.decode_input(each, writer, as_lines=document is None or one_stream)
             found = (one.edits for one in _counted(decoded, totals))

@@ -233,12 +233,20 @@ def _lines_before(lines: Sequence[Line], error: InputError) -> Iterator[Line]:
 
 
 def read_inputs(
-    inputs: Iterable[Input], text: TextOptions, purpose: Purpose, *, redo: bool = False, writes: bool = True
+    inputs: Iterable[Input],
+    text: TextOptions,
+    purpose: Purpose,
+    *,
+    redo: bool = False,
+    writes: bool = True,
+    language: Callable[[], str] = str,
 ) -> Iterator[Input]:
-    """Yield each input with its lines; a document is parsed when it is its turn. `writes` is as in `TextOptions.read`. Raises what
-    `Input.open_document` and that raise.
+    """Yield each input with its lines; a document is parsed when it is its turn, in the `language` that is then known. `writes` is as in
+    `TextOptions.read`. Raises what `Input.open_document` and that raise.
     """
     for each in inputs:
-        document = each.open_document(purpose, redo=redo, front_matter=text.front_matter) if each.is_document else None
+        document = None
+        if each.is_document:
+            document = each.open_document(purpose, redo=redo, front_matter=text.front_matter, language=language())
         lines = text.read(each.files, writes=writes) if document is None else each.segment_lines(document, text.max_line_bytes)
         yield replace(each, document=document, lines=lines)

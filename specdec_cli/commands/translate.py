@@ -205,9 +205,11 @@ def translate(
         return
     named = inputs_of(files or (), text.format)
     tell_of_keyboard(files or (), quiet=text.quiet)
-    inputs = read_inputs(named, text, "translate", redo=redo)
+    opened: list[Stream[Translation]] = []
+    inputs = read_inputs(named, text, "translate", redo=redo, language=lambda: opened[0].model.info.source_language if opened else "")
     whole, texts = read_whole(inputs) if earlier.previous is not None else ([], [])
     stream = replace(translating, whole=tuple(texts)).open(machine)
+    opened.append(stream)
     writer = text.open_outputs(named, one_stream=text.as_json)
     stream.watch(writer)
     loaded = time.perf_counter()

@@ -20,7 +20,7 @@ class Source:
     """A document as it was read: its bytes, the name of its file for messages, and what it is read for.
 
     With `redo`, units that are translated already are segments too, and the first row of a table; with `front_matter`, so are title and
-    description of Markdown.
+    description of Markdown. `language` is that of its text, "" if it is not known: what is marked with another one is no segment.
     """
 
     data: bytes
@@ -28,6 +28,7 @@ class Source:
     purpose: Purpose = "translate"
     redo: bool = False
     front_matter: bool = False
+    language: str = ""
 
 
 class Document(Protocol):

@@ -22,6 +22,8 @@ from specdec_cli.text.locale.languages import short_code
 Kind = Literal["start", "end", "text", "reference", "other"]
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])
 """The elements without content and end tag."""
+_WHOLE = frozenset(["html", "body"])
+"""The elements around a page, whose language is the page's, and is not always stated rightly."""
 _LONG_NUMBER = re.compile(r"&#\d{4000,}")
 """A character reference with so many digits that int() may raise ValueError."""
 
@@ -31,7 +33,8 @@ _TAG_START = re.compile(r"</?[A-Za-z]")
 class Event(NamedTuple):
     """A part of HTML: the characters `begin` to `finish`; `name` is that of the tag, in lower case.
 
-    `kept` is true for a tag whose attributes and content must not be translated (translate="no", or the class notranslate).
+    `kept` is true for a tag whose attributes and content must not be translated (translate="no", the class notranslate, or the mark of
+    another language).
     """
 
     kind: Kind
@@ -41,11 +44,11 @@ class Event(NamedTuple):
     kept: bool = False
 
 
-def html_events(text: str) -> Iterator[Event]:
-    """Yield the parts of `text`, which cover it, in order."""
+def html_events(text: str, language: str = "") -> Iterator[Event]:
+    """Yield the parts of `text`, which is in a `language`, or in one that is not known. They cover it, in order."""
     readable = _LONG_NUMBER.sub(lambda found: "&".ljust(len(found.group()), "x"), text)
     unclosed = _TAG_START.search(readable, readable.rfind(">") + 1)  # such a tag is markup up to the end
-    parser = _Parser(readable[: unclosed.start()] if unclosed else readable)
+    parser = _Parser(readable[: unclosed.start()] if unclosed else readable, short_code(language))
     parser.read()
     if unclosed:
         parser.found.append(Event("other", unclosed.start(), len(text)))
@@ -71,9 +74,9 @@ class _UnclosedError(Exception):
 class _Parser(HTMLParser):
     """Collects the parts; their ends are set later."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, language: str) -> None:
         super().__init__(convert_charrefs=False)
-        self._text, self._starts = text, line_starts(text)
+        self._text, self._starts, self._language = text, line_starts(text), language
         self.found: list[Event] = []
 
     def read(self) -> None:
@@ -94,7 +97,12 @@ class _Parser(HTMLParser):
             raise _UnclosedError
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._add("start", tag, _is_kept(attrs))
+        self._add("start", tag, _is_kept(attrs) or (tag not in _WHOLE and self._is_foreign(dict(attrs))))
+
+    def _is_foreign(self, attributes: Mapping[str, str | None]) -> bool:
+        """Whether a tag says that its text is in another language."""
+        stated = short_code(attributes.get("lang") or attributes.get("xml:lang") or "")
+        return stated != "" and self._language not in ("", stated)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._add("start", tag, tag in VOID and _is_kept(attrs))
@@ -217,7 +225,8 @@ def read_html(source: Source) -> Document:
     """Parse an HTML file in the encoding that it declares, or else UTF-8. Raises InputError for bytes that are not valid in it."""
     encoding = marked_encoding(source.data) or _declared_encoding(source.data) or "utf-8"
     content = decode(source.data, source.name, encoding)
-    return HtmlDocument(source, content, html_segments(content, 0, len(content)), encoding, references=True)
+    segments = html_segments(content, 0, len(content), source.language)
+    return HtmlDocument(source, content, segments, encoding, references=True)
 
 
 class HtmlDocument(TextDocument):
@@ -242,9 +251,10 @@ def _declared_encoding(data: bytes) -> str | None:
     return encoding
 
 
-def html_segments(content: str, begin: int, finish: int) -> Iterator[Segment]:
-    """Yield the segments of the HTML from `begin` to `finish` of a document."""
-    events = [each._replace(begin=each.begin + begin, finish=each.finish + begin) for each in html_events(content[begin:finish])]
+def html_segments(content: str, begin: int, finish: int, language: str = "") -> Iterator[Segment]:
+    """Yield the segments of the HTML from `begin` to `finish` of a document; those in another `language` than this are left out."""
+    found = html_events(content[begin:finish], language)
+    events = [each._replace(begin=each.begin + begin, finish=each.finish + begin) for each in found]
     group: list[Event] = []
     ends = _end_tags(events)
     index = 0

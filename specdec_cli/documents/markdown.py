@@ -55,7 +55,7 @@ def read_markdown(source: Source) -> Document:
         if token.type in ("blockquote_open", "list_item_open") and token.level + 1 >= _DEEPEST:  # what is inside was not read
             raise InputError(f"{source.name}, line {token.map[0] + 1}: nested more than {_DEEPEST - 1} blocks deep")
     front = front_matter_segments(content) if source.front_matter else ()
-    return TextDocument(source, content, [*front, *_segments(content, tokens, frozenset(references.get("references", ())))])
+    return TextDocument(source, content, [*front, *_segments(source, content, tokens, frozenset(references.get("references", ())))])
 
 
 def _blank(text: str) -> str:
@@ -63,12 +63,12 @@ def _blank(text: str) -> str:
     return "\n" * len(_LINE_END.findall(text))
 
 
-def _segments(content: str, tokens: Sequence[Any], references: Collection[str]) -> Iterator[Segment]:
+def _segments(source: Source, content: str, tokens: Sequence[Any], references: Collection[str]) -> Iterator[Segment]:
     lines = _lines(content)
     cursor = -1, 0
     for place, token in enumerate(tokens):
         if token.type == "html_block":
-            yield from html_segments(content, lines[token.map[0]][0], lines[token.map[1] - 1][1])
+            yield from html_segments(content, lines[token.map[0]][0], lines[token.map[1] - 1][1], source.language)
         elif token.type == "inline" and token.map:
             runs: list[Run] = []
             for number, text in enumerate(token.content.split("\n"), token.map[0]):

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from specdec_cli.documents.document import Source
+from specdec_cli.documents.html import read_html
 from specdec_cli.errors import InputError
 from specdec_cli.text.tags.markup import without_voids
 from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
@@ -353,3 +355,18 @@ def test_references_to_notes_are_no_text(seed: int) -> None:
 def test_numbers_of_a_sentence_are_text(page: str) -> None:
     (text,) = texts(parse(page, "html"))
     assert "<v" not in text
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [
+        ('<p lang="de">Ich bin hier.</p><p>I am here.</p>', ["I am here."]),
+        ('<html lang="de"><body lang="fr"><p lang="en-GB">I am here.</p></body></html>', ["I am here."]),
+        ('<p xml:lang="fr" title="A word">Oui.</p><p lang="">Yes.</p>', ["Yes."]),
+        ('<p>He said <i lang="la">carpe diem</i> again.</p>', ["He said <x/> again."]),
+    ],
+)
+def test_what_is_marked_with_another_language_stays(content: str, texts: list[str]) -> None:
+    found = [segment.text for segment in read_html(Source(content.encode(), "a.html", language="eng_Latn")).segments]
+    assert [re.sub(r"<[^<>]*>", "<x/>", text) for text in found] == texts
+    assert len(read_html(Source(content.encode(), "a.html")).segments) >= len(texts)

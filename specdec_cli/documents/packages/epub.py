@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.html import read_html
@@ -23,7 +24,7 @@ def read_epub(source: Source) -> PackageDocument:
     found = read_parts(source.data, source.name, lambda name: name.lower().endswith((*_PAGES, *_TEXTS)))
     if not any(name.lower().endswith(".opf") for name in found):
         raise InputError(f"{source.name}: not a book in EPUB; it has no file .opf")
-    parts = {name: _part(Source(data, f"{source.name}, {name}", source.purpose)) for name, data in found.items()}
+    parts = {name: _part(replace(source, data=data, name=f"{source.name}, {name}")) for name, data in found.items()}
     return PackageDocument(source, parts, found)
 
 
