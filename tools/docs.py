@@ -20,7 +20,7 @@ from specdec_cli.model.bundle_info import BundleInfo
 from specdec_cli.model.config import PRESETS, TransformerConfig
 from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.training.recipe import SET_BY_TOKENIZER, DrafterRecipe, OptimizerSettings, RunSettings, VerifierRecipe
-from tools import paper_tables, results
+from tools import large_corrector, paper_tables, results
 from tools.gpu_checks import gpu_checks
 from tools.gpu_decodings import gpu_decodings
 from tools.pages import ROOT, Generator, pages, regenerate
@@ -49,6 +49,7 @@ def generators() -> dict[str, Generator]:
         "summary": results.summary,
         "comparison": results.comparison,
         "table": results.table,
+        "large-corrector": large_corrector.table,
         "gpu-checks": gpu_checks,
         "gpu-decodings": gpu_decodings,
         "paper": paper_tables.paper,
