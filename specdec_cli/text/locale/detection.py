@@ -48,17 +48,19 @@ def probabilities(text: str) -> Mapping[str, float]:
 
 
 def is_told_apart(text: str, source: str, target: str) -> bool:
-    """Whether the library tells that `text` is not in the language `source`: that it is in `target`, or, with more certainty, in another
-    one. False without the library.
+    """Whether the library tells that `text` is not in the language `source`: that it is in `target`, unless the words of `guess_language`
+    are those of `source`, or, with more certainty, in another one. False without the library.
     """
     own, other = short_code(source), short_code(target)
     found = probabilities(text) if own and _WORD.search(text) else {}
     if not found:
         return False
-    if own != other and found.get(other, 0.0) >= LEAST_TARGET and found[other] > found.get(own, 0.0):
-        return True
     best = max(found, key=lambda code: found[code])
-    return best != own and found[best] >= LEAST_OTHER
+    if best == own:
+        return False
+    if best == other:  # names and words of both languages mislead it: "Was" is English to it, and a sentence with a German address German
+        return found[best] >= LEAST_TARGET and guess_language(text, [own, other])[0] != own
+    return found[best] >= LEAST_OTHER
 
 
 def likeliest_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:

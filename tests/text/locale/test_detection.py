@@ -19,7 +19,7 @@ ENGLISH = """
 The house is red.|I am tired.|Good morning, my friend.|My name is Anna.|I love you.|The door is open.|Save as|Thanks|How are you?
 See you tomorrow!|I am hungry.|Where is the station?|He is not coming today.|She reads a book.|It rains.|Please wait|Open settings
 No entry|What does it cost?|Close the window.|Hello|Dog|Berlin is big.|Mr. Schmidt lives in Hamburg.|File|Home|OK|The Bundestag met.
-Is 9am fine?|Not before B12!|Where is 9am?
+Is 9am fine?|Not before B12!|Where is 9am?|Send it to Königsallee 20, 40212 Düsseldorf.|I work for Deutsche Bahn AG.
 """
 OTHERS = """
 Je suis à la maison.|Merci beaucoup|Il fait froid aujourd'hui.|Elle lit un livre.|Les enfants jouent dans le jardin.
@@ -48,6 +48,11 @@ def test_text_in_the_target_language_stays() -> None:
 @pytest.mark.parametrize("target", ["de", "en"])
 def test_text_in_the_source_language_is_decoded(target: str) -> None:
     assert [line for line in lines(ENGLISH) if Passthrough("en", target).are_told_apart([line])] == []
+
+
+def test_german_words_that_look_english_are_decoded() -> None:
+    texts = lines("Was bedeutet das?|Was meinen Sie?|Was willst du damit sagen?|Was bringt uns das?|Tom weiß, was wir tun.")
+    assert [text for text in texts if Passthrough("de", "en").are_told_apart([text])] == []
 
 
 @pytest.mark.parametrize("target", ["de", "en"])
