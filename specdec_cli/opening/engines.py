@@ -221,7 +221,7 @@ def with_shipped_draft_model(request: DecodingOptions | Decoding, bundle: Bundle
         return request
     if request.searching or request.tolerant:
         return request
-    name = shipped_draft_model(bundle.path.parent, bundle.info, bundle.shape.order)
+    name = shipped_draft_model(bundle.path.parent, bundle.info)
     return replace(request, draft_model=name) if name else request
 
 

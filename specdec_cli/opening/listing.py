@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from specdec_cli.model.bundle_info import BundleInfo, Task, read_info, read_shape
+from specdec_cli.model.bundle_info import BundleInfo, Task, read_info
 from specdec_cli.opening.conversions import Tell, cached_bundles, silent
 from specdec_cli.opening.models import TRAINING_FILES, ModelChoice, find_bundle, shipped_bundles, shipped_draft_model
 
@@ -60,7 +60,7 @@ def _listed(name: str, folder: Path) -> ListedModel:
         info.target_language,
         info.decoding,
         info.block_size,
-        shipped_draft_model(folder, info, read_shape(folder).order),
+        shipped_draft_model(folder, info),
         size,
         info.licence,
     )

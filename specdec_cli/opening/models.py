@@ -110,14 +110,14 @@ def shipped_directions() -> dict[str, tuple[str, str]]:
     return {name: bundle_direction(name) for name in served_bundles() if bundle_task(name) == "translate"}
 
 
-def shipped_draft_model(folder: Path, info: "BundleInfo", order: "Order") -> str:
-    """The shipped bundle that drafts unasked for the translator in `folder`, one without a drafter that writes in this `order`: that of the
-    same languages, if the translator's weights take much more memory; "" for other models.
+def shipped_draft_model(folder: Path, info: "BundleInfo") -> str:
+    """The shipped bundle that drafts unasked for the translator in `folder`, one without a drafter that writes from left to right: that of
+    the same languages, if the translator's weights take much more memory; "" for other models. Raises ModelError for a damaged one.
     """
-    from specdec_cli.model.bundle_info import weights_file
+    from specdec_cli.model.bundle_info import read_shape, weights_file
 
-    leaves_it = info.decoding == "auto" and info.task == "translate" and order == "left-to-right"
-    if not leaves_it or (folder / "drafter").exists():
+    leaves_it = info.decoding == "auto" and info.task == "translate" and not (folder / "drafter").exists()
+    if not leaves_it or not weights_file(folder).exists() or read_shape(folder).order != "left-to-right":
         return ""
     languages = tuple(map(short_code, (info.source_language, info.target_language)))
     for name, direction in shipped_directions().items():
