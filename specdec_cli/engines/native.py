@@ -33,7 +33,7 @@ _LANES, _MOST_BEAM, _MOST_CANDIDATES = (HEADER.constants[name] for name in ("LAN
 _BLOCK = ("specdec", "specdec++")
 _EXACT = {"greedy": 0, "lookup": LONGEST_DRAFT, "ngram-memory": SHORT_DRAFT}
 """Exact decodings without a network, and the block size of each if none is given."""
-_FEW = 8
+_FEW = 4
 """The block size of lookup where it takes the place of greedy decoding."""
 _JACOBI = ("jacobi", "gs-jacobi", "hybrid-jacobi")
 
