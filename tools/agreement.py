@@ -21,7 +21,7 @@ from specdec_cli.opening.models import ModelChoice
 
 
 class Agreement:
-    """Two models and a block size, in tokens of the verifier."""
+    """Measures how many tokens a round a draft model gives a verifier, with drafts of at most `block_size` tokens of the verifier."""
 
     def __init__(self, verifier: str, draft: str, block_size: int) -> None:
         self._block_size = block_size
@@ -32,7 +32,7 @@ class Agreement:
         self._bridge = Bridge(self._verifier.tokenizer, self._draft.tokenizer)
 
     def measured(self, texts: Sequence[str]) -> tuple[float, float, int]:
-        """The tokens a round of the engine and those of the simulation, and the number of texts whose output is that of greedy decoding."""
+        """Return the measured tokens per round, the simulated ones, and the number of texts with the same output as greedy decoding."""
         sentences = [self._sentence(self._verifier, number, text) for number, text in enumerate(texts)]
         greedy = {each.number: each.ids for each in self._greedy.decode(sentences)}
         found = {each.number: each for each in self._drafted.decode(sentences)}
@@ -42,7 +42,7 @@ class Agreement:
         return tokens / rounds, tokens / sum(self.rounds(text, greedy[number]) for number, text in enumerate(texts)), equal
 
     def rounds(self, text: str, ids: Sequence[int]) -> int:
-        """The rounds in which `ids`, the verifier's output for `text`, are drafted as far as the draft model agrees."""
+        """Simulate decoding `ids`, the verifier's output for `text`, and return the number of rounds."""
         eos, tokenizer = self._verifier.shape.eos, self._verifier.tokenizer
         ends = [len(tokenizer.decode(ids[:count])) for count in range(len(ids) + 1 - (ids[-1:] == [eos]))]
         whole, continued = tokenizer.decode(ids), self._continued(text, ids)
@@ -57,7 +57,7 @@ class Agreement:
         return rounds
 
     def _continued(self, text: str, ids: Sequence[int]) -> list[str]:
-        """The text that the draft model writes for `text` if it begins with that of the first n of `ids`, for each n below their number."""
+        """For each n below `len(ids)`, the draft model's whole output for `text` when it is forced to begin with the text of `ids[:n]`."""
         tokenizer, eos = self._draft.tokenizer, self._draft.shape.eos
         sentence = self._sentence(self._draft, 0, text)
         rows = []
@@ -73,7 +73,7 @@ class Agreement:
 
 
 def _common(text: str, other: str) -> tuple[int, bool]:
-    """The number of characters with which both texts begin, and whether these are all of both."""
+    """The length of the common prefix of two texts, in characters, and whether the texts are equal."""
     count = next((place for place, (a, b) in enumerate(zip(text, other, strict=False)) if a != b), min(len(text), len(other)))
     return count, text == other
 

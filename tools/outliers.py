@@ -132,7 +132,7 @@ class Compared:
 
 @torch.inference_mode()
 def compare(folder: Path, lines: Sequence[str], blocks: Sequence[str] = (), longest: int = 128) -> Iterator[Compared]:
-    """Compare int8, and simulations of it with ranges for `blocks`, with float32 on the greedy outputs for `lines`."""
+    """Decode `lines` greedily in float32, in int8, and in simulated int8 with one range per block of inputs; compare with float32."""
     exact = load_checkpoint(folder)
     networks = {"int8": open_for_loop(ModelChoice(str(folder)), MachineOptions(device="cpu", precision="int8"))}
     networks |= {f"blocks {each}": Bundle(exact.info, exact.tokenizer, simulated(exact.verifier, each)) for each in blocks}

@@ -68,7 +68,7 @@ class Teller:
 
     @contextmanager
     def writing(self) -> Iterator["Written"]:
-        """Show a bar inside the block."""
+        """A context that shows a progress bar on stderr. It gives the function that updates the bar."""
         from rich.console import Console
         from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
 
@@ -79,7 +79,7 @@ class Teller:
 
 
 def teller(quiet: bool) -> Tell:
-    """What prints messages on stderr; with `quiet`, it prints nothing."""
+    """Return a function that prints a message on stderr; with `quiet`, one that prints nothing."""
     return silent if quiet else Teller()
 
 

@@ -14,7 +14,7 @@ _KNOWN_WORDS = 1 << 16
 _BEFORE = "a"
 """A word before another one, which is encoded as it is in the middle of a text."""
 _BEGINNINGS = ("a", "x", "q")
-"""Beginnings of a word, to encode the rest of a word: with some of them the first letters of the rest may form a token."""
+"""Letters to put before the end of a word, to encode it as the end of a word. The tokenizer may merge one of them with that end."""
 
 
 def bridge_between(bundle: "Described", other: "Described") -> "Bridge | None":
@@ -43,6 +43,8 @@ class Bridge:
         self._words = lru_cache(_KNOWN_WORDS)(lambda word, first: word_ids(verifier, word, is_first=first))
         self._rests = lru_cache(_KNOWN_WORDS)(lambda rest: rest_ids(verifier, rest))
         self._draft_words = lru_cache(_KNOWN_WORDS)(lambda word, first: word_ids(draft, word, is_first=first))
+        # A token that begins a word and has no text alone is a space of SentencePiece.
+        self._is_empty = lru_cache(_KNOWN_WORDS)(lambda token: not verifier.decode([token]))
         self._starts = verifier.word_starts()
         self._special = {token for token in (verifier.special_tokens.forced,) if token is not None}
         forced = draft.special_tokens.forced
@@ -73,7 +75,7 @@ class Bridge:
         rest, *words = whole[len(begun) :].split(" ")
         text = self._verifier.decode(output)
         last = text.rpartition(" ")[2]
-        if output and self._is_space(output[-1]):
+        if output and self._starts[output[-1]] and self._is_empty(output[-1]):
             last = ""
             if words and not rest and not begun.endswith(" "):
                 rest = words.pop(0)  # the draft model has not read the space
@@ -85,10 +87,6 @@ class Bridge:
         for word in words:
             ids += self._words(word, False)
         return ids
-
-    def _is_space(self, token: int) -> bool:
-        """Whether a token begins a word and has no letter of it, such as the space of SentencePiece, which no text ends with."""
-        return self._starts[token] and not self._verifier.decode([token])
 
     def _last_word(self, output: Sequence[int]) -> list[int]:
         """The tokens of the last word of an output."""
@@ -112,7 +110,7 @@ def word_ids(tokenizer: Tokenizer, word: str, *, is_first: bool) -> list[int]:
 
 
 def rest_ids(tokenizer: Tokenizer, rest: str) -> list[int]:
-    """The target ids of the rest of a word; none if each beginning that is tried forms a token with it."""
+    """The target ids of the end of a word, without those of its beginning; [] if the tokenizer merges it with every beginning tried."""
     for beginning in _BEGINNINGS:
         before, both = tokenizer.encode_targets([beginning, beginning + rest])
         if both[: len(before)] == before:

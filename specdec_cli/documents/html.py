@@ -100,7 +100,7 @@ class _Parser(HTMLParser):
         self._add("start", tag, _is_kept(attrs) or (tag not in _WHOLE and self._is_foreign(dict(attrs))))
 
     def _is_foreign(self, attributes: Mapping[str, str | None]) -> bool:
-        """Whether a tag says that its text is in another language."""
+        """Whether the `lang` attribute of a tag names another language than the document's."""
         stated = short_code(attributes.get("lang") or attributes.get("xml:lang") or "")
         return stated != "" and self._language not in ("", stated)
 
@@ -252,7 +252,7 @@ def _declared_encoding(data: bytes) -> str | None:
 
 
 def html_segments(content: str, begin: int, finish: int, language: str = "") -> Iterator[Segment]:
-    """Yield the segments of the HTML from `begin` to `finish` of a document; those in another `language` than this are left out."""
+    """Yield the segments of a document's HTML between the offsets `begin` and `finish`, except elements in another `language`."""
     found = html_events(content[begin:finish], language)
     events = [each._replace(begin=each.begin + begin, finish=each.finish + begin) for each in found]
     group: list[Event] = []

@@ -34,7 +34,7 @@ _BLOCK = ("specdec", "specdec++")
 _EXACT = {"greedy": 0, "lookup": LONGEST_DRAFT, "ngram-memory": SHORT_DRAFT}
 """Exact decodings without a network, and the block size of each if none is given."""
 _FEW = 4
-"""The block size of lookup where it takes the place of greedy decoding."""
+"""The largest number of tokens that `lookup` drafts in a round when `auto` uses it in place of greedy decoding."""
 _JACOBI = ("jacobi", "gs-jacobi", "hybrid-jacobi")
 
 
@@ -129,7 +129,7 @@ _FLOAT = 4
 
 
 def step_bytes(shape: TransformerConfig) -> int:
-    """The bytes of the weights in int8 that a step of decoding reads."""
+    """The size in bytes of the int8 weights that one decoding step reads: the decoder layers and the output projection."""
     attention, inner = 6 * shape.width * shape.heads_width, (3 if shape.gated else 2) * shape.width * shape.feed_forward
     return shape.decoder_layers * (attention + inner) + shape.vocabulary_size * shape.width
 
@@ -143,7 +143,7 @@ def rows_of_pass(shape: TransformerConfig) -> int:
 
 
 def _keys_values(shape: TransformerConfig, layers: int) -> int:
-    """The keys and values of a position in so many layers."""
+    """The number of floats that `layers` layers cache for one position, keys and values together."""
     return 2 * shape.heads * (-(-shape.head_width // _LANES) * _LANES) * layers  # the engine pads heads
 
 

@@ -39,7 +39,7 @@ class Uninitialized(TorchFunctionMode):
 
 Storage = Literal["float32", "float16", "int8"]
 Written = Callable[[int, int], None]
-"""Called while a file is written, with the bytes that are written so far, and those of the whole file."""
+"""Called while a file is written, with the number of bytes written so far and the size of the whole file."""
 Parts = dict[str, list[Tensor]]
 """Tensors of a module that are on the device "meta", by name: each is the concatenation of these along the first dimension."""
 _SCALE = ".scale"
@@ -51,7 +51,7 @@ _FLOATS = ("F64", "F32", "F16", "BF16")
 
 
 def unseen(done: int, total: int) -> None:
-    """Show nothing of a file that is written."""
+    """Ignore how many bytes are written."""
 
 
 def save_weights(module: nn.Module, path: Path, storage: Storage, parts: Parts | None = None, written: Written = unseen) -> None:

@@ -29,7 +29,7 @@ class ShowsBytes(Protocol):
     """A `Tell` that also shows how many bytes of a file are written."""
 
     def writing(self) -> AbstractContextManager["Written"]:
-        """A context in which a file is written, with the function that is called meanwhile."""
+        """Return a context for writing a file. It gives the function to call with the bytes written so far."""
 
 
 _VERSION = 3
@@ -43,7 +43,7 @@ def silent(message: str) -> None:
 
 
 def writing(tell: Tell) -> AbstractContextManager["Written"]:
-    """The context in which a file is written, and shown by `tell` if it can."""
+    """Return a context for writing a file. It gives the function to call with the bytes written so far; `tell` shows them if it can."""
     from specdec_cli.model.storage import unseen
 
     return tell.writing() if isinstance(tell, ShowsBytes) else nullcontext(unseen)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from specdec_cli.text.folding import Order
 
 MUCH_SMALLER = 3
-"""The file of a draft model that is chosen unasked is at least this much smaller than that of the model."""
+"""`auto` uses a shipped bundle as draft model only if the verifier's weights file is at least this many times as large."""
 SHIPPED = Path(__file__).parent.parent / "bundles"
 TRANSLATOR, CORRECTOR = "en-de", "en-gec"
 """The shipped bundles that translate and correct if nothing else is asked for."""
@@ -111,8 +111,10 @@ def shipped_directions() -> dict[str, tuple[str, str]]:
 
 
 def shipped_draft_model(folder: Path, info: "BundleInfo") -> str:
-    """The shipped bundle that drafts unasked for the translator in `folder`, one without a drafter that writes from left to right: that of
-    the same languages, if the translator's weights take much more memory; "" for other models. Raises ModelError for a damaged one.
+    """The name of the shipped bundle that `auto` uses as draft model for the bundle in `folder`; "" for none.
+
+    It is the one for the same languages. The bundle must be a translator without a drafter that writes from left to right, with a weights
+    file at least MUCH_SMALLER times as large. Raises ModelError for a damaged configuration.
     """
     from specdec_cli.model.bundle_info import read_shape, weights_file
 

@@ -90,7 +90,7 @@ class Setting(NamedTuple):
 
 
 Change = Callable[[Restored], Restored | None]
-"""Makes the output for a text of the output for what is read in its place; None if that cannot be taken."""
+"""Turns the translation of a replaced text into the translation of the original text; None if that is not possible."""
 
 
 def _no_draft(_: str) -> None:
@@ -110,8 +110,9 @@ class Read(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One of the steps by which a text is read: the name of its rule, or "" if it has several or is always on; `read` returns the texts
-    that are read in the place of a text, or variants of it, in the order in which they are tried, or None if it stays as it is.
+    """One step in rewriting a text before the model translates it. `rule` is the name by which `--without` turns it off; "" if it has
+    several rules or is always on. `read` returns the texts to translate in place of a text, or variants of it, in the order in which to
+    try them; None if the step does not apply to the text.
 
     `again` returns more of them for the problems of outputs that were found: as soon as there are some if it is `at_once`, else at last.
     """
@@ -194,7 +195,7 @@ def _readings(setting: Setting, text: str) -> Iterator[Read] | None:
 
 
 def _with_stand_ins(text: str, read: ReadText, rule: str, most: int | None = None) -> Iterator[Read]:
-    """A text with stand-ins, and the text itself."""
+    """Try a text with stand-ins, then the text itself."""
     return iter([Read(read.text, partial(_put_back, back=read.restored), rule, _no_draft, most), Read(text)])
 
 
@@ -204,7 +205,7 @@ def _put_back(restored: Restored, back: Callable[[str], str | None]) -> Restored
 
 
 def _rewritten(write: Callable[[str, str], str]) -> Callable[[Setting, str], Iterator[Read] | None]:
-    """The step that reads what a function makes of a text and its language."""
+    """Make the step that translates `write(text, language)` in place of a text."""
 
     def read(setting: Setting, text: str) -> Iterator[Read] | None:
         shown = write(text, setting.languages[0]) if setting.translates else text
@@ -224,7 +225,7 @@ def _months(setting: Setting, text: str) -> Iterator[Read] | None:
 
 
 def _ordinals(setting: Setting, text: str) -> Iterator[Read] | None:
-    """A text with ordinals of numbers in the place of those of placeholders, and the text itself."""
+    """Try a text whose ordinals of placeholders (#th) are replaced by those of numbers (37th), then the text itself."""
     if short_code(setting.languages[0]) != "en" or short_code(setting.languages[1]) not in _WITH_STOP:
         return None
     found = list(_ORDINAL.finditer(text))
@@ -250,7 +251,7 @@ def _small_letters(setting: Setting, text: str) -> Iterator[Read] | None:
 
 
 def _in_capitals(restored: Restored, spans: Sequence[str]) -> Restored:
-    """An output in capitals outside of the `spans`."""
+    """Write an output in capital letters, except the parts that equal one of the `spans`."""
     pattern = "|".join(map(re.escape, sorted(spans, key=len, reverse=True)))
     parts = re.split(f"({pattern})", restored.text) if pattern else [restored.text]
     return restored._replace(text="".join(part if place % 2 else part.upper() for place, part in enumerate(parts)))
@@ -331,7 +332,7 @@ def _decoded_apart(apart: Apart, setting: Setting, rule: str) -> Variant:
 
 
 def _quotation_marks(setting: Setting, text: str) -> Iterator[Read] | None:
-    """A text with quotations with other quotation marks, and with its own."""
+    """Try a text that has quotations with other kinds of quotation marks, then with its own marks."""
     in_spans = (text[start:end] for start, end in protected_spans(text, latin=setting.latin))
     if not quotations(text) or any(map(has_marks, in_spans)):
         return None

@@ -36,7 +36,7 @@ main()
 
 
 def run(model: Path, cache: Path, *arguments: str) -> tuple[list[str], float]:
-    """The lines that `specdec translate` writes for TEXTS, and the most memory that it had, in bytes."""
+    """Run `specdec translate` on TEXTS in a new process. Return its output lines and its peak resident memory in bytes."""
     command = ["translate", "-m", str(model), "--raw", "--max-length", str(LONGEST), "--threads", "1", *arguments]
     environment = os.environ | {"SPECDEC_CACHE": str(cache), "OMP_NUM_THREADS": "1"}
     text = "".join(f"{text}\n" for text in TEXTS)

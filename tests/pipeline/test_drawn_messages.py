@@ -143,7 +143,7 @@ def _address(draw: random.Random) -> str:
 
 
 def addresses(draw: random.Random) -> Drawn:
-    """German streets with numbers, and towns, in English."""
+    """English sentences with a German address: street, house number and, in some, the town."""
     place = _address(draw)
     source = draw.choice(("Our office is at {}.", "He lives at {}.", "We met at {}.", "The new shop is at {}.", "My address is {}."))
     return Drawn(source.format(place), keeps=(place,))

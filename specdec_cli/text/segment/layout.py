@@ -51,7 +51,7 @@ _LOG = "|".join(
 """The beginning of a line of a log: time, level, thread, and the name of what has written it, before the message."""
 _PERSON = r"(?:\+\d[\d ()-]{5,20}|[^\W\d_a-z][\w.'\u2019-]*(?: [^\W\d_a-z][\w.'\u2019-]*){0,2}): "
 _CHAT = rf"\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}},? \d{{1,2}}:\d\d(?::\d\d)?(?:[ \u202f]?[AaPp]\.?[Mm]\.?)? [-\u2013] (?:{_PERSON})?"
-"""The beginning of a line of a chat that is kept in a file: date, time, and who writes."""
+"""The start of a line in an exported chat: date, time, and the name of the sender."""
 _KEY = r"(?:[A-Za-z](?=\w*(?:_\w|\.))\w*+(?:\.\w++)*+|[a-z]+[A-Z]\w*+)(?::\s+|\s*=\s*)(?=\S)"
 """A key that is no word, before its value."""
 _DATA = re.compile(
