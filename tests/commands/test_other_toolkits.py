@@ -144,6 +144,16 @@ def test_truncation_in_a_tokenizer_file_is_disabled(tmp_path: Path) -> None:
     assert tokenizer.decode(target) == "kalo mita resu no pe difo"
 
 
+def test_a_language_is_known_by_its_codes_of_two_and_three_letters(tmp_path: Path) -> None:
+    folder = huggingface.nllb(tmp_path).folder
+    own = from_huggingface(folder, "eng_Latn", "deu_Latn").bundle.tokenizer.special_tokens
+    for source, target in (("en", "de"), ("eng", "deu"), ("en-GB", "de_DE")):
+        assert from_huggingface(folder, source, target).bundle.tokenizer.special_tokens == own
+    assert from_huggingface(folder, "de", "en").bundle.tokenizer.special_tokens != own
+    with pytest.raises(UsageError, match="does not know the target language 'fr'"):
+        from_huggingface(folder, "en", "fr")
+
+
 def test_missing_settings_are_named(marian: Path, tmp_path: Path) -> None:
     broken = copy_with(marian, tmp_path / "broken", {})
     config = json.loads((broken / "config.json").read_text())

@@ -14,6 +14,7 @@ from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import write_json
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.opening.listing import describe
+from tests.converters import huggingface
 
 
 def test_the_output_is_greedys(bundle_folder: Path, lines: list[str]) -> None:
@@ -26,6 +27,16 @@ def test_the_output_is_greedys(bundle_folder: Path, lines: list[str]) -> None:
         assert [each.text for each in found] == expected
         assert {each.decoding for each in found if each.text} == {"draft-model"}
         assert sum(each.rounds for each in found) < sum(each.tokens for each in found)
+
+
+def test_a_multilingual_model_drafts_in_its_own_codes_of_the_languages(bundle_folder: Path, lines: list[str], tmp_path: Path) -> None:
+    with Translator(bundle_folder, options=DecodingOptions(decoding="greedy")) as greedy:
+        expected = [each.text for each in greedy.lines(lines)]
+    options = DecodingOptions(always_draft=True)
+    with Translator(bundle_folder, options=options, draft_model=huggingface.nllb(tmp_path).folder) as drafted:
+        assert [each.text for each in drafted.lines(lines)] == expected
+        model = drafted.opened.engine.draft_model  # type: ignore[attr-defined]
+        assert model.tokenizer.source_pieces(model.tokenizer.special_tokens.before) == ["eng_Latn"]
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Literal, Self, TypeVar
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import check_fields, config_from_dict
 from specdec_cli.files import read_json, write_json
+from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.tokenize.segmenters import (
     MosesBpeSegmenter,
     Segmenter,
@@ -169,9 +170,12 @@ class ConvertedTokenizer(Tokenizer):
         write_json(own / "config.json", asdict(self.config))
 
     def _language_token(self, side: str, language: str) -> str:
-        """The token of the language of a side ("source" or "target"). Raises UsageError listing the languages of the model."""
+        """The token of the language of a side ("source" or "target"). Raises UsageError listing the languages of the model.
+
+        A model may have another code for it ("eng_Latn" or "en_XX" for "en"), as long as no second one of its codes is of that language.
+        """
         tokens = self.config.languages
-        alike = [name for name in tokens if name.partition("_")[0] == language]
+        alike = [name for name in tokens if language and short_code(name) == short_code(language)]
         name = language if language in tokens else alike[0] if len(alike) == 1 else None
         if name is None:
             what = f"does not know the {side} language {language!r}" if language else f"needs a {side} language"
