@@ -59,7 +59,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --instruction --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all -h --help" ;;
+                    words="-m --model --source-language --target-language --instruction --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all --help-all -h --help" ;;
             esac
             ;;
         correct)
@@ -106,7 +106,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --instruction --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place -h --help" ;;
+                    words="-m --model --instruction --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place --help-all -h --help" ;;
             esac
             ;;
         serve)
@@ -150,7 +150,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                *) words="-m --model --instruction --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline -h --help" ;;
+                *) words="-m --model --instruction --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --help-all -h --help" ;;
             esac
             ;;
         bench)
@@ -186,7 +186,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --instruction --block-size --iterations --length-beam --draft-model --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline -h --help" ;;
+                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --instruction --block-size --iterations --length-beam --draft-model --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline --help-all -h --help" ;;
             esac
             ;;
         prepare)
@@ -207,7 +207,7 @@ _specdec() {
                 --source-language) return ;;
                 --target-language) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --same-numbers --repair-numbers --held-out --vary --number-copies --name-copies --temperature --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet -h --help" ;;
+                    words="--source --target --vocabulary-size --tokenizer --domain --min-characters --max-characters --max-ratio --same-numbers --repair-numbers --held-out --vary --number-copies --name-copies --temperature --normalize-punctuation --detokenize --source-language --target-language --force -q --quiet --help-all -h --help" ;;
             esac
             ;;
         train-verifier)
@@ -226,7 +226,7 @@ _specdec() {
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--data --dev --tokenizer --recipe --set --init --source-language --target-language --task --order --devices --device --threads -q --quiet -h --help" ;;
+                    words="--data --dev --tokenizer --recipe --set --init --source-language --target-language --task --order --devices --device --threads -q --quiet --help-all -h --help" ;;
             esac
             ;;
         train-drafter)
@@ -242,7 +242,7 @@ _specdec() {
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--dev -m --model --verifier --data --source --recipe --set --init --simulate --devices --device --threads -q --quiet -h --help" ;;
+                    words="--dev -m --model --verifier --data --source --recipe --set --init --simulate --devices --device --threads -q --quiet --help-all -h --help" ;;
             esac
             ;;
         distill)
@@ -267,7 +267,7 @@ _specdec() {
                 --workers) return ;;
                 --retries) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--with --instruction --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --draft-model --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries -h --help" ;;
+                    words="--with --instruction --beam-size --length-penalty --max-length --max-source-length --quantization --keep-copies --nearest --sample --draft-model --temperature --top-k --seed --shard-lines --batch-tokens --device --threads -q --quiet --ray --workers --retries --help-all -h --help" ;;
             esac
             ;;
         corrupt)
@@ -284,7 +284,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--column --recipe --set --copies --seed --processes -o --output -q --quiet --ray --workers --retries --shard-lines -h --help" ;;
+                    words="--column --recipe --set --copies --seed --processes -o --output -q --quiet --ray --workers --retries --shard-lines --help-all -h --help" ;;
             esac
             ;;
         convert)
@@ -305,7 +305,7 @@ _specdec() {
                 --lexicon) compopt -o default; return ;;
                 --quantization) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--from --to --source-language --target-language --task --instruction --decoder-layers --revision --storage --set --average --order-vocabulary --ngrams --lexicon --quantization --force -q --quiet --offline -h --help" ;;
+                    words="--from --to --source-language --target-language --task --instruction --decoder-layers --revision --storage --set --average --order-vocabulary --ngrams --lexicon --quantization --force -q --quiet --offline --help-all -h --help" ;;
             esac
             ;;
         visualize)
@@ -321,13 +321,13 @@ _specdec() {
                 -o|--output) compopt -o default; return ;;
                 --device) words="auto cpu cuda" ;;
                 --threads) return ;;
-                *) words="-m --model --source-language --target-language --instruction --decoding --block-size --file --limit -o --output --device --threads --offline -h --help" ;;
+                *) words="-m --model --source-language --target-language --instruction --decoding --block-size --file --limit -o --output --device --threads --offline --help-all -h --help" ;;
             esac
             ;;
         models)
             case $previous in
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--forget --json -h --help" ;;
+                    words="--forget --json --help-all -h --help" ;;
             esac
             ;;
         help)

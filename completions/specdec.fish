@@ -72,6 +72,7 @@ complete -c specdec -n '__fish_seen_subcommand_from translate' -l workers -x -d 
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l retries -x -d 'With --ray: tries of a shard, and of a line that fails alone'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l shard-lines -x -d 'With --ray: lines in a shard'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -l all -d 'In PO and XLIFF files, translate again what is translated already'
+complete -c specdec -n '__fish_seen_subcommand_from translate' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from translate' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -F
 complete -c specdec -n '__fish_seen_subcommand_from correct' -s m -l model -x -a 'de-en en-de en-gec (__fish_complete_directories)' -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
@@ -129,6 +130,7 @@ complete -c specdec -n '__fish_seen_subcommand_from correct' -l workers -x -d 'W
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l retries -x -d 'With --ray: tries of a shard, and of a line that fails alone'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l shard-lines -x -d 'With --ray: lines in a shard'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -l in-place -d 'Replace each FILE by its corrected text'
+complete -c specdec -n '__fish_seen_subcommand_from correct' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from correct' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from serve' -s m -l model -x -a 'de-en en-de en-gec (__fish_complete_directories)' -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
 complete -c specdec -n '__fish_seen_subcommand_from serve' -l instruction -x -d 'Words in front of each source, for a model that was trained with them'
@@ -173,6 +175,7 @@ complete -c specdec -n '__fish_seen_subcommand_from serve' -l engine -x -a 'auto
 complete -c specdec -n '__fish_seen_subcommand_from serve' -l threads -x -d 'Threads to compute with'
 complete -c specdec -n '__fish_seen_subcommand_from serve' -l seed -x -d 'Seed of all random numbers'
 complete -c specdec -n '__fish_seen_subcommand_from serve' -l offline -d 'Never use the network'
+complete -c specdec -n '__fish_seen_subcommand_from serve' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from serve' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -F
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l input -r -F -d 'Source lines, or TSV whose source column is used'
@@ -217,6 +220,7 @@ complete -c specdec -n '__fish_seen_subcommand_from bench' -l json -r -F -d 'Wri
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l markdown -d 'Print Markdown'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -s q -l quiet -d 'Print only errors to stderr'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -l offline -d 'Never use the network'
+complete -c specdec -n '__fish_seen_subcommand_from bench' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from bench' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -F
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l source -r -F -d 'Source lines, beside or instead of TSV'
@@ -240,6 +244,7 @@ complete -c specdec -n '__fish_seen_subcommand_from prepare' -l source-language 
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l target-language -x -d 'For the rules of Moses, numbers and times'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -l force -d 'Replace the output of an earlier run'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -s q -l quiet -d 'Print only errors to stderr'
+complete -c specdec -n '__fish_seen_subcommand_from prepare' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from prepare' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -F
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l data -r -F -d 'TSV, or an output folder of prepare'
@@ -256,6 +261,7 @@ complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l devices -
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l device -x -a 'auto cpu cuda' -d 'Device to compute on'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l threads -x -d 'Threads to compute with'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -s q -l quiet -d 'Print only errors to stderr'
+complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from train-verifier' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -F
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l dev -r -F -d 'Held-out source text, or TSV with it, that selects the best state'
@@ -270,6 +276,7 @@ complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l devices -x
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l device -x -a 'auto cpu cuda' -d 'Device to compute on'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l threads -x -d 'Threads to compute with'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -s q -l quiet -d 'Print only errors to stderr'
+complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from train-drafter' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -F
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l with -x -a 'de-en en-de en-gec (__fish_complete_directories)' -d 'Another teacher with the same vocabulary'
@@ -294,6 +301,7 @@ complete -c specdec -n '__fish_seen_subcommand_from distill' -s q -l quiet -d 'P
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l ray -x -d 'Process the input in shards with workers of the Ray cluster whose head is at HOST:PORT'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l workers -x -d 'With --ray: number of workers'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -l retries -x -d 'With --ray: tries of a shard, and of a line that fails alone'
+complete -c specdec -n '__fish_seen_subcommand_from distill' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from distill' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from corrupt' -F
 complete -c specdec -n '__fish_seen_subcommand_from corrupt' -l column -x -d 'Tab-separated column that is the text, from 1'
@@ -308,6 +316,7 @@ complete -c specdec -n '__fish_seen_subcommand_from corrupt' -l ray -x -d 'Proce
 complete -c specdec -n '__fish_seen_subcommand_from corrupt' -l workers -x -d 'With --ray: number of workers'
 complete -c specdec -n '__fish_seen_subcommand_from corrupt' -l retries -x -d 'With --ray: tries of a shard, and of a line that fails alone'
 complete -c specdec -n '__fish_seen_subcommand_from corrupt' -l shard-lines -x -d 'With --ray: lines in a shard'
+complete -c specdec -n '__fish_seen_subcommand_from corrupt' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from corrupt' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -F
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l from -x -d 'Format of SOURCE: bundle, huggingface, marian, fairseq'
@@ -328,6 +337,7 @@ complete -c specdec -n '__fish_seen_subcommand_from convert' -l quantization -x 
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l force -d 'Replace OUTPUT'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -s q -l quiet -d 'Print only errors to stderr'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -l offline -d 'Never use the network'
+complete -c specdec -n '__fish_seen_subcommand_from convert' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from convert' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s m -l model -x -a 'de-en en-de en-gec (__fish_complete_directories)' -d 'A bundle (folder or name), or another toolkit'\''s model (folder, file or hub name)'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l source-language -x -d 'Source language: without -m chooses a shipped bundle'
@@ -341,9 +351,11 @@ complete -c specdec -n '__fish_seen_subcommand_from visualize' -s o -l output -r
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l device -x -a 'auto cpu cuda' -d 'Device to compute on'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l threads -x -d 'Threads to compute with'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -l offline -d 'Never use the network'
+complete -c specdec -n '__fish_seen_subcommand_from visualize' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from visualize' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from models' -F
 complete -c specdec -n '__fish_seen_subcommand_from models' -l forget -d 'Delete cached timings of this machine and indexes of translation memories'
 complete -c specdec -n '__fish_seen_subcommand_from models' -l json -d 'Write a JSON object for each bundle, with its folder and its size in bytes'
+complete -c specdec -n '__fish_seen_subcommand_from models' -l help-all -d 'Show every option and exit'
 complete -c specdec -n '__fish_seen_subcommand_from models' -s h -l help -d 'Show this message and exit'
 complete -c specdec -n '__fish_seen_subcommand_from help' -a 'translate correct serve bench prepare train-verifier train-drafter distill corrupt convert visualize models'

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from specdec_cli.brief_help import help_text, shortened, with_help_all
 from specdec_cli.failures import exit_codes
 from specdec_cli.process import Ending, prepare_streams
 from specdec_cli.version import __version__
@@ -34,10 +35,15 @@ COMMANDS = {
 
 
 class _Command(TyperCommand):
-    """A command whose help shows no type for flags."""
+    """A command with a short help and `--help-all`, whose help shows no type for flags."""
 
     def get_params(self, *arguments: Any) -> Any:
         return _without_types_of_flags(super().get_params(*arguments))
+
+    def format_help(self, context: Any, formatter: Any) -> None:
+        """Write the short help, or after `--help-all` that of every option."""
+        with shortened(self, context):
+            super().format_help(context, formatter)
 
     def parse_args(self, context: Any, arguments: list[str]) -> Any:
         """Parse `arguments`. `--ray` without an address gets its default value; messages lose typer's prefix "Value error"."""
@@ -80,7 +86,7 @@ def _read_command(name: str) -> Any:
     """Import the command `name` of COMMANDS."""
     function = getattr(import_module(f"specdec_cli.commands.{COMMANDS[name]}"), name.replace("-", "_"))
     alone = typer.Typer(add_completion=False)
-    alone.command(name, cls=_Command, help=_unwrapped(function.__doc__ or ""))(function)
+    alone.command(name, cls=_Command, help=help_text(name, function.__doc__ or ""))(with_help_all(function))
     return get_command(alone)
 
 
@@ -118,18 +124,13 @@ def _without_types_of_flags(parameters: Any) -> Any:
     return parameters
 
 
-def _unwrapped(text: str) -> str:
-    """Join the lines of each paragraph, so that the help is wrapped to the width of the terminal."""
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
-
-
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="specdec help COMMAND, or specdec COMMAND --help, describes a command.",
+    epilog="specdec help COMMAND, or specdec COMMAND --help, describes a command; --help-all shows every option.",
 )
 
 

@@ -11,6 +11,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 from typer.main import get_group
 
 from specdec_cli.benchmark.rows import OTHER_TOOLKITS
+from specdec_cli.brief_help import first_sentence
 from specdec_cli.decoding.methods import DECODINGS
 from specdec_cli.opening.models import shipped_bundles
 from specdec_cli.recipe import RECIPES
@@ -139,13 +140,13 @@ def _command(command: TyperCommand | TyperGroup, name: str, parent: Any = None) 
     parameters = [parameter for parameter in command.get_params(context) if not getattr(parameter, "hidden", False)]
     options = tuple(_option(parameter) for parameter in parameters if isinstance(parameter, TyperOption))
     takes_files = any(_files(parameter) != "text" for parameter in parameters if isinstance(parameter, TyperArgument))
-    return CompletedCommand(name, _first_sentence(command.help or ""), options, takes_files)
+    return CompletedCommand(name, first_sentence(command.help or ""), options, takes_files)
 
 
 def _option(parameter: TyperOption) -> CompletedOption:
     # The names of --help have no fixed order.
     names = tuple(sorted(parameter.opts, key=len))
-    help_text, metavar = _first_sentence(parameter.help or ""), parameter.metavar or ""
+    help_text, metavar = first_sentence(parameter.help or ""), parameter.metavar or ""
     if parameter.is_flag:
         return CompletedOption(names, help_text, "none")
     # The lower-case words of a metavar such as N|auto are literal values.
@@ -171,10 +172,6 @@ def _files(parameter: TyperOption | TyperArgument) -> Literal["file", "folder", 
     if words & {"BUNDLE", "FOLDER", "MODEL"}:
         return "folder"
     return "file" if annotation is Path or Path in get_args(annotation) or words & {"FILE", "TSV", "TOML"} else "text"
-
-
-def _first_sentence(text: str) -> str:
-    return text.split("\n")[0].split(". ")[0].split("; ")[0].rstrip(".")
 
 
 def _quoted(text: str) -> str:

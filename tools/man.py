@@ -9,6 +9,7 @@ from typing import Any
 from typer.main import get_group
 
 from specdec_cli.app import app
+from specdec_cli.brief_help import BRIEF
 from specdec_cli.files import write_text
 from specdec_cli.version import __version__
 
@@ -36,7 +37,8 @@ def man_pages() -> dict[str, str]:
 
 
 def _page(name: str, command: Any, context: Any, rest: Sequence[str]) -> str:
-    paragraphs = (command.help or "").split("\n\n")
+    brief = BRIEF.get(command.name)
+    paragraphs = (command.help or "").split("\n\n")[: None if brief is None else -1]
     lines = [
         '.\\" Made from the help texts by `make man`.',
         f'.TH {name.upper()} 1 "" "specdec {__version__}" "{_PROJECT}"',
@@ -50,6 +52,8 @@ def _page(name: str, command: Any, context: Any, rest: Sequence[str]) -> str:
         ".SH DESCRIPTION",
         *(line for paragraph in paragraphs for line in (".PP", _text(paragraph))),
     ]
+    if brief is not None:
+        lines += [".SH EXAMPLES", *(part for line, does in brief.examples.items() for part in (".TP", _bold(line), _text(does)))]
     lines += [*_parameters(command, context), ".SH EXIT STATUS"]
     lines += [line for code, meaning in _EXIT_CODES.items() for line in (".TP", code, _text(meaning))]
     return "\n".join([*lines, *rest]) + "\n"

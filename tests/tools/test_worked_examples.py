@@ -39,7 +39,7 @@ rows = {row["decoding"]: row for row in json.loads(Path("bench.json").read_text(
 assert all(rows[chain]["identical"] == [6, 6] and rows[chain]["drafted"] > 0 for chain in CHAINS), rows
 traced = CliRunner().invoke(app, [*decode, "--decoding", "aligned-copy", "--trace"]).stderr
 assert " D " in traced, traced
-assert "aligned-copy" in run("translate", "--help")
+assert "aligned-copy" in run("translate", "--help-all")
 
 measured = Measured(Row("greedy"), {}, (Run(2.0, (Output("a", ((5, 6, 7, 3),)),)),))
 results = summarise([measured], lambda texts: None)
