@@ -7,166 +7,18 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, texts
+
+TEXTS = texts(__file__)
 
 ENGLISH = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 GERMAN = ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"]
 ENGLISH_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 GERMAN_DAYS = ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"]
 SHORT = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-SHORT_GERMAN = [
-    r"Jan\.?",
-    r"Feb\.?",
-    r"März|Mär\.?",
-    r"Apr\.?",
-    r"Mai",
-    r"Juni?\.?",
-    r"Juli?\.?",
-    r"Aug\.?",
-    r"Sept?\.?",
-    r"Okt\.?",
-    r"Nov\.?",
-    r"Dez\.?",
-]
 
-IN_MONTH = (
-    "The bridge opens in {}.",
-    "The work must be finished by {}.",
-    "She has lived here since {}.",
-    "The museum is closed until {}.",
-    "The {} issue of the magazine is sold out.",
-    "We bought the house in {} from a friend.",
-    "In {}, the old school was closed.",
-    "The law changed in {}, and many people were angry.",
-    "Prices have risen since {}.",
-    "The contract ends in {}.",
-)
-ON_DAY = (
-    "We meet on {}.",
-    "The course begins on {} in Berlin.",
-    "He left on {} with his brother.",
-    "The shop is closed until {}.",
-    "Please send the letter by {}.",
-    "On {}, the children go to the zoo.",
-    "The deadline is {}.",
-    "My sister came back on {} and stayed for a week.",
-    "The concert on {} is sold out.",
-    "The rules are valid from {}.",
-)
-IN_YEAR = (
-    "The war ended in {}.",
-    "In {}, the old school was closed.",
-    "She has lived here since {}.",
-    "The factory was built in {} and sold later.",
-    "By {}, all trains will be electric.",
-    "He worked in London until {}.",
-    "The summer of {} was very hot.",
-)
-IN_DECADE = (
-    "She grew up in the {}.",
-    "The music of the {} is popular again.",
-    "In the {}, many people left the village.",
-    "The house was built in the {}.",
-    "He has collected stamps since the {}.",
-    "The fashion of the {} was strange.",
-)
-IN_RANGE = (
-    "The fair takes place {}.",
-    "The hotel is closed {}.",
-    "We are in Paris {}.",
-    "The course runs {} in Berlin.",
-    "School holidays are {}.",
-    "The office is closed {} because of the holidays.",
-)
-IN_MONTH_IN_GERMAN = (
-    "Die Brücke öffnet im {}.",
-    "Die Arbeiten müssen bis {} fertig sein.",
-    "Sie wohnt seit {} hier.",
-    "Das Museum ist bis {} geschlossen.",
-    "Im {} wurde die alte Schule geschlossen.",
-    "Das Gesetz wurde im {} geändert.",
-    "Der Vertrag endet im {}.",
-    "Wir haben das Haus im {} gekauft.",
-)
-ON_DAY_IN_GERMAN = (
-    "Wir treffen uns am {}.",
-    "Der Kurs beginnt am {} in Berlin.",
-    "Der Laden ist bis zum {} geschlossen.",
-    "Am {} gehen die Kinder in den Zoo.",
-    "Meine Schwester kam am {} zurück.",
-    "Das Konzert am {} ist ausverkauft.",
-    "Die Regeln gelten ab dem {}.",
-    "Bitte schicken Sie den Brief bis zum {}.",
-)
-IN_YEAR_IN_GERMAN = (
-    "Der Krieg endete {}.",
-    "Im Jahr {} wurde die alte Schule geschlossen.",
-    "Sie wohnt seit {} hier.",
-    "Die Fabrik wurde {} gebaut.",
-    "Er arbeitete bis {} in London.",
-    "Der Sommer {} war sehr heiß.",
-)
-IN_DECADE_IN_GERMAN = (
-    "Sie wuchs in den {} Jahren auf.",
-    "Die Musik der {} Jahre ist wieder beliebt.",
-    "In den {} Jahren verließen viele Leute das Dorf.",
-    "Das Haus wurde in den {} Jahren gebaut.",
-    "Er sammelt seit den {} Jahren Briefmarken.",
-)
-IN_RANGE_IN_GERMAN = (
-    "Die Messe findet {} statt.",
-    "Das Hotel ist {} geschlossen.",
-    "Wir sind {} in Paris.",
-    "Der Kurs läuft {} in Berlin.",
-    "Das Büro ist {} wegen der Feiertage geschlossen.",
-)
-COSTS = (
-    "The tickets cost {}.",
-    "A room is {} per night.",
-    "Expect to pay {} for a meal.",
-    "It takes {} of the budget.",
-    "You can save {} a month.",
-    "The repair costs {}, depending on the size.",
-    "Most people spend {} on it.",
-)
-COSTS_IN_GERMAN = (
-    "Die Karten kosten {}.",
-    "Ein Zimmer kostet {} pro Nacht.",
-    "Rechnen Sie mit {} für ein Essen.",
-    "Man kann im Monat {} sparen.",
-    "Die Reparatur kostet {}, je nach Größe.",
-)
 SHARES = ("It takes {} more time.", "About {} of the people agree.", "Save {} on shoes.", "Prices rose by {} in May.", "Use {} less water.")
-SHARES_IN_GERMAN = (
-    "Es dauert {} länger.",
-    "Etwa {} der Leute sind einverstanden.",
-    "Sparen Sie {} bei Schuhen.",
-    "Die Preise stiegen im Mai um {}.",
-)
-OPEN = (
-    "We are open {}.",
-    "The office is closed {}.",
-    "Open {}, 9-5.",
-    "The course runs {} in the evening.",
-    "Our shop is open {} until 6 PM.",
-    "Call us {}.",
-    "The price is valid {}.",
-)
 OPEN_IN_GERMAN = ("Wir haben {} geöffnet.", "Das Büro ist {} geschlossen.", "Geöffnet {} 9-17 Uhr.", "Rufen Sie uns {} an.")
-FEW = (
-    "Buy {a} get {b} free.",
-    "Buy {a}, get {b} free!",
-    "Pick any {a}.",
-    "This is page {a} of {b}.",
-    "{a} of {b} files copied.",
-    "Choose {a} of {b}.",
-    "Buy any {a} and get {b} free today.",
-    "Take {a}, pay for {b}.",
-    "You have {a} left.",
-    "Only {a} left in stock.",
-    "Step {a} of {b}",
-    "Best {a} of {b} wins.",
-)
 NUMERALS = {
     1: "eine?[nrms]?|erste[nrs]?",
     2: "zwei|beiden?",
@@ -194,7 +46,7 @@ def _ordinal(day: int) -> str:
 
 def _german(day: int, month: int, year: int | None = None) -> str:
     """A pattern of a day in German."""
-    return rf"(?<!\d)0?{day}\.\s(?:{GERMAN[month]}|{SHORT_GERMAN[month]})" + (rf",? {year}(?!\d)" if year else r"(?!,? \d{4})")
+    return rf"(?<!\d)0?{day}\.\s(?:{GERMAN[month]}|{TEXTS.short_german[month]})" + (rf",? {year}(?!\d)" if year else r"(?!,? \d{4})")
 
 
 def _english(day: int, month: int, year: int | None = None) -> str:
@@ -207,7 +59,7 @@ def _english(day: int, month: int, year: int | None = None) -> str:
 def months(draw: random.Random) -> Drawn:
     """A month with its year."""
     month, year = draw.randrange(12), _year(draw)
-    source = draw.choice(IN_MONTH).format(f"{ENGLISH[month]} {year}")
+    source = draw.choice(TEXTS.in_month).format(f"{ENGLISH[month]} {year}")
     german = rf"{GERMAN[month]}(?:s|-Ausgabe)? (?:des Jahres )?{year}(?!\d)|{GERMAN[month]}-{year}"
     return Drawn(source, (german,), (rf"\bam {GERMAN[month]}", r"\bam \d{4}"))
 
@@ -215,7 +67,7 @@ def months(draw: random.Random) -> Drawn:
 def months_in_german(draw: random.Random) -> Drawn:
     """A month with its year, in German."""
     month, year = draw.randrange(12), _year(draw)
-    source = draw.choice(IN_MONTH_IN_GERMAN).format(f"{GERMAN[month]} {year}")
+    source = draw.choice(TEXTS.in_month_in_german).format(f"{GERMAN[month]} {year}")
     return Drawn(source, (rf"{ENGLISH[month]}(?:,| of)? {year}(?!\d)",), (rf"\bon {ENGLISH[month]} \d{{4}}",))
 
 
@@ -224,13 +76,13 @@ def days(draw: random.Random) -> Drawn:
     month, day = draw.randrange(12), draw.randrange(1, 29)
     name = ENGLISH[month]
     shown = draw.choice((f"{day} {name}", f"{name} {day}", f"{name} {_ordinal(day)}", f"the {_ordinal(day)} of {name}"))
-    return Drawn(draw.choice(ON_DAY).format(shown), (_german(day, month),))
+    return Drawn(draw.choice(TEXTS.on_day).format(shown), (_german(day, month),))
 
 
 def days_in_german(draw: random.Random) -> Drawn:
     """A day of a month, in German."""
     month, day = draw.randrange(12), draw.randrange(1, 29)
-    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(f"{day}. {GERMAN[month]}"), (_english(day, month),))
+    return Drawn(draw.choice(TEXTS.on_day_in_german).format(f"{day}. {GERMAN[month]}"), (_english(day, month),))
 
 
 def dates(draw: random.Random) -> Drawn:
@@ -238,13 +90,13 @@ def dates(draw: random.Random) -> Drawn:
     month, day, year = draw.randrange(12), draw.randrange(1, 29), _year(draw)
     name = ENGLISH[month]
     shown = draw.choice((f"{day} {name} {year}", f"{name} {day}, {year}", f"{name} {_ordinal(day)}, {year}"))
-    return Drawn(draw.choice(ON_DAY).format(shown), (_german(day, month, year),))
+    return Drawn(draw.choice(TEXTS.on_day).format(shown), (_german(day, month, year),))
 
 
 def dates_in_german(draw: random.Random) -> Drawn:
     """A day of a month and year, in German."""
     month, day, year = draw.randrange(12), draw.randrange(1, 29), _year(draw)
-    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(f"{day}. {GERMAN[month]} {year}"), (_english(day, month, year),))
+    return Drawn(draw.choice(TEXTS.on_day_in_german).format(f"{day}. {GERMAN[month]} {year}"), (_english(day, month, year),))
 
 
 def short_dates(draw: random.Random) -> Drawn:
@@ -252,7 +104,7 @@ def short_dates(draw: random.Random) -> Drawn:
     month, day, year = draw.choice([each for each in range(12) if each != 4]), draw.randrange(1, 29), _year(draw)
     name, stop = SHORT[month], draw.choice(("", "."))
     shown = draw.choice((f"{day} {name}{stop}", f"{name}{stop} {day}", f"{day} {name}{stop} {year}", f"{name}{stop} {day}, {year}"))
-    source = draw.choice(ON_DAY).format(shown).replace("..", ".")
+    source = draw.choice(TEXTS.on_day).format(shown).replace("..", ".")
     return Drawn(source, (_german(day, month, year if str(year) in shown else None),))
 
 
@@ -260,7 +112,7 @@ def short_dates_in_german(draw: random.Random) -> Drawn:
     """A day of a month with a short name, in German."""
     month, day, year = draw.choice((0, 1, 3, 7, 8, 9, 10, 11)), draw.randrange(1, 29), draw.choice((None, _year(draw)))
     name = ("Sept" if month == 8 else GERMAN[month][:3]) + "."
-    source = draw.choice(ON_DAY_IN_GERMAN).format(f"{day}. {name} {year}" if year else f"{day}. {name}").replace("..", ".")
+    source = draw.choice(TEXTS.on_day_in_german).format(f"{day}. {name} {year}" if year else f"{day}. {name}").replace("..", ".")
     return Drawn(source, (_english(day, month, year),))
 
 
@@ -271,7 +123,7 @@ def weekdays(draw: random.Random) -> Drawn:
     end = f" {year}" if year else ""
     shown = draw.choice((f"{of_week}, {day} {name}{end}", f"{of_week}, {name} {day}{end and ','}{end}", f"{of_week} {day} {name}{end}"))
     german = GERMAN_DAYS[weekday].replace("Samstag", "(?:Samstag|Sonnabend)")
-    return Drawn(draw.choice(ON_DAY).format(shown), (rf"{german},? (?:(?:de[nmr]|am) )?" + _german(day, month, year),))
+    return Drawn(draw.choice(TEXTS.on_day).format(shown), (rf"{german},? (?:(?:de[nmr]|am) )?" + _german(day, month, year),))
 
 
 def weekdays_in_german(draw: random.Random) -> Drawn:
@@ -287,26 +139,26 @@ def weekdays_in_german(draw: random.Random) -> Drawn:
 def years(draw: random.Random) -> Drawn:
     """A year alone."""
     year = _year(draw)
-    return Drawn(draw.choice(IN_YEAR).format(year), (rf"(?<!\d){year}(?![\d.])(?!er)|{year}\.$",))
+    return Drawn(draw.choice(TEXTS.in_year).format(year), (rf"(?<!\d){year}(?![\d.])(?!er)|{year}\.$",))
 
 
 def years_in_german(draw: random.Random) -> Drawn:
     """A year alone, in German."""
     year = _year(draw)
-    return Drawn(draw.choice(IN_YEAR_IN_GERMAN).format(year), (rf"(?<!\d){year}(?![\ds])",))
+    return Drawn(draw.choice(TEXTS.in_year_in_german).format(year), (rf"(?<!\d){year}(?![\ds])",))
 
 
 def decades(draw: random.Random) -> Drawn:
     """A decade."""
     decade = draw.choice((*range(1900, 2020, 10), *range(1850, 1900, 10)))
     apostrophe = draw.choice(("", "", "'"))
-    return Drawn(draw.choice(IN_DECADE).format(f"{decade}{apostrophe}s"), (rf"(?<!\d){decade}ern?(?!\w)",), (r"[Jj]ahren? Jahre",))
+    return Drawn(draw.choice(TEXTS.in_decade).format(f"{decade}{apostrophe}s"), (rf"(?<!\d){decade}ern?(?!\w)",), (r"[Jj]ahren? Jahre",))
 
 
 def decades_in_german(draw: random.Random) -> Drawn:
     """A decade, in German."""
     decade = draw.choice((*range(1900, 2020, 10), *range(1850, 1900, 10)))
-    return Drawn(draw.choice(IN_DECADE_IN_GERMAN).format(f"{decade}er"), (rf"(?<!\d){decade}['\u2019]?s(?!\w)",))
+    return Drawn(draw.choice(TEXTS.in_decade_in_german).format(f"{decade}er"), (rf"(?<!\d){decade}['\u2019]?s(?!\w)",))
 
 
 def ranges_of_days(draw: random.Random) -> Drawn:
@@ -324,7 +176,7 @@ def ranges_of_days(draw: random.Random) -> Drawn:
             f"from {name} {day} to {name} {end}{more and ','}{more}",
         )
     )
-    return Drawn(draw.choice(IN_RANGE).format(shown), (_german_range(day, end, month, year),))
+    return Drawn(draw.choice(TEXTS.in_range).format(shown), (_german_range(day, end, month, year),))
 
 
 def _german_range(day: int, end: int, month: int, year: int | None) -> str:
@@ -351,7 +203,7 @@ def ranges_of_days_in_german(draw: random.Random) -> Drawn:
         rf"{of_month} {day}{ordinal}{between}(?:{of_month} )?{end}{ordinal}(?!\d){last}"
         rf"|(?<!\d){day}{ordinal}(?: {of_month})?{between}{end}{ordinal}(?: of)? {of_month}{last}"
     )
-    return Drawn(draw.choice(IN_RANGE_IN_GERMAN).format(shown), (found,))
+    return Drawn(draw.choice(TEXTS.in_range_in_german).format(shown), (found,))
 
 
 def numeric_dates(draw: random.Random) -> Drawn:
@@ -359,20 +211,20 @@ def numeric_dates(draw: random.Random) -> Drawn:
     year, month, day = _numeric(draw)
     if draw.random() < 0.3 or day < 13:
         shown = draw.choice((f"{year}-{month:02}-{day:02}", f"{month}/{draw.randrange(1, 13)}/{year}", f"{day}.{month}.{year}"))
-        return Drawn(draw.choice(ON_DAY).format(shown), keeps=(shown,))
+        return Drawn(draw.choice(TEXTS.on_day).format(shown), keeps=(shown,))
     shown, german = draw.choice((f"{month}/{day}/{year}", f"{month:02}/{day}/{year}", f"{day}/{month}/{year}")), f"{day}.{month:02}.{year}"
-    return Drawn(draw.choice(ON_DAY).format(shown), (rf"(?<!\d){re.escape(german)}(?!\d)",), (r"\bauf \d", "/"))
+    return Drawn(draw.choice(TEXTS.on_day).format(shown), (rf"(?<!\d){re.escape(german)}(?!\d)",), (r"\bauf \d", "/"))
 
 
 def numeric_dates_in_german(draw: random.Random) -> Drawn:
     """Dates in digits, in German, have the names of months in English, but for those that begin with the year."""
     year, month, day = _numeric(draw)
     if draw.random() < 0.2:
-        return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(shown := f"{year}-{month:02}-{day:02}"), keeps=(shown,))
+        return Drawn(draw.choice(TEXTS.on_day_in_german).format(shown := f"{year}-{month:02}-{day:02}"), keeps=(shown,))
     shown = draw.choice(
         (f"{day}.{month}.{year}", f"{day:02}.{month:02}.{year}", f"{day}. {month}. {year}", f"{day:02}.{month:02}.{year % 100:02}")
     )
-    return Drawn(draw.choice(ON_DAY_IN_GERMAN).format(shown), (_english(day, month - 1, year),), (r"\d\.\d",))
+    return Drawn(draw.choice(TEXTS.on_day_in_german).format(shown), (_english(day, month - 1, year),), (r"\d\.\d",))
 
 
 def _numeric(draw: random.Random) -> tuple[int, int, int]:
@@ -385,7 +237,7 @@ def ranges_of_prices(draw: random.Random) -> Drawn:
     shown = draw.choice((f"{sign}{first}{dash}{last}", f"{first}{dash}{last} {sign}", f"{sign}{first}{dash}{sign}{last}"))
     between = r"\s?(?:[-\u2013]|bis)\s?"
     german = rf"(?<!\d){first}(?:\s{re.escape(sign)})?{between}{last}\s{re.escape(sign)}"
-    return Drawn(draw.choice(COSTS).format(shown), (german,), (rf"{re.escape(sign)}\s?\d",))
+    return Drawn(draw.choice(TEXTS.costs).format(shown), (german,), (rf"{re.escape(sign)}\s?\d",))
 
 
 def ranges_of_prices_in_german(draw: random.Random) -> Drawn:
@@ -394,7 +246,7 @@ def ranges_of_prices_in_german(draw: random.Random) -> Drawn:
     shown = draw.choice((f"{first}{dash}{last} {sign}", f"{first} {sign}{dash}{last} {sign}", f"{sign}{first}{dash}{last}"))
     own = re.escape(sign)
     english = rf"{own}{first}\s?(?:[-\u2013]|to)\s?{own}?{last}(?!\d)(?!\s?{own})"
-    return Drawn(draw.choice(COSTS_IN_GERMAN).format(shown), (english,))
+    return Drawn(draw.choice(TEXTS.costs_in_german).format(shown), (english,))
 
 
 def _two(draw: random.Random) -> tuple[str, str]:
@@ -415,7 +267,7 @@ def ranges_of_percent_in_german(draw: random.Random) -> Drawn:
     """Two percentages with a dash between them, in German."""
     (first, last), dash = _two(draw), draw.choice("-\u2013")
     shown = draw.choice((f"{first}{dash}{last}\u00a0%", f"{first}{dash}{last} %", f"{first}\u00a0%{dash}{last}\u00a0%"))
-    return Drawn(draw.choice(SHARES_IN_GERMAN).format(shown), (rf"(?<!\d){first}%?\s?(?:[-\u2013]|to)\s?{last}(?:%| percent)",))
+    return Drawn(draw.choice(TEXTS.shares_in_german).format(shown), (rf"(?<!\d){first}%?\s?(?:[-\u2013]|to)\s?{last}(?:%| percent)",))
 
 
 def ranges_of_weekdays(draw: random.Random) -> Drawn:
@@ -425,7 +277,9 @@ def ranges_of_weekdays(draw: random.Random) -> Drawn:
     dash = draw.choice("-\u2013")
     names = [(short or [each[:3] for each in long])[place] for place in (first, last)]
     german = [rf"(?:{there[place]}|{there[place][:2] if short is None else there[place][:3]}\.?)" for place in (first, last)]
-    return Drawn(draw.choice(OPEN).format(dash.join(names)), (rf"\b{german[0]}\s?(?:[-\u2013]|bis(?: zum)?)\s?{german[1]}(?![^\W\d_])",))
+    return Drawn(
+        draw.choice(TEXTS.open).format(dash.join(names)), (rf"\b{german[0]}\s?(?:[-\u2013]|bis(?: zum)?)\s?{german[1]}(?![^\W\d_])",)
+    )
 
 
 def ranges_of_weekdays_in_german(draw: random.Random) -> Drawn:
@@ -440,7 +294,7 @@ def ranges_of_weekdays_in_german(draw: random.Random) -> Drawn:
 def small_numbers(draw: random.Random) -> Drawn:
     """Sentences of few words with small numbers, each of which is there, as digits that stick to no word or as a word."""
     one, other = draw.randrange(1, 7), draw.randrange(1, 7)
-    template = draw.choice(FEW)
+    template = draw.choice(TEXTS.few)
     if " of {b}" in template:
         one, other = min(one, other), max(one, other) + (one == other)
     source = template.format(a=one, b=other)
@@ -449,22 +303,11 @@ def small_numbers(draw: random.Random) -> Drawn:
     return Drawn(source, has, (r"\d[^\W\d_]",))
 
 
-DAYS_IN_DIGITS = (
-    "Wir treffen uns am {}.{}. um 8 Uhr.",
-    "Der {}.{}. ist ein Feiertag.",
-    "Bis zum {}.{}. haben wir Zeit.",
-    "Ich bin ab dem {}.{}. wieder da.",
-    "Seit dem {}.{}. wohne ich hier.",
-    "Die Party ist am {}.{}.",
-    "Freitag, {}.{}., habe ich frei.",
-)
-
-
 def days_in_digits(draw: random.Random) -> Drawn:
     """German days with the month in digits and without a year."""
     day, month = draw.randrange(1, 29), draw.randrange(12)
     written = (f"{day:02}", f"{month + 1:02}") if draw.random() < 0.3 else (day, month + 1)
-    return Drawn(draw.choice(DAYS_IN_DIGITS).format(*written), has=(rf"\b{day}(?:st|nd|rd|th)?\b", ENGLISH[month]))
+    return Drawn(draw.choice(TEXTS.days_in_digits).format(*written), has=(rf"\b{day}(?:st|nd|rd|th)?\b", ENGLISH[month]))
 
 
 KINDS = (

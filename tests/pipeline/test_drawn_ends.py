@@ -7,18 +7,10 @@ import pytest
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.variants import as_it_is
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, texts
 
-SUBJECTS = (
-    "the children",
-    "my brother",
-    "the old man",
-    "our neighbours",
-    "the teacher",
-    "a woman from Berlin",
-    "the students",
-    "his sister",
-)
+TEXTS = texts(__file__)
+
 DEEDS = (
     *("played in the garden behind the house", "read a book about the history of the city", "bought bread and milk at the market"),
     *("waited for the last train to the coast", "wrote a long letter to the mayor", "walked along the river until it was dark"),
@@ -32,91 +24,34 @@ STARTS = (
 
 def pieces(draw: random.Random) -> Drawn:
     """Sentences that are too long for the model: their pieces go on with small letters."""
-    clauses = (f"{draw.choice(SUBJECTS)} {draw.choice(DEEDS)}" for _ in range(draw.randrange(12, 18)))
+    clauses = (f"{draw.choice(TEXTS.subjects)} {draw.choice(DEEDS)}" for _ in range(draw.randrange(12, 18)))
     text = next(clauses)
     for clause in clauses:
         text += draw.choice(JOINTS) + clause
     return Drawn(f"{text[0].upper()}{text[1:]}.", lacks=(rf"[a-z\u00e4\u00f6\u00fc\u00df,;] (?:{STARTS})\b",))
 
 
-MONTHS = {
-    "Januar": "January",
-    "Februar": "February",
-    "M\u00e4rz": "March",
-    "April": "April",
-    "Mai": "May",
-    "Juni": "June",
-    "Juli": "July",
-    "August": "August",
-    "September": "September",
-    "Oktober": "October",
-    "November": "November",
-    "Dezember": "December",
-}
-BEHIND = (
-    " ist Feiertag.",
-    " um 18:00 Uhr.",
-    ": frei",
-    " war ein sch\u00f6ner Tag.",
-    ": Treffen in Berlin",
-    " bis Sonntag geschlossen.",
-    "",
-)
-
-
 def dates_at_the_beginning(draw: random.Random) -> Drawn:
     """German lines that begin with the day of a date, with a bullet or not: the day is no number of a list."""
-    day, month = draw.randrange(1, 29), draw.choice(list(MONTHS))
-    english = MONTHS[month]
-    line = f"{draw.choice(('', '', '- ', '* '))}{day}. {month}{draw.choice(BEHIND)}"
+    day, month = draw.randrange(1, 29), draw.choice(list(TEXTS.months))
+    english = TEXTS.months[month]
+    line = f"{draw.choice(('', '', '- ', '* '))}{day}. {month}{draw.choice(TEXTS.behind)}"
     date = rf"(?:{english} {day}(?:st|nd|rd|th)?|{day}(?:st|nd|rd|th)?(?: of)? {english})\b"
     return Drawn(line, has=(date,), lacks=(rf"\b{day}\. {english}",))
 
 
-SAYINGS = (
-    "Let It Be",
-    "I am tired",
-    "We will win",
-    "The house is red",
-    "It is too late",
-    "Nobody knows me",
-    "Life is short",
-    "Come with me",
-)
-FRAMES = (
-    'He sang "{}." and left.',
-    'She wrote "{}." on the wall.',
-    'They shouted "{}." and ran away.',
-    'The man said "{}." and closed the door.',
-    'My father read "{}." in the newspaper.',
-    'We heard "{}." from the kitchen.',
-    'Tom whispered "{}." to his sister.',
-    'I said "{}." and went home.',
-)
-
-
 def stops_inside(draw: random.Random) -> Drawn:
     """Quotations with a stop inside, after which the sentence goes on: German has none there."""
-    return Drawn(draw.choice(FRAMES).format(draw.choice(SAYINGS)), lacks=(r"\.[\u201c\"](?=,| [a-z\u00e4\u00f6\u00fc])",))
+    return Drawn(draw.choice(TEXTS.frames).format(draw.choice(TEXTS.sayings)), lacks=(r"\.[\u201c\"](?=,| [a-z\u00e4\u00f6\u00fc])",))
 
 
 SAYERS = ("The CEO", "My boss", "The teacher", "Our neighbour", "A man", "The minister", "Her brother", "The doctor")
-SAID = (
-    "we are not done yet",
-    "we need more time",
-    "it is too late for us",
-    "nobody knows the way",
-    "the house is very old",
-    "we will win the game",
-    "they have lost the key",
-    "it was a good day",
-)
 AFTER = (" and left", " and went home", " in the evening", " on television", " last week", " and laughed", " in Berlin")
 
 
 def speech_without_commas(draw: random.Random) -> Drawn:
     """Speech in the middle of a sentence, with no comma or colon beside its marks."""
-    source = f'{draw.choice(SAYERS)} said "{draw.choice(SAID)}"{draw.choice(AFTER)}.'
+    source = f'{draw.choice(SAYERS)} said "{draw.choice(TEXTS.said)}"{draw.choice(AFTER)}.'
     return Drawn(source, has=(r"\u201e[^\u201e\u201c]*\w[^\u201e\u201c]*\u201c[^\u201e\u201c]*\w[^\u201e\u201c]*$",))
 
 

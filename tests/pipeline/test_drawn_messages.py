@@ -8,49 +8,19 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, texts
 
-NOUNS = {
-    "house": "Haus",
-    "door": "Tür",
-    "garden": "Garten",
-    "table": "(?:Tisch|Tabelle)",
-    "window": "Fenster",
-    "city": "Stadt",
-    "street": "Straße",
-}
+TEXTS = texts(__file__)
+
 ADJECTIVES = {"old": "alt", "red": "rot", "big": "groß", "new": "neu", "small": "klein", "long": "lang", "green": "grün"}
-SENTENCES = (
-    "It is open.",
-    "We have time.",
-    "The house is old.",
-    "You can go home.",
-    "Please wait here.",
-    "Is the door open?",
-    "The book is on the table.",
-    "He came back!",
-    "Do you like it?",
-    "The city is very old.",
-)
 NAMES = ("Anna", "Tom Miller", "+49 170 1234567", "Jörg", "Mary-Ann Smith", "Dad")
-STREETS = (
-    "Bahnhofstr.",
-    "Hauptstraße",
-    "Goethestr.",
-    "Lindenallee",
-    "Schillerstraße",
-    "Kaiserstr.",
-    "Marienplatz",
-    "Gartenstraße",
-    "Mozartstr.",
-)
 TOWNS = ("10115 Berlin", "80331 München", "50667 Köln", "20095 Hamburg", "04109 Leipzig")
 
 
 def _words(draw: random.Random) -> tuple[str, str, str, str]:
     """A noun and an adjective, and patterns of their translations."""
-    noun, adjective = draw.choice(list(NOUNS)), draw.choice(list(ADJECTIVES))
-    return noun, adjective, NOUNS[noun], f"(?i:{ADJECTIVES[adjective]})"
+    noun, adjective = draw.choice(list(TEXTS.nouns)), draw.choice(list(ADJECTIVES))
+    return noun, adjective, TEXTS.nouns[noun], f"(?i:{ADJECTIVES[adjective]})"
 
 
 def numbered_tags(draw: random.Random) -> Drawn:
@@ -76,7 +46,7 @@ def numbered_tags(draw: random.Random) -> Drawn:
 
 def breaks_of_lines(draw: random.Random) -> Drawn:
     """Placeholders or tags between two sentences without spaces: both sentences are translated."""
-    first, last = draw.sample(SENTENCES, 2)
+    first, last = draw.sample(TEXTS.sentences, 2)
     mark = draw.choice(("{br}", "{0}", "<x/>", "<br />", "{br}{br}", "{n}", "<ph/>", "<lb/>"))
     return Drawn(f"{first}{mark}{last}", has=(rf"[.?!]{re.escape(mark)}[A-ZÄÖÜ]\w+ .*[.?!]$",), lacks=(rf"\b(?:{last.split()[1]})\b",))
 
@@ -134,12 +104,12 @@ def chats(draw: random.Random) -> Drawn:
     date = draw.choice((f"{day}/{month:02}/2024", f"{month}/{day}/24", f"{day}.{month:02}.24"))
     time = draw.choice((f"{hour}:{minute}", f"{hour}:{minute} {draw.choice(('AM', 'PM'))}"))
     head = f"{date}, {time} - {draw.choice(NAMES)}: "
-    return Drawn(f"{head}{draw.choice(SENTENCES)}", has=(rf"^{re.escape(head)}[A-ZÄÖÜ]\w+ .*[.?!]$",), lacks=(r"\b(?:the|is|you)\b",))
+    return Drawn(f"{head}{draw.choice(TEXTS.sentences)}", has=(rf"^{re.escape(head)}[A-ZÄÖÜ]\w+ .*[.?!]$",), lacks=(r"\b(?:the|is|you)\b",))
 
 
 def _address(draw: random.Random) -> str:
     town = draw.choice((f", {draw.choice(TOWNS)}", ""))
-    return f"{draw.choice(STREETS)} {draw.randrange(1, 120)}{draw.choice(('', '', 'a'))}{town}"
+    return f"{draw.choice(TEXTS.streets)} {draw.randrange(1, 120)}{draw.choice(('', '', 'a'))}{town}"
 
 
 def addresses(draw: random.Random) -> Drawn:

@@ -7,120 +7,28 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, texts
+
+TEXTS = texts(__file__)
 
 WOMEN = ("Anna", "Maria", "Julia", "Sophie", "Laura", "Emma", "Lisa", "Clara", "Nina", "Helen")
 MEN = ("Tom", "Paul", "Peter", "Max", "Felix", "David", "Simon", "Robert", "Frank", "Leo")
 FAMILIES = ("Smith", "Miller", "Brown", "Baker", "Schmidt", "Weber", "Klein", "Wagner", "Cooper", "Fischer")
-AFTER_GREETING = (
-    ("", ""),
-    (" thank you for your letter.", " vielen Dank für den Brief."),
-    (" we are late again.", " wir kommen wieder zu spät."),
-    (" the house is ready.", " das Haus ist fertig."),
-    (" I will call you tomorrow.", " ich rufe euch morgen an."),
-)
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 GERMAN = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember")
 LENGTHS = ("He is {} tall.", "The board is {} long.", "My table is {} wide.", "The wall is {} high.", "The window of {} is broken.")
-GERMAN_LENGTHS = (
-    "Er ist {} groß.",
-    "Das Brett ist {} lang.",
-    "Mein Tisch ist {} breit.",
-    "Die Mauer ist {} hoch.",
-    "Das Fenster von {} ist kaputt.",
-)
 PLACES = ("The lake is at {} N.", "The ship was seen at {} S.", "We found it at {} W.", "The village is at {} E.")
 GERMAN_PLACES = ("Der See liegt bei {} N.", "Das Schiff wurde bei {} S gesehen.", "Wir fanden es bei {} W.", "Das Dorf liegt bei {} O.")
 SCREENS = ("A {} screen is too small.", "The tyre has {}.", "I bought a {} monitor.", "The pipe is {} thick.")
-GERMAN_SCREENS = (
-    "Ein Bildschirm mit {} ist zu klein.",
-    "Der Reifen hat {}.",
-    "Ich habe einen Monitor mit {} gekauft.",
-    "Das Rohr ist {} dick.",
-)
 PARTS = (("Fig.", "Abb."), ("p.", "S."), ("Ch.", "Kap."), ("Vol.", "Bd."), ("pp.", "S."), ("Sec.", "Abschn."))
 PART_WORDS = r"Abb|S|Kap|Bd|Abschn|Abbildung|Seiten?|Kapitel|Band|Abschnitt|Figur|Bild|Volumen"
 ENGLISH_PART_WORDS = r"[Ff]ig|[Ff]igs|p|pp|[Cc]h|[Vv]ol|[Ss]ec|[Ff]igure|[Pp]ages?|[Cc]hapter|[Vv]olume|[Ss]ection|[Ii]mage|[Pp]icture"
 IN_TEXT = ("See {} for details.", "As we see in {}, the value is higher.", "The answer is in {} of the book.", "Please read {} today.")
 IN_GERMAN_TEXT = ("Siehe {}.", "Wie man in {} sieht, ist der Wert höher.", "Die Antwort steht in {}.", "Bitte lesen Sie heute {}.")
-LAWS = (
-    "Das steht in {}.",
-    "Nach {} ist das verboten.",
-    "Siehe {}.",
-    "Der Vertrag ist nach {} nicht gültig.",
-    "Wir bitten Sie, {} zu lesen.",
-)
-FIELDS = (
-    ("Status: Open", "Status: (?!Open)"),
-    ("Size: Big", "Größe: Groß"),
-    ("Price: $12", r"Preis: 12\s\$"),
-    ("Age: 35", "Alter: 35"),
-    ("Total: 12", "Gesamt: 12|Summe: 12"),
-    ("Home", "Startseite"),
-    ("Contact", "Kontakt"),
-    ("Date: May 3", r"Datum: 3\. Mai"),
-    ("Phone: 030 123", "Telefon: 030 123"),
-    ("Quantity: 5", "Menge: 5|Anzahl: 5"),
-)
-GERMAN_FIELDS = (
-    ("Status: Offen", "Status: Open"),
-    ("Größe: Groß", "Size: (?:Big|Large)"),
-    ("Preis: 12 €", "Price: €12"),
-    ("Alter: 35", "Age: 35"),
-    ("Gesamt: 12", "Total: 12"),
-    ("Startseite", "Home"),
-    ("Kontakt", "Contact"),
-    ("Datum: 3. Mai", "Date: (?:May 3|3 May)"),
-    ("Telefon: 030 123", "(?:Phone|Telephone): 030 123"),
-    ("Menge: 5", "(?:Quantity|Amount): 5"),
-)
-ON_DAYS = (
-    "We are closed on {}.",
-    "The meetings are on {}.",
-    "There will be no school on {}.",
-    "On {}, the shop opens later.",
-    "The films are shown on {}.",
-)
-ON_GERMAN_DAYS = (
-    "Wir haben {} geschlossen.",
-    "Die Treffen sind {}.",
-    "Der Laden öffnet {} später.",
-    "Das Museum ist {} geschlossen.",
-    "Der Kurs findet {} statt.",
-)
 COSTS = ("The tickets cost {}.", "They paid {}.", "We have prices of {}.", "The three bills are {}.", "You can win {}.")
 GERMAN_COSTS = ("Die Karten kosten {}.", "Sie zahlten {}.", "Es gibt Preise von {}.", "Die Rechnungen sind {}.", "Du kannst {} gewinnen.")
 COUNTS = ("They sold {} cars.", "The villages have {} people.", "We counted {} birds.", "The books have {} pages.")
 GERMAN_COUNTS = ("Sie verkauften {} Autos.", "Die Dörfer haben {} Einwohner.", "Wir zählten {} Vögel.", "Die Bücher haben {} Seiten.")
-BEFORE_NOUN = (
-    "The {} issue is out.",
-    "Please read the {} report.",
-    "We met at the {} conference.",
-    "He won the {} election.",
-    "Our {} newsletter has more details.",
-    "The {} meeting was too long.",
-    "She lost her {} invoice.",
-    "In the {} survey, most people said yes.",
-    "This is a {} annual report.",
-    "The {} update is ready.",
-)
-RANGES_OF_MONTHS = (
-    "Von {} bis {} sind wir geschlossen.",
-    "Der Kurs läuft von {} bis {}.",
-    "{} bis {}",
-    "Er war von {} bis {} in Rom.",
-    "Die Karten gelten von {} bis {}.",
-    "Von {} bis {} ist das Museum geschlossen.",
-)
-OWN_LETTERS = (
-    ("Österreich", "Austria"),
-    ("Österreich", "Austria"),
-    ("Öl", "(?i:oil)"),
-    ("Öffentlichkeit", "(?i:public)"),
-    ("Ökologie", "(?i:ecology)"),
-    ("Öffne", "(?i:open)"),
-    ("Öffnen Sie", "(?i:open)"),
-)
 PEOPLE = ("Tom", "Maria", "Mein Bruder", "Meine Mutter", "Der Lehrer", "Unser Nachbar")
 TIMES = ("heute", "morgen", "im Sommer", "am Montag", "jetzt")
 FOR_NAMES = ("{1} wohnt in {0}.", "{1} fährt {2} nach {0}.", "{0} ist schön.", "{1} kommt {2} aus {0} zurück.", "{1} kennt {0} gut.")
@@ -139,7 +47,7 @@ def _people(draw: random.Random) -> list[tuple[str, str, str]]:
 def greetings(draw: random.Random) -> Drawn:
     """Two or three people, before a sentence or alone."""
     (one, _, title), (two, _, _) = _people(draw)
-    greeting, after = draw.choice(("Dear", "Hi", "Hello")), draw.choice(AFTER_GREETING)[0]
+    greeting, after = draw.choice(("Dear", "Hi", "Hello")), draw.choice(TEXTS.after_greeting)[0]
     third = draw.choice(("Ben", "Mia", "Kate")) if not title and draw.random() < 0.3 else ""
     people = f"{one}, {two} and {third}" if third else f"{one} {draw.choice(('and', 'and', '&'))} {two}"
     names = [each.split()[-1] for each in (one, two, third) if each]
@@ -150,7 +58,7 @@ def greetings(draw: random.Random) -> Drawn:
 def greetings_in_german(draw: random.Random) -> Drawn:
     """Two people, before a sentence or alone."""
     (one, first, title), (two, second, _) = _people(draw)
-    after = draw.choice(AFTER_GREETING)[1]
+    after = draw.choice(TEXTS.after_greeting)[1]
     names = [each.split()[-1] for each in (one, two)]
     if title:
         kind = draw.choice(("Sehr geehrt", "Lieb"))
@@ -170,7 +78,7 @@ def measures(draw: random.Random) -> Drawn:
 
 def measures_in_german(draw: random.Random) -> Drawn:
     """The same in German."""
-    return _measures(draw, GERMAN_LENGTHS, GERMAN_PLACES, GERMAN_SCREENS)
+    return _measures(draw, TEXTS.german_lengths, GERMAN_PLACES, TEXTS.german_screens)
 
 
 def _measures(draw: random.Random, lengths: tuple[str, ...], places: tuple[str, ...], screens: tuple[str, ...]) -> Drawn:
@@ -203,17 +111,17 @@ def laws(draw: random.Random) -> Drawn:
     law = draw.choice(("", "", " BGB", " StGB", " GG"))
     text = f"{draw.choice(('§', '§', 'Art.'))} {number}{draw.choice(('', f' Abs. {part}'))}{law}"
     has = [rf"\b{number}\b"] + ([rf"\b{part}\b"] if "Abs." in text else []) + ([law.strip()] if law else [])
-    return Drawn(draw.choice(LAWS).format(text), has=tuple(has), lacks=(rf"{number}\. ", r"\.\.", "Sounds"))
+    return Drawn(draw.choice(TEXTS.laws).format(text), has=tuple(has), lacks=(rf"{number}\. ", r"\.\.", "Sounds"))
 
 
 def fields(draw: random.Random) -> Drawn:
     """Two or three fields with pipes between them."""
-    return _fields(draw, FIELDS)
+    return _fields(draw, TEXTS.fields)
 
 
 def fields_in_german(draw: random.Random) -> Drawn:
     """The same in German."""
-    return _fields(draw, GERMAN_FIELDS)
+    return _fields(draw, TEXTS.german_fields)
 
 
 def _fields(draw: random.Random, listed: tuple[tuple[str, str], ...]) -> Drawn:
@@ -226,7 +134,7 @@ def lists_of_dates(draw: random.Random) -> Drawn:
     days = sorted(draw.sample([(month, day) for month in range(12) for day in range(1, 29)], draw.choice((3, 3, 4))))
     shown = [f"{MONTHS[month]} {day}" for month, day in days]
     text = f"{', '.join(shown[:-1])} {draw.choice(('and', 'or'))} {shown[-1]}"
-    return Drawn(draw.choice(ON_DAYS).format(text), has=tuple(rf"\b{day}\. {GERMAN[month]}\b" for month, day in days))
+    return Drawn(draw.choice(TEXTS.on_days).format(text), has=tuple(rf"\b{day}\. {GERMAN[month]}\b" for month, day in days))
 
 
 def lists_of_dates_in_german(draw: random.Random) -> Drawn:
@@ -237,7 +145,7 @@ def lists_of_dates_in_german(draw: random.Random) -> Drawn:
     text = f"{'' if before else 'am '}{', '.join(shown[:-1])} {draw.choice(('und', 'oder'))} {shown[-1]}"
     ends = "(?:st|nd|rd|th)?"
     has = (rf"\b(?:{MONTHS[month]} (?:the )?{day}{ends}|{day}{ends} (?:of )?{MONTHS[month]})\b" for month, day in days)
-    return Drawn(draw.choice(ON_GERMAN_DAYS).format(text), has=tuple(has))
+    return Drawn(draw.choice(TEXTS.on_german_days).format(text), has=tuple(has))
 
 
 def lists_of_amounts(draw: random.Random) -> Drawn:
@@ -272,13 +180,13 @@ def lists_of_amounts_in_german(draw: random.Random) -> Drawn:
 def months_before_nouns(draw: random.Random) -> Drawn:
     """A month with its year before a noun."""
     month, year = draw.randrange(12), draw.randrange(2001, 2039)
-    text = draw.choice(BEFORE_NOUN).format(f"{MONTHS[month]} {year}").replace(" a A", " an A").replace(" a O", " an O")
+    text = draw.choice(TEXTS.before_noun).format(f"{MONTHS[month]} {year}").replace(" a A", " an A").replace(" a O", " an O")
     return Drawn(text, has=(rf"\b{GERMAN[month]}s? {year}\b",))
 
 
 def own_letters(draw: random.Random) -> Drawn:
     """German words with a letter that the vocabulary has only as bytes."""
-    german, english = draw.choice(OWN_LETTERS)
+    german, english = draw.choice(TEXTS.own_letters)
     templates = FOR_NAMES if english == "Austria" else FOR_VERBS if english == "(?i:open)" else FOR_THINGS
     source = draw.choice(templates).format(german, draw.choice(PEOPLE), draw.choice(TIMES))
     return Drawn(source, has=(rf"\b{english}",), lacks=("Ö",))
@@ -290,31 +198,14 @@ def ranges_of_months(draw: random.Random) -> Drawn:
     year = draw.choice(("", f" {draw.randrange(2001, 2039)}", f" {draw.randrange(2001, 2039)}"))
     between = "(?:to|until|till|through|\u2013|and)"
     pattern = rf"\b{MONTHS[first]} {between} {MONTHS[last]}{year}\b"
-    return Drawn(draw.choice(RANGES_OF_MONTHS).format(GERMAN[first], f"{GERMAN[last]}{year}"), has=(pattern,), lacks=(r"\bby ",))
-
-
-GROUPS = {
-    "Lehrer": "teachers",
-    "Sch\u00fcler": "students|pupils|schoolchildren",
-    "Student": "students",
-    "Kolleg": "colleagues",
-    "Freund": "friends",
-    "\u00c4rzt": "doctors|physicians",
-    "Nachbar": "neighbou?rs",
-    "Leser": "readers",
-    "Besucher": "visitors",
-    "Mitarbeiter": "employees|staff|colleagues|collaborators",
-    "Patient": "patients",
-    "Fahrer": "drivers",
-    "K\u00fcnstler": "artists",
-}
+    return Drawn(draw.choice(TEXTS.ranges_of_months).format(GERMAN[first], f"{GERMAN[last]}{year}"), has=(pattern,), lacks=(r"\bby ",))
 
 
 def people_of_all_genders(draw: random.Random) -> Drawn:
     """German words for women and men in one (Lehrer*innen, Lehrer:innen, LehrerInnen)."""
-    person, sign = draw.choice(list(GROUPS)), draw.choice(("*i", ":i", "_i", "/-i", "/i", "I"))
+    person, sign = draw.choice(list(TEXTS.groups)), draw.choice(("*i", ":i", "_i", "/-i", "/i", "I"))
     sentence = draw.choice(("Die {} sind hier.", "Wir danken allen {}.", "Viele {} kommen heute.", "Unsere {} arbeiten zu Hause."))
-    return Drawn(sentence.format(f"{person}{sign}nnen"), has=(rf"(?i)\b(?:{GROUPS[person]})\b",), lacks=(r"[*:_/]", "innen"))
+    return Drawn(sentence.format(f"{person}{sign}nnen"), has=(rf"(?i)\b(?:{TEXTS.groups[person]})\b",), lacks=(r"[*:_/]", "innen"))
 
 
 KINDS = (

@@ -9,88 +9,11 @@ from collections.abc import Sequence
 import pytest
 
 from specdec_cli.text.glossary import Term
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, texts
 
-LISTS_OF_TIMES = (
-    "The buses leave at {} and {}.",
-    "The train leaves at {}, {} and {}.",
-    "He called me at {} and again at {}.",
-    "The shop is open from {} to {}.",
-    "We are here between {} and {}.",
-    "There are films at {} and {} every day.",
-    "You can come at {} or {} on Monday.",
-    "Breakfast is at {}, lunch at {}.",
-)
-LISTS_OF_TIMES_IN_GERMAN = (
-    "Die Busse fahren um {} und {} Uhr.",
-    "Der Zug fährt um {}, {} und {} Uhr ab.",
-    "Er rief mich um {} Uhr und noch einmal um {} Uhr an.",
-    "Der Laden ist von {} bis {} Uhr offen.",
-    "Wir sind zwischen {} und {} Uhr hier.",
-    "Du kannst am Montag um {} oder {} Uhr kommen.",
-    "Das Frühstück ist um {} Uhr, das Mittagessen um {} Uhr.",
-)
-AMOUNTS_AT = (
-    "The share closed at {} on Monday.",
-    "The price was fixed at {}.",
-    "The stock is trading at {} today.",
-    "The index opened at {} and closed at {}.",
-    "Interest rates stayed at {} and {}.",
-    "The average grade is at {} this year.",
-    "The pound was traded at {} on Friday.",
-)
-WITH_CURRENCY = (
-    "The house costs {}.",
-    "He lost {} in a year.",
-    "They paid {} for the bridge.",
-    "The bank gave {} to the city.",
-    "We need {} and {}.",
-    "The war cost about {}.",
-    "A ticket is {}.",
-    "She won {} last week.",
-)
-WITH_CURRENCY_IN_GERMAN = (
-    "Das Haus kostet {}.",
-    "Er hat in einem Jahr {} verloren.",
-    "Sie zahlten {} für die Brücke.",
-    "Die Bank gab der Stadt {}.",
-    "Wir brauchen {} und {}.",
-    "Eine Karte kostet {}.",
-)
-WITH_PERCENT = (
-    "About {} of the students failed.",
-    "Sales rose by {} in May.",
-    "The rate is {}.",
-    "Between {} and {} of the people agree.",
-    "Save {} on all shoes.",
-    "Only {} of the seats are free.",
-    "It grew from {} to {}.",
-)
-WITH_PERCENT_IN_GERMAN = (
-    "Etwa {} der Schüler sind durchgefallen.",
-    "Der Umsatz stieg im Mai um {}.",
-    "Der Zinssatz beträgt {}.",
-    "Nur {} der Plätze sind frei.",
-    "Es wuchs von {} auf {}.",
-    "Sparen Sie {} beim Kauf von Schuhen.",
-)
+TEXTS = texts(__file__)
+
 CURRENCIES = (("dollars", "Dollar", "$"), ("euros", "Euro", "€"), ("pounds", "Pfund", "£"), ("yen", "Yen", "¥"))
-WITH_PLACEHOLDER = (
-    "{p} costs {q}.",
-    "{p} sent you {q} at {t}.",
-    "The file {p} has {n} lines.",
-    "Hello {p}, your order of {q} leaves at {t}.",
-    "Run {c} before {t}.",
-    "{p} has {n} points and owes you {q}.",
-    "Use {c} for files of more than {u}.",
-    "The folder {p} needs {u} of free space.",
-    "Your {g} costs {q}.",
-    "The {g} {p} weighs {u}.",
-    "{p} will call you at {t} about the {g}.",
-    "The {g} is {r} cheaper until {t}.",
-    "Write to {e} before {t}.",
-    "{p} used {r} of {u}.",
-)
 TERMS = (Term("device", "Apparat"), Term("manual", "Anleitung"), Term("bike", "Zweirad"))
 PLACEHOLDERS = ("{n}", "%s", "${x}", "{name}", "{{ user }}", "%(file)s", "<%= name %>", "{0}", "%1$s", "`a.txt`", "$HOME/a.txt")
 CODE = ("`make all`", "`git pull`", "`sync -v 2`", "make_all()", "`--fast`")
@@ -133,33 +56,33 @@ def _times(draw: random.Random, count: int, separators: str) -> list[tuple[int, 
 
 def lists_of_times(draw: random.Random) -> Drawn:
     """Times in a list, of which not every one has a word for time before it."""
-    template = draw.choice(LISTS_OF_TIMES)
+    template = draw.choice(TEXTS.lists_of_times)
     times = _times(draw, template.count("{}"), ".:" if "at {}" in template else ":")
     return Drawn(template.format(*(text for _, _, text in times)), tuple(_german_time(hour, minute) for hour, minute, _ in times))
 
 
 def lists_of_german_times(draw: random.Random) -> Drawn:
     """Times in a list in German, of which not every one has "Uhr"."""
-    template = draw.choice(LISTS_OF_TIMES_IN_GERMAN)
+    template = draw.choice(TEXTS.lists_of_times_in_german)
     times = _times(draw, template.count("{}"), ".:")
     return Drawn(template.format(*(text for _, _, text in times)), tuple(_english_time(hour, minute) for hour, minute, _ in times))
 
 
 def amounts_after_at(draw: random.Random) -> Drawn:
     """Amounts that look like times."""
-    template = draw.choice(AMOUNTS_AT)
+    template = draw.choice(TEXTS.amounts_at)
     amounts = [f"{draw.randrange(1, 24)}.{draw.randrange(0, 60):02}" for _ in range(template.count("{}"))]
     return Drawn(template.format(*amounts), tuple(_number(_in_german(each)) for each in amounts), (r"Uhr",))
 
 
 def names_of_currencies(draw: random.Random) -> Drawn:
     """Amounts with the name of a currency."""
-    return _with_names(draw, WITH_CURRENCY, 1)
+    return _with_names(draw, TEXTS.with_currency, 1)
 
 
 def names_of_currencies_in_german(draw: random.Random) -> Drawn:
     """Amounts with the name of a currency, in German."""
-    return _with_names(draw, WITH_CURRENCY_IN_GERMAN, -1)
+    return _with_names(draw, TEXTS.with_currency_in_german, -1)
 
 
 def _with_names(draw: random.Random, templates: Sequence[str], direction: int) -> Drawn:
@@ -180,7 +103,7 @@ def _with_names(draw: random.Random, templates: Sequence[str], direction: int) -
 
 def percentages(draw: random.Random) -> Drawn:
     """Percentages, which have a space before their sign in German."""
-    template = draw.choice(WITH_PERCENT)
+    template = draw.choice(TEXTS.with_percent)
     values = [_percentage(draw) for _ in range(template.count("{}"))]
     return Drawn(
         template.format(*(f"{each}%" for each in values)),
@@ -190,7 +113,7 @@ def percentages(draw: random.Random) -> Drawn:
 
 def german_percentages(draw: random.Random) -> Drawn:
     """Percentages in German, which have no space before their sign in English."""
-    template = draw.choice(WITH_PERCENT_IN_GERMAN)
+    template = draw.choice(TEXTS.with_percent_in_german)
     values = [_percentage(draw) for _ in range(template.count("{}"))]
     space = draw.choice((" ", "\u00a0", ""))
     return Drawn(
@@ -286,7 +209,7 @@ def alone_in_german(draw: random.Random) -> Drawn:
 
 def beside_placeholders(draw: random.Random) -> Drawn:
     """Sentences with one or two quantities beside placeholders, code, addresses and terms of a glossary."""
-    template = draw.choice(WITH_PLACEHOLDER)
+    template = draw.choice(TEXTS.with_placeholder)
     hour, minute, half = draw.randrange(1, 13), draw.choice((0, 15, 30, 45)), draw.choice(("AM", "PM", "a.m.", "p.m."))
     amount, sign, name = f"{draw.randrange(2, 5000):,}.{draw.randrange(10, 100)}", draw.choice("$€£"), draw.choice(PLACEHOLDERS)
     count, size, percent = (
@@ -315,25 +238,14 @@ def beside_placeholders(draw: random.Random) -> Drawn:
     )
 
 
-WEEKDAYS = {
-    "Mon": "Montag",
-    "Tue": "Dienstag",
-    "Wed": "Mittwoch",
-    "Thu": "Donnerstag",
-    "Fri": "Freitag",
-    "Sat": "Samstag",
-    "Sun": "Sonntag",
-}
-
-
 def hours_behind_weekdays(draw: random.Random) -> Drawn:
     """Ranges of hours behind a weekday, or a range of these, and a comma."""
-    first, last = draw.sample(list(WEEKDAYS), 2)
+    first, last = draw.sample(list(TEXTS.weekdays), 2)
     begin, end, dash = draw.randrange(7, 12), draw.randrange(1, 9), draw.choice(("-", " - ", "\u2013", " \u2013 "))
     days = draw.choice((f"{first}-{last}", first))
     source = draw.choice(("{}, {} AM{}{} PM", "Open {}, {} AM{}{} PM", "We are open {}, {} AM{}{} PM.", "{}: {} AM{}{} PM"))
     hours = rf"\b{begin}(?::00)?(?: Uhr)?\s?[-\u2013]\s?{end + 12}(?::00)? Uhr"
-    names = [WEEKDAYS[day] for day in days.split("-")]
+    names = [TEXTS.weekdays[day] for day in days.split("-")]
     return Drawn(source.format(days, begin, dash, end), has=(hours, *(f"{name}|{name[:2]}\\b" for name in names)))
 
 

@@ -6,55 +6,20 @@ import re
 import pytest
 
 from specdec_cli.pipeline.translator import LineTranslator
-from tests.drawn import Drawn, Kind, check_translations
+from tests.drawn import Drawn, Kind, check_translations, texts
 from tests.stored_engine import opened
+
+TEXTS = texts(__file__)
 
 FOODS = {"oil": "Öl", "milk": "Milch", "sugar": "Zucker", "salt": "Salz", "butter": "Butter", "water": "Wasser", "honey": "Honig"}
 AMOUNTS = ("1", "2", "3", "4", "1/2", "½", "1 1/2", "2 ½", "2-3", "1\u20132")
 UNITS = {"tbsp": "EL", "tbsp.": "EL", "tablespoons": "EL", "tsp": "TL", "teaspoons": "TL", "oz": "oz", "lbs": "lb"}
-UNITS_IN_GERMAN = {
-    "EL": "tbsp",
-    "TL": "tsp",
-    "Esslöffel": "tbsp",
-    "Prisen": "pinch(?:es)? of",
-    "Pck.": "packets? of",
-    "Msp.": "pinch(?:es)? of",
-}
 STEPS = ("Add {}.", "{}", "Mix {} and the eggs.", "You need {}.", "Cook {} for an hour.", "We need {} for the cake.")
 STEPS_IN_GERMAN = ("{} hinzufügen.", "{}", "Man braucht {}.", "Wir nehmen {} für den Kuchen.", "Dazu kommen {}.")
 NAMES = ("Smith", "Miller", "Brown", "Schmidt", "Müller", "Weber", "Jones", "Becker")
 NOTES = {"C": "C", "D": "D", "E": "E", "F": "F", "G": "G", "A": "A", "B": "H", "F#": "Fis", "C sharp": "Cis", "B flat": "B", "E-flat": "Es"}
 DAYS = {"Mon": "Montag", "Tue": "Dienstag", "Wed": "Mittwoch", "Thu": "Donnerstag", "Fri": "Freitag", "Sat": "Samstag", "Sun": "Sonntag"}
 GERMAN_DAYS = {"Mo": "Monday", "Di": "Tuesday", "Mi": "Wednesday", "Do": "Thursday", "Fr": "Friday", "Sa": "Saturday", "So": "Sunday"}
-SHORT = {
-    "idk what {to do|he wants}": r"[Ii]ch weiß (?:es )?nicht",
-    "{omg|OMG} {that is so funny|you are late}": "mein Gott",
-    "tbh I {don't like it|am tired}": "[Ee]hrlich",
-    "{imo|imho} it is {too expensive|good}": "Meinung",
-    "please {answer|call me} asap": "so (?:schnell|bald) wie möglich",
-    "lmk if you {can come|need help|are free}": "Bescheid|[Ll]ass|wissen",
-    "I dunno {if he comes|where it is}": "weiß (?:es )?nicht",
-    "{wdym?|wdym by that?}": "mein",
-    "afaik {it is closed|he is at home}": "[Ss]oweit ich weiß",
-    "{I was late cuz I was tired|I stay at home cuz I am ill}": "weil|da ",
-    "It takes {2|3|12} {hrs|yrs|mins}.": "Stunden|Jahre|Minuten",
-    "Please RSVP by {June 5|Friday}.": "antworten",
-    "The avg. {price|age} is 30.": "[Dd]urchschnitt|mittlere",
-}
-SHORT_IN_GERMAN = {
-    "{wg.|lt.|gem.} {Gesetz|Vertrag} {verboten|möglich}": "law|contract|agreement|treaty",
-    "tgl. {geöffnet|frisch}": "[Dd]aily|every day",
-    "mind. {2|5|20} {Personen|Stunden}": "at least",
-    "exkl. {MwSt.|Frühstück}": "without|excluding",
-    "Die Fahrt dauert {2|3,5|12} Std.": "hours",
-    "Noch {5|10|30} {Sek.|Min.}": "seconds|minutes",
-    "{5|10|20} Stk.": "pieces",
-    "m. E. ist das {falsch|richtig|zu teuer}": "in my opinion|I think",
-    "z. Zt. {geschlossen|nicht lieferbar}": "current|at the moment",
-    "{vllt|Vllt} komme ich {morgen|später}": "[Mm]aybe|[Pp]erhaps|might",
-    "Wir treffen uns am Hbf{| um 8 Uhr}.": "station",
-    "insb. am {Montag|Abend}": "particular|especially",
-}
 
 
 def _food(draw: random.Random) -> tuple[str, str]:
@@ -74,7 +39,7 @@ def kitchen(draw: random.Random) -> Drawn:
 
 def kitchen_in_german(draw: random.Random) -> Drawn:
     """Amounts in units of the kitchen, in German."""
-    (english, food), (unit, own), amount = _food(draw), draw.choice([*UNITS_IN_GERMAN.items()]), draw.choice(AMOUNTS)
+    (english, food), (unit, own), amount = _food(draw), draw.choice([*TEXTS.units_in_german.items()]), draw.choice(AMOUNTS)
     return Drawn(draw.choice(STEPS_IN_GERMAN).format(f"{amount} {unit} {food}"), (rf"{_pattern(amount)} {own}\b", f"(?i:{english})"))
 
 
@@ -160,36 +125,20 @@ def names_in_german(draw: random.Random) -> Drawn:
     return _named(draw, draw.choice(ABOUT_IN_GERMAN))
 
 
-MENUS = {
-    "File": "Datei",
-    "Edit": "Bearbeiten",
-    "View": "Ansicht|Anzeige",
-    "Settings": "Einstellungen",
-    "Help": "Hilfe",
-    "Tools": "Extras|Werkzeuge",
-}
-COMMANDS = {
-    "Open": "Öffnen",
-    "Print": "Drucken",
-    "Options": "Optionen|Einstellungen",
-    "Security": "Sicherheit",
-    "Copy": "Kopieren",
-    "Save": "Speichern",
-}
 IN_MENUS = ("Click {} to go on.", "Go to {}.", "You can change this under {}.", "Select {}.", "Choose {} and press Enter.", "{}")
 IN_MENUS_IN_GERMAN = ("Klicken Sie auf {}.", "Gehen Sie zu {}.", "Das ändert man unter {}.", "Wählen Sie {} und drücken Sie Enter.", "{}")
 
 
 def menus(draw: random.Random) -> Drawn:
     """Paths of menus."""
-    (menu, german), (command, own) = draw.choice([*MENUS.items()]), draw.choice([*COMMANDS.items()])
+    (menu, german), (command, own) = draw.choice([*TEXTS.menus.items()]), draw.choice([*TEXTS.commands.items()])
     return Drawn(draw.choice(IN_MENUS).format(f"{menu} > {command}"), (rf"(?i:{german}) > (?i:{own})",))
 
 
 def menus_in_german(draw: random.Random) -> Drawn:
     """Paths of menus, in German."""
-    menu, command = draw.choice([*MENUS]), draw.choice([*COMMANDS])
-    path = f"{MENUS[menu].split('|')[0]} > {COMMANDS[command].split('|')[0]}"
+    menu, command = draw.choice([*TEXTS.menus]), draw.choice([*TEXTS.commands])
+    path = f"{TEXTS.menus[menu].split('|')[0]} > {TEXTS.commands[command].split('|')[0]}"
     return Drawn(draw.choice(IN_MENUS_IN_GERMAN).format(path), (rf"(?:{menu}|Extras) > {command}",))
 
 
@@ -237,7 +186,7 @@ def test_drawn_readings_come_out(kind: Kind, seed: int, pytestconfig: pytest.Con
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("bundle", "forms"), [("en-de", SHORT), ("de-en", SHORT_IN_GERMAN)])
+@pytest.mark.parametrize(("bundle", "forms"), [("en-de", TEXTS.short), ("de-en", TEXTS.short_in_german)])
 def test_short_forms_are_translated_as_their_words(bundle: str, forms: dict[str, str], pytestconfig: pytest.Config) -> None:
     draw, (described, engine) = random.Random(5), opened(bundle, pytestconfig.cache)
     texts = [(_filled(draw, template), expected) for template, expected in forms.items() for _ in range(3)]

@@ -10,46 +10,11 @@ import pytest
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.checks import GLOSSARY
 from specdec_cli.text.glossary import Glossary, Term, come_out
+from tests.drawn import texts
 from tests.stored_engine import opened
 
-TERMS = (
-    ("device", "Apparat"), ("letter", "Schreiben"), ("lid", "Klappe"), ("user", "Nutzer"), ("server", "Rechner"), ("manual", "Anleitung"),
-    ("window", "Maske"), ("customer", "Mandant"), ("car", "Fahrzeug"), ("house", "Objekt"), ("doctor", "Mediziner"), ("bike", "Zweirad"),
-)  # fmt: skip
-NOUNS = (
-    "The {} is very old.",
-    "I have bought a new {}.",
-    "This {} is good.",
-    "We need a {} for the office.",
-    "Please open the {}.",
-    "My {} was here yesterday.",
-    "He talked about the {} all day.",
-    "There is a {} on the table.",
-    "Where is the {}?",
-    "She does not like your {}.",
-)
-NO_NOUNS = (
-    "The {}'s name is long.",
-    "We {} a plan.",
-    "They will {} it tomorrow.",
-    "You can {} the text.",
-    "I want to {} this.",
-    "She gave the {}'s number to me.",
-)
-"""Templates with a noun without an article of its own, or with a verb, for which the noun of a glossary does not fit."""
-WITH_GENITIVE = (
-    "The colour of the {} is nice.",
-    "Because of the {}, we are late.",
-    "The end of the {} is near.",
-    "I know the price of the {}.",
-    "The roof of my {} is red.",
-    "The owner of this {} is Tom.",
-    "He does not like the size of the {}.",
-    "During the test of the {}, nothing happened.",
-    "What is the weight of the {}?",
-    "I have lost the key of your {}.",
-)
-"""Templates in whose translations nouns that are no feminines have an ending."""
+TEXTS = texts(__file__)
+
 _GENITIVE = re.compile(
     r"\b(?:des|[mds]?eines|Ihres|dieses) (?:Apparat|Schreiben|Nutzer|Rechner|Mandant|Fahrzeug|Objekt|Mediziner|Zweirad)\b"
 )
@@ -61,10 +26,10 @@ def warned(templates: tuple[str, ...], seed: int, cache: pytest.Cache) -> Iterat
     """Source, translation and whether it has a warning, of up to 60 sentences in which the glossary brings a term."""
     bundle, engine = opened("en-de", cache)
     translator = LineTranslator(engine, bundle.tokenizer, languages=("en", "de"))
-    lines = [template.format(term) for template, (term, _) in product(templates, TERMS)]
+    lines = [template.format(term) for template, (term, _) in product(templates, TEXTS.terms)]
     lines = random.Random(seed).sample(lines, 60)
     usual = [each.text for each in translator.translate(lines)]
-    translator.use_glossary(Glossary([Term(*each) for each in TERMS]))
+    translator.use_glossary(Glossary([Term(*each) for each in TEXTS.terms]))
     for line, without, found in zip(lines, usual, translator.translate(lines), strict=True):
         terms = [term for term, there in found.terms if there]
         if not all(come_out(terms, without)):
@@ -74,7 +39,7 @@ def warned(templates: tuple[str, ...], seed: int, cache: pytest.Cache) -> Iterat
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [21, 22])
 def test_a_term_that_is_a_noun_in_the_place_of_one_has_no_warning(seed: int, pytestconfig: pytest.Config) -> None:
-    found = list(warned(NOUNS, seed, pytestconfig.cache))
+    found = list(warned(TEXTS.nouns, seed, pytestconfig.cache))
     faults = [each for each in found if each[2] and not _ACCUSATIVE.search(each[1])]
     print(f"\nnouns     seed {seed}: {len(found) - len(faults)} of {len(found)}")
     assert len(found) > 50
@@ -84,7 +49,7 @@ def test_a_term_that_is_a_noun_in_the_place_of_one_has_no_warning(seed: int, pyt
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [21, 22])
 def test_a_term_that_pulls_its_sentence_apart_has_a_warning(seed: int, pytestconfig: pytest.Config) -> None:
-    found = list(warned(NO_NOUNS, seed, pytestconfig.cache))
+    found = list(warned(TEXTS.no_nouns, seed, pytestconfig.cache))
     faults = [each for each in found if not each[2]]
     print(f"\nno nouns  seed {seed}: {len(found) - len(faults)} of {len(found)}")
     assert len(found) > 50
@@ -94,7 +59,7 @@ def test_a_term_that_pulls_its_sentence_apart_has_a_warning(seed: int, pytestcon
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [21, 22])
 def test_a_term_that_lacks_an_ending_has_a_warning(seed: int, pytestconfig: pytest.Config) -> None:
-    found = [each for each in warned(WITH_GENITIVE, seed, pytestconfig.cache) if _GENITIVE.search(each[1])]
+    found = [each for each in warned(TEXTS.with_genitive, seed, pytestconfig.cache) if _GENITIVE.search(each[1])]
     faults = [each for each in found if not each[2]]
     print(f"\ngenitives seed {seed}: {len(found) - len(faults)} of {len(found)}")
     assert len(found) > 15
