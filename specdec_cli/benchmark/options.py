@@ -76,9 +76,10 @@ class BenchOptions:
 
     @property
     def machine(self) -> MachineOptions:
-        """The machine that the options ask for; a profile shows modules of the reference engine."""
-        engine: EngineName = "reference" if self.profile and not self.synthetic else self.engine
-        return MachineOptions(batch_size=self.batch_size, device=self.device, precision=self.precision, engine=engine, threads=self.threads)
+        """The machine that the options ask for."""
+        return MachineOptions(
+            batch_size=self.batch_size, device=self.device, precision=self.precision, engine=self.engine, threads=self.threads
+        )
 
 
 _SHARED = BenchOptions.__dataclass_fields__.keys() - {"batch_size"}
