@@ -35,11 +35,11 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
     """
     for name in WEIGHT_FILES:
         if (folder / name).exists():
-            return _as_float(_read_one(folder / name))
+            return as_float(_read_one(folder / name))
     for name, key in _INDEX:
         if (folder / name).exists():
             parts = sorted(set(read_json(folder / name, ModelError).get(key, {}).values()))
-            return {k: v for part in parts for k, v in _as_float(_read_one(folder / part)).items()}
+            return {k: v for part in parts for k, v in as_float(_read_one(folder / part)).items()}
     raise ModelError(f"{folder}: no weights ({' or '.join(WEIGHT_FILES)})")
 
 
@@ -144,5 +144,6 @@ def _read_one(path: Path) -> dict[str, Tensor]:
         raise ModelError(f"{path}: not readable as safetensors ({error})") from error
 
 
-def _as_float(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+def as_float(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights with vectors as float32; matrices keep their number format, so that those of a mapped file are not read yet."""
     return {name: value.float() if value.is_floating_point() and value.dim() < 2 else value for name, value in weights.items()}

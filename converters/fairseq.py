@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from converters.checkpoints import check_sizes, find_weights, read_pickle
+from converters.checkpoints import as_float, check_sizes, find_weights, read_pickle
 from converters.conversion import Conversion
 from converters.layout import build_transformer, fairseq_sinusoids, keep_decoder_layers
 from converters.vocabularies import byte_level_bpe, fill_unused
@@ -308,16 +308,16 @@ _NORMS = {
 
 
 def read_weights(stored: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Tensor]:
-    """The weights of a fairseq checkpoint as float32, under the names of fairseq's current version.
+    """The weights of a fairseq checkpoint, vectors as float32, under the names of fairseq's current version.
 
     `stored` are the entries of the checkpoint. A position table (positions + 2, width), in which row 2 belongs to the first token,
     is added for encoder and decoder where positions are sinusoidal. An output projection equal to the target embedding is left out.
     Raises ModelError for missing weights and for an invalid number of positions.
     """
     weights: dict[str, Tensor] = {}
-    for name, value in stored.items():
-        if isinstance(value, Tensor) and not _IGNORED.fullmatch(name):
-            weights |= _current(name, value.float())
+    tensors = {name: value for name, value in stored.items() if isinstance(value, Tensor) and not _IGNORED.fullmatch(name)}
+    for name, value in as_float(tensors).items():
+        weights |= _current(name, value)
     learned = [f"{side}.embed_positions.weight" for side in ("encoder", "decoder") if settings.get(f"{side}_learned_pos")]
     absent = [name for name in ("encoder.embed_tokens.weight", "decoder.embed_tokens.weight", *learned) if name not in weights]
     if absent:
@@ -400,7 +400,7 @@ def is_fairseq(path: Path) -> bool:
 
 def _read(checkpoint: Path) -> tuple[dict[str, Any], TransformerConfig, dict[str, Tensor]]:
     """Settings, shape and weights. Raises ModelError."""
-    stored = read_pickle(checkpoint)
+    stored = read_pickle(checkpoint, mapped=True)
     if not isinstance(stored, dict) or not isinstance(stored.get("model"), dict):
         raise ModelError(f"{checkpoint}: not a fairseq checkpoint (no weights under 'model')")
     check_sizes(checkpoint, stored["model"])

@@ -275,7 +275,7 @@ def fairseq_names(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> dict[str, Te
     for name, array in arrays.items():
         if name.startswith("special:"):
             continue
-        value = torch.from_numpy(array.astype(numpy.float32))
+        value = torch.from_numpy(array.astype(numpy.float32, copy=False))
         if len(value.squeeze().shape) < 2:
             value = value.flatten()
         weights |= dict.fromkeys(_names(name), value.T if _TRANSPOSED.fullmatch(name) else value)
