@@ -42,7 +42,7 @@ NOT_RUN = {
 """The beginnings of blocks of text that are written by hand, and why they are not run; all other commands are in console blocks."""
 
 
-USUAL = ("README.md", "correcting.md", "translating.md")
+USUAL = ("README.md", "correcting.md", "translating.md", "decoding.md")
 """The pages whose commands `make test` runs."""
 PAGES = [pytest.param(page, marks=() if page.name in USUAL else pytest.mark.long, id=page.name) for page in pages()]
 

@@ -45,7 +45,7 @@ def test_links_to_sections_have_existing_headings(page: Path) -> None:
 
 
 def test_every_decoding_is_described() -> None:
-    text = (ROOT / "docs" / "translating.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "decoding.md").read_text(encoding="utf-8")
     named = {name for line in text.splitlines() if line.startswith("| `") for name in re.findall(r"`([^`]+)`", line.split("|")[1])}
     assert named >= set(DECODINGS)
 
