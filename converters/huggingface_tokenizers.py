@@ -14,6 +14,7 @@ from converters.purposes import Purpose
 from converters.vocabularies import byte_level_bpe, fill_unused, pieces_by_id
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.files import read_json
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.tokenize.converted import SOURCE, TARGET, ConvertedTokenizer, TokenizerConfig, make_segmenter
 from specdec_cli.text.tokenize.segmenters import Segmenter, TokenizersSegmenter, read_tokenizers_file
 from specdec_cli.text.tokenize.sentencepiece import load_sentencepiece, pieces_of
@@ -184,7 +185,9 @@ def _pair(
         str(settings.get("tgt_lang") or settings.get("target_lang") or ""),
     )
     source, target = (asked or own_one for asked, own_one in zip(languages, named, strict=True))
-    if not own.languages and all(named) and (source, target) != named:
+    if not own.languages and all(named):
+        if (short_code(source), short_code(target)) == (short_code(named[0]), short_code(named[1])):
+            return named
         raise UsageError(f"this model translates only from {named[0]} to {named[1]}, not from {source} to {target}")
     names = {piece: name for name, piece in own.languages.items()}
     for token in (generation.get("forced_bos_token_id"), generation.get("decoder_start_token_id")):

@@ -38,6 +38,7 @@ LAYERS = (
         "failures",
         "fields",
         "files",
+        "language_codes",
         "measurement_cache",
         "process",
         "processes",

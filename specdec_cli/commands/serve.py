@@ -24,10 +24,10 @@ from specdec_cli.commands.reports import say
 from specdec_cli.decoding.methods import DEFAULT_MODE
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.errors import MissingLibraryError, UsageError
+from specdec_cli.language_codes import short_code
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice, bundle_direction, bundle_order, bundle_task, served_bundles
 from specdec_cli.processors import usable_processors
-from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

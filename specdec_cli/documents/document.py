@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 from specdec_cli.documents.reading import line_at
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.errors import InputError
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
-from specdec_cli.text.locale.languages import short_code
 
 Purpose = Literal["translate", "correct"]
 

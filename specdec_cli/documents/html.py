@@ -17,7 +17,7 @@ from specdec_cli.documents.document import Document, Source, TextDocument, line_
 from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
 from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import with_lines
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.language_codes import short_code
 
 Kind = Literal["start", "end", "text", "reference", "other"]
 VOID = frozenset(["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"])

@@ -8,10 +8,10 @@ from typing import Any
 from specdec_cli.documents.po import PoFile, read_po_file
 from specdec_cli.documents.reading import read_bytes
 from specdec_cli.errors import InputError, MissingLibraryError
+from specdec_cli.language_codes import short_code
 from specdec_cli.memories.index import WITHOUT_SPACES
 from specdec_cli.text.corpus.parallel import Pair, read_tsv
 from specdec_cli.text.io.lines import COMPRESSED, UNREADABLE, open_binary
-from specdec_cli.text.locale.languages import short_code
 
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
 _CODES = frozenset(("bpt", "ept", "it", "ph", "ut"))

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar, get_args
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import Between, check_fields, config_from_dict
 from specdec_cli.files import read_json
+from specdec_cli.language_codes import short_code
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter_config import AnyDrafterConfig, DrafterConfig, drafter_config
 from specdec_cli.text.labels import FILE as LABELS
@@ -294,7 +295,7 @@ def describe_bundle(
     tokenizer = load_tokenizer(folder, info.source_language, info.target_language)
     if digest is not None and digest != tokenizer_digest(folder):
         raise ModelError(f"{tokenizer.path}: not the tokenizer that {folder / 'bundle.json'} was stored with ({DIGEST} differs)")
-    if not tokenizer.multilingual and asked != own and all(own):
+    if not tokenizer.multilingual and all(own) and list(map(short_code, asked)) != list(map(short_code, own)):
         raise UsageError(f"{folder}: this model translates only from {own[0]} to {own[1]}, not from {asked[0]} to {asked[1]}")
     if instruction is not None:
         tokenizer = tokenizer.instructed(instruction)

@@ -14,6 +14,7 @@ from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine, Unsupported
 from specdec_cli.engines.native_drafts import DraftModelOf
 from specdec_cli.errors import UsageError
+from specdec_cli.language_codes import short_code
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, Described, describe_bundle, read_info
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.native.library import LibraryError, StaleLibrary, UnsupportedModel, load_library
@@ -29,7 +30,6 @@ from specdec_cli.opening.machine import (
     prepare_torch,
 )
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle, shipped_draft_model
-from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.decoding.rounds import RoundTrace
@@ -241,8 +241,9 @@ def find_draft_model(model: ModelChoice, bundle: Described, name: str) -> tuple[
 
     Raises ModelError if there is none, and UsageError for one of another task or other languages.
     """
-    folder = find_bundle(ModelChoice(name, offline=model.offline))
-    info, other = bundle.info, read_info(folder)
+    info = bundle.info
+    folder = find_bundle(ModelChoice(name, info.source_language, info.target_language, model.offline))
+    other = read_info(folder)
     check_drafts_for(name, other, info)
     # A multilingual model translates between the languages of the other one.
     return folder, (other.source_language or info.source_language, other.target_language or info.target_language)

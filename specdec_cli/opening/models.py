@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from specdec_cli.errors import ModelError, UsageError
+from specdec_cli.language_codes import short_code
 from specdec_cli.opening.choice import ModelChoice as ModelChoice
 from specdec_cli.opening.conversions import Tell, converted, load_checkpoint, silent
 from specdec_cli.opening.machine import Machine, move_to
-from specdec_cli.text.locale.languages import short_code
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle

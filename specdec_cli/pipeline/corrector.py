@@ -8,6 +8,7 @@ from typing import Self
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.language_codes import short_code
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.decoded_line import DecodedLine
 from specdec_cli.pipeline.decoded_text import DecodedText
@@ -18,7 +19,7 @@ from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.checks import output_warnings
 from specdec_cli.text.edits import Edit, apply_edits, find_edits, inverse_edits, merge_edits, with_outputs
-from specdec_cli.text.locale.languages import is_latin, short_code
+from specdec_cli.text.locale.languages import is_latin
 from specdec_cli.text.protect.characters import readable, with_apostrophes
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished

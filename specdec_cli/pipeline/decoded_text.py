@@ -7,10 +7,10 @@ from heapq import nlargest
 from operator import itemgetter
 
 from specdec_cli.decoding.sentence import Hypothesis
+from specdec_cli.language_codes import short_code
 from specdec_cli.memories.found import FoundDraft
 from specdec_cli.pipeline.variants import Restored, Variant
 from specdec_cli.text.checks import BROKEN, has_broken_characters
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.protect.stand_ins import fit_neighbours
 from specdec_cli.text.shape import (
     with_closing_quote,

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from specdec_cli.decoding.methods import GLOSSARY
 from specdec_cli.decoding.sentence import Hypothesis, make_sentence
 from specdec_cli.engines.engine import SentenceDecoder
+from specdec_cli.language_codes import short_code
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.term_judging import (
     DOUBTFUL_WORSE,
@@ -36,7 +37,6 @@ from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
 from specdec_cli.pipeline.term_sources import replaced_sources
 from specdec_cli.pipeline.variants import as_it_is
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _KEPT = 3

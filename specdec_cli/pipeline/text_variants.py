@@ -9,6 +9,7 @@ from functools import partial
 from itertools import chain, cycle, islice
 from typing import NamedTuple
 
+from specdec_cli.language_codes import short_code
 from specdec_cli.pipeline.variants import IN_PARTS, Problem, Restored, Variant, variants
 from specdec_cli.text.apart import (
     Apart,
@@ -27,7 +28,6 @@ from specdec_cli.text.genders import without_gender_signs
 from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, lost_dates, spelled_dates, with_dates
 from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.ranges import AmountRange, find_ranges, lost_ranges, read_as_one, with_ranges

@@ -24,12 +24,12 @@ from starlette.routing import Route
 
 from specdec_cli.documents import formats
 from specdec_cli.errors import counted
+from specdec_cli.language_codes import short_code
 from specdec_cli.server.document_process import LENGTH, OUT_OF_MEMORY, Order
 from specdec_cli.server.guard import CLOSE, OutOfTime, RequestError
 from specdec_cli.server.requests import BYTES_PER_CHARACTER, Upload, read_fields, text_of
 from specdec_cli.server.service import Service, codes_of, guessed, unsupported
 from specdec_cli.server.texts import Pieces, document_pieces, split_pieces
-from specdec_cli.text.locale.languages import short_code
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from specdec_cli.errors import InputError, counted
+from specdec_cli.language_codes import short_code
 from specdec_cli.pipeline.corrector import Correction
 from specdec_cli.server.board import in_thread
 from specdec_cli.server.guard import RequestError
@@ -18,7 +19,6 @@ from specdec_cli.server.requests import checked_text, read_fields, text_of
 from specdec_cli.server.service import Service, name_of, variants_of
 from specdec_cli.server.texts import CheckedLine, checked_lines
 from specdec_cli.text.locale.detection import likeliest_language
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.spelling.word_list import WordList
 from specdec_cli.version import __version__
 

@@ -11,13 +11,13 @@ from starlette.routing import Route
 from specdec_cli.decoding.options import Decoding, Exact, Sampled, ranges
 from specdec_cli.errors import UsageError
 from specdec_cli.fields import Between
+from specdec_cli.language_codes import short_code
 from specdec_cli.pipeline.text_variants import RULES
 from specdec_cli.server.documents import ENDINGS
 from specdec_cli.server.guard import RequestError
 from specdec_cli.server.requests import checked_text, read_fields, text_of
 from specdec_cli.server.service import Pair, Service, codes_of, guessed, name_of, together, unsupported, variants
 from specdec_cli.server.texts import Manner, split_html
-from specdec_cli.text.locale.languages import short_code
 
 MOST_ALTERNATIVES = 5
 """The largest number of alternatives of a text; a client that asks for more gets this many."""

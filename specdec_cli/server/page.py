@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.engines.native import NativeEngine
+from specdec_cli.language_codes import short_code
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.native.model import DecodedRound
 from specdec_cli.server.board import in_thread
@@ -27,7 +28,6 @@ from specdec_cli.server.guard import RequestError
 from specdec_cli.server.requests import read_fields, text_of
 from specdec_cli.server.service import NO_WORDS, Service, Words, make_decode
 from specdec_cli.server.texts import checked_lines, split_pieces
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 Emit = Callable[[str, dict[str, Any]], None]

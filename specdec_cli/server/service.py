@@ -16,6 +16,7 @@ from starlette.requests import Request
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.errors import UsageError, counted
+from specdec_cli.language_codes import short_code
 from specdec_cli.model.bundle_info import Described
 from specdec_cli.pipeline.corrector import NOTHING_IGNORED, Correction, LineCorrector
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits
@@ -28,7 +29,6 @@ from specdec_cli.server.texts import USUAL, Manner, Piece, Pieces, numbered, spl
 from specdec_cli.text.glossary import Glossary
 from specdec_cli.text.labels import Labels
 from specdec_cli.text.locale.detection import likeliest_language
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.segment.code import code_lines
 from specdec_cli.text.spelling.word_list import WordList
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
-from specdec_cli.text.locale.languages import CODES, known, short_code
+from specdec_cli.language_codes import short_code
+from specdec_cli.text.locale.languages import CODES, known
 from specdec_cli.text.quotations import LETTER, MOST, WRITTEN, Quotation, quotations, with_own_quotes, without_inner_stops
 
 _SPEECHES = {code: known(code)["speeches"] for code in CODES if "speeches" in known(code)}

@@ -8,7 +8,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from specdec_cli.text.locale.languages import known, short_code
+from specdec_cli.language_codes import short_code
+from specdec_cli.text.locale.languages import known
 from specdec_cli.text.protect.spans import protected_spans, split_at
 
 _SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"

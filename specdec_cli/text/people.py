@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.language_codes import short_code
 
 _CAPITAL = r"[^\W\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 _NAME = rf"{_CAPITAL}[^\W\d_]*+(?:(?:-|['\u2019](?={_CAPITAL}))[^\W\d_]++){{0,8}}+"

@@ -4,8 +4,9 @@ import re
 from collections.abc import Collection, Sequence
 
 from specdec_cli.english.words import QUESTION_WORDS
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, count_words
-from specdec_cli.text.locale.languages import is_function_word, is_stressed, often_begins, short_code
+from specdec_cli.text.locale.languages import is_function_word, is_stressed, often_begins
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import is_number, protected_spans, split_at, without_protected
 

@@ -11,7 +11,7 @@ from specdec_cli.documents.packages.opendocument import add_xml_text
 from specdec_cli.documents.segments import Change, Layout, SegmentBuilder
 from specdec_cli.documents.xml_events import ends_of, escape_xml, read_xml
 from specdec_cli.errors import InputError
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.language_codes import short_code
 
 _PAGES = (".xhtml", ".html", ".htm")
 _TEXTS = {".opf": frozenset(["title", "description"]), ".ncx": frozenset(["text"])}

@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from specdec_cli.text.locale.languages import known_words, short_code
+from specdec_cli.language_codes import short_code
+from specdec_cli.text.locale.languages import known_words
 from specdec_cli.text.locale.words import ABBREVIATIONS
 
 _ANYWHERE = (

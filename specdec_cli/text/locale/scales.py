@@ -6,9 +6,9 @@ import re
 from functools import cache, partial
 from typing import NamedTuple
 
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import Convention, convention
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages, has_digits, value_of, with_sign
 from specdec_cli.text.locale.words import (
     ABBREVIATIONS,

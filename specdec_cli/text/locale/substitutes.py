@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.dates import DATE_WORDS, Date, find_dates, in_english, joint, month_name, to_between, written_date
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.locale.quantities import Languages
 
 _DAYS = ((3, 5), (1, 7), (4, 10), (5, 6))

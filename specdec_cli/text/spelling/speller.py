@@ -8,9 +8,10 @@ from pathlib import Path
 from specdec_cli.english.words import is_formed
 from specdec_cli.errors import InputError, ModelError
 from specdec_cli.files import check_regular, write_text
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
-from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word, short_code
+from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.spelling.constructions import construction_edits, named_edits, rule_names
 from specdec_cli.text.spelling.kept_words import LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, chat_words, technical_names

@@ -8,7 +8,7 @@ from typing import Literal, Self, TypeVar
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import check_fields, config_from_dict
 from specdec_cli.files import read_json, write_json
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.tokenize.segmenters import (
     MosesBpeSegmenter,
     Segmenter,

@@ -2,7 +2,8 @@
 
 import pytest
 
-from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, short_code
+from specdec_cli.language_codes import short_code
+from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin
 
 GERMAN = (
     "Ich habe gestern mit meinem Bruder \u00fcber das Buch gesprochen.",
