@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from specdec_cli.processors import keep_order_of_sums
-from specdec_cli.text.locale import detection
+from specdec_cli.text.locale import languages
 from specdec_cli.text.tokenize.sentencepiece import EOS, Subwords, train_subwords
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def made_up_words_are_of_no_language(request: pytest.FixtureRequest, monkeypatch
     """Turn the library of languages off for models of made-up words, which it takes for text in some language: that stays as it is."""
     made_up = MADE_UP.intersection(request.fixturenames)
     if made_up:
-        monkeypatch.setattr(detection, "_model", lambda: None)
-        detection.probabilities.cache_clear()
+        monkeypatch.setattr(languages, "_model", lambda: None)
+        languages.probabilities.cache_clear()
     yield
     if made_up:
-        detection.probabilities.cache_clear()
+        languages.probabilities.cache_clear()
 
 
 @pytest.hookimpl(tryfirst=True)

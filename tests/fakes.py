@@ -11,8 +11,8 @@ from specdec_cli.model.config import TransformerConfig
 from specdec_cli.model.drafter import AnyDrafter, BlockDrafter, Heads
 from specdec_cli.model.drafter_config import DrafterConfig, HeadsConfig
 from specdec_cli.model.int8 import quantize
+from specdec_cli.model.order import Order
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.folding import Order
 from specdec_cli.text.tokenize.sentencepiece import BOS, EOS, MASK, PADDING
 
 ORDERS: tuple[Order, ...] = ("left-to-right", "right-to-left", "double-left-to-right", "double-right-to-left", "bidirectional")

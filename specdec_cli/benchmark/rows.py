@@ -24,7 +24,7 @@ from specdec_cli.decoding.methods import (
 )
 from specdec_cli.decoding.options import DECODINGS_WITH, DecodingOptions, has_option, presets_for, ranges, words
 from specdec_cli.errors import UsageError
-from specdec_cli.text.folding import Order
+from specdec_cli.model.order import Order
 
 CTRANSLATE2 = ("ctranslate2-greedy", "ctranslate2-beam")
 TRANSFORMERS = ("transformers-greedy", "transformers-beam", "transformers-lookup")

@@ -24,7 +24,7 @@ from specdec_cli.commands.training import (
 )
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle_info import Task
-from specdec_cli.text.folding import Order
+from specdec_cli.model.order import Order
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle

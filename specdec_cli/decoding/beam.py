@@ -13,8 +13,8 @@ from specdec_cli.decoding.state import Draft, State
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.cache import steps
 from specdec_cli.model.config import TransformerConfig
+from specdec_cli.model.order import unfold
 from specdec_cli.model.rows import select_rows
-from specdec_cli.text.folding import unfold
 
 
 @torch.inference_mode()

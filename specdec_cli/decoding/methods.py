@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from specdec_cli.text.folding import Order
+from specdec_cli.model.order import Order
 
 DrafterKind = Literal["block", "heads"]
 LONGEST_DRAFT = 15

@@ -33,7 +33,7 @@ from specdec_cli.decoding.methods import (
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.fields import Between
 from specdec_cli.model.bundle_info import BeamStop, GenerationRules
-from specdec_cli.text.folding import Order
+from specdec_cli.model.order import Order
 
 if TYPE_CHECKING:
     from specdec_cli.model.bundle_info import Described

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from specdec_cli.errors import ModelError
 from specdec_cli.fields import Between, StoredConfig, check_fields
-from specdec_cli.text.folding import Order, tokens_per_step
+from specdec_cli.model.order import Order, tokens_per_step
 from specdec_cli.text.tokenize.sentencepiece import MASK
 
 Norm = Literal["pre", "post"]

@@ -12,7 +12,7 @@ from specdec_cli.opening.machine import Machine, move_to
 if TYPE_CHECKING:
     from specdec_cli.model.bundle import Bundle
     from specdec_cli.model.bundle_info import BundleInfo, Task
-    from specdec_cli.text.folding import Order
+    from specdec_cli.model.order import Order
 
 MUCH_SMALLER = 3
 """`auto` uses a shipped bundle as draft model only if the verifier's weights file is at least this many times as large."""

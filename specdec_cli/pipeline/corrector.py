@@ -10,11 +10,9 @@ from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.language_codes import short_code
 from specdec_cli.model.bundle_info import Described
-from specdec_cli.pipeline.decoded_line import DecodedLine
-from specdec_cli.pipeline.decoded_text import DecodedText
-from specdec_cli.pipeline.edit_filter import EditFilter
+from specdec_cli.pipeline.decoded_text import DecodedLine, DecodedText
+from specdec_cli.pipeline.edit_filter import EditFilter, score_edits
 from specdec_cli.pipeline.edit_rules import FIRST, LAST, RULES, Context, Rejecting, applied, report_rejected, touches, unchanged_spans
-from specdec_cli.pipeline.edit_scores import score_edits
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.text.checks import output_warnings
@@ -24,8 +22,8 @@ from specdec_cli.text.protect.characters import readable, with_apostrophes
 from specdec_cli.text.protect.spans import without_protected
 from specdec_cli.text.segment.paragraphs import find_continued, is_unfinished
 from specdec_cli.text.shape import with_own_beginning, with_own_marks
+from specdec_cli.text.spelling.constructions import apostrophes, repeated_spaces, spaces_beside_marks
 from specdec_cli.text.spelling.ngrams import NgramModel
-from specdec_cli.text.spelling.spacing import apostrophes, repeated_spaces, spaces_beside_marks
 from specdec_cli.text.spelling.speller import Lexicon, Speller, spelling_rules
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer

@@ -6,21 +6,22 @@ from math import inf
 from typing import NamedTuple
 from unicodedata import normalize
 
-from specdec_cli.pipeline.edit_filter import EditFilter
-from specdec_cli.pipeline.edit_scores import adds_unknown_word, replaces_unknown_word
+from specdec_cli.pipeline.edit_filter import EditFilter, adds_unknown_word, replaces_unknown_word
 from specdec_cli.pipeline.ignored_edits import edits_outside
 from specdec_cli.text.edits import Edit, split_words
 from specdec_cli.text.locale.quantities import Span
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import kind_of, protected_spans
 from specdec_cli.text.shape import is_in_capitals, is_title, lowers_word
-from specdec_cli.text.spelling.kept_forms import changes_form, is_in_small_letters, is_of_case
 from specdec_cli.text.spelling.kept_words import (
     changes_abbreviation,
     changes_chat,
+    changes_form,
     changes_name,
     changes_shortened,
     has_chat,
+    is_in_small_letters,
+    is_of_case,
 )
 from specdec_cli.text.spelling.ngrams import NgramModel
 

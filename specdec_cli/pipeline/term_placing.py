@@ -33,8 +33,7 @@ from specdec_cli.pipeline.term_judging import (
     target_ends,
     with_articles,
 )
-from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
-from specdec_cli.pipeline.term_sources import replaced_sources
+from specdec_cli.pipeline.term_sources import cuts, lowered, replaced_sources, with_end_of
 from specdec_cli.pipeline.variants import as_it_is
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
 from specdec_cli.text.tokenize.tokenizer import Tokenizer

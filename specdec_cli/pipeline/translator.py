@@ -6,8 +6,7 @@ from typing import Self
 
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.model.bundle_info import Described
-from specdec_cli.pipeline.decoded_line import DecodedLine
-from specdec_cli.pipeline.decoded_text import Scored, Trying, best_combinations
+from specdec_cli.pipeline.decoded_text import DecodedLine, Scored, Trying, best_combinations
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
 from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
 from specdec_cli.pipeline.term_placing import TermPlacer

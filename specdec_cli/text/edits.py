@@ -16,7 +16,7 @@ class Edit(NamedTuple):
     """A replacement of `source`, the characters `start` to `end` of a text, by `text`.
 
     Offsets are in code points, with `end` excluded. `output` are the offsets of `text` in the changed text. `score`
-    says how sure the model is (see pipeline/edit_scores.py), None if it was not computed. `types` are the types of the
+    says how sure the model is (see pipeline/edit_filter.py), None if it was not computed. `types` are the types of the
     errors that it corrects, as ERRANT names them; several if each word of it corrects another error, none if they were not computed.
     """
 

@@ -13,8 +13,8 @@ from torch.nn import functional as F
 
 from specdec_cli.decoding import graphs
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.order import Order, folded_positions
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.folding import Order, folded_positions
 from specdec_cli.training.data import SentencePair, ShapeGroup, epoch_order, evaluation_order, group_by_shape, pad
 from specdec_cli.training.device_text import DeviceRows
 from specdec_cli.training.loss import projected_cross_entropy

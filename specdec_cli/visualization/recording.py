@@ -11,7 +11,7 @@ from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import MULTIPLE, Verifier, round_up
-from specdec_cli.text.folding import folded_positions
+from specdec_cli.model.order import folded_positions
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 from specdec_cli.visualization.picture import Cell, Picture
 

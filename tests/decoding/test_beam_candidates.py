@@ -15,8 +15,8 @@ from specdec_cli.decoding.options import BeamSearch, Decoding
 from specdec_cli.decoding.sentence import Alternative, Sentence
 from specdec_cli.decoding.state import Draft
 from specdec_cli.decoding.verifier import Verifier
+from specdec_cli.model.order import Order, fold, unfold
 from specdec_cli.model.transformer import Transformer
-from specdec_cli.text.folding import Order, fold, unfold
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from tests.fakes import ORDERS, in_precision, make_sentences, tiny_transformer
 

@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.decoding.sentence import Hypothesis
-from specdec_cli.pipeline.edit_scores import change_kind, score_edits
+from specdec_cli.pipeline.edit_filter import change_kind, score_edits
 from specdec_cli.text.edits import find_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.ngrams import NgramModel

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.term_judging import is_spoilt, mean_around
-from specdec_cli.pipeline.term_parts import cuts, lowered, with_end_of
-from specdec_cli.pipeline.term_sources import replaced_sources
+from specdec_cli.pipeline.term_sources import cuts, lowered, replaced_sources, with_end_of
 from specdec_cli.text.glossary import Glossary, Phrases, Term, come_out, read_glossaries, with_kept
 
 Words = st.text(st.sampled_from("aB .-'"), max_size=12)

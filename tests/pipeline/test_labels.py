@@ -12,8 +12,7 @@ from specdec_cli.opening.models import SHIPPED
 from specdec_cli.pipeline.drafts import DraftGate, Drafts
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.glossary import Glossary, Term
-from specdec_cli.text.greetings import NAME
-from specdec_cli.text.labels import COMMAND, FILE, Labels
+from specdec_cli.text.labels import COMMAND, FILE, NAME, Labels
 from tests.stored_engine import opened
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from specdec_cli.decoding.options import Decoding
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
+from specdec_cli.model.order import Order
 from specdec_cli.pipeline.tag_placing import Tagged, TagPlacer
-from specdec_cli.text.folding import Order
 from specdec_cli.text.tags.markup import InlineTags, TagSpan, VoidSpan
 
 MEANINGS = {"Bitte": "please", "die": "the", "T\u00fcr": "door", "schlie\u00dfen": "close"}

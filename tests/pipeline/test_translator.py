@@ -15,8 +15,8 @@ from specdec_cli.memories.memory import Memory
 from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.pipeline.drafts import DraftGate, Drafts
+from specdec_cli.pipeline.lines import whole_sentences, without_cuts
 from specdec_cli.pipeline.translator import LineTranslator, Translation
-from specdec_cli.pipeline.whole_sentences import whole_sentences, without_cuts
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.segment.sentences import Segments
 from specdec_cli.text.tags.markup import without_tags

@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
 from specdec_cli.model.bundle import load_bundle
-from specdec_cli.text.folding import Order
+from specdec_cli.model.order import Order
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.recipes.sentences import english_sentences
 from tests.source import ROOT

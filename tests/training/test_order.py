@@ -11,7 +11,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.model.attention import step_mask
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.layers import sinusoids
-from specdec_cli.text.folding import Order, fold
+from specdec_cli.model.order import Order, fold
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING, Subwords
 from specdec_cli.training.data import SentencePair
 from specdec_cli.training.initial import with_order

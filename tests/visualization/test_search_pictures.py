@@ -21,11 +21,11 @@ from specdec_cli.decoding.options import BeamSearch, Decoding, DecodingOptions
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.decoding.verifier import Verifier
 from specdec_cli.model.bundle import Bundle, save_bundle
+from specdec_cli.model.order import Order, folded_positions, tokens_per_step
 from specdec_cli.native.library import LibraryError, UnsupportedModel
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice
-from specdec_cli.text.folding import Order, folded_positions, tokens_per_step
 from specdec_cli.text.tokenize.sentencepiece import EOS
 from specdec_cli.visualization.picture import Cell, Picture
 from specdec_cli.visualization.recording import search_steps

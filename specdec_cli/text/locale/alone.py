@@ -3,7 +3,7 @@
 import re
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.conventions import CODES, CURRENCIES, convention
 from specdec_cli.text.locale.dates import find_dates, has_short_names, knows_dates, written_date
 from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.quantities import (
@@ -20,7 +20,6 @@ from specdec_cli.text.locale.quantities import (
     written,
 )
 from specdec_cli.text.locale.ranges import find_ranges, written_range
-from specdec_cli.text.locale.words import CODES, CURRENCIES
 from specdec_cli.text.marks import THIN_SPACES
 from specdec_cli.text.protect.spans import once
 

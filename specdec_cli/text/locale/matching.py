@@ -7,7 +7,17 @@ from functools import cached_property
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import Convention, convention
+from specdec_cli.text.locale.conventions import (
+    CURRENCIES,
+    LATER_WORDS,
+    MULTIPLIER,
+    NOON_WORDS,
+    NUMBER_WORDS,
+    Convention,
+    any_currency_name,
+    convention,
+    half_of_day,
+)
 from specdec_cli.text.locale.quantities import (
     HALF_DAY,
     PERCENT,
@@ -29,7 +39,6 @@ from specdec_cli.text.locale.quantities import (
     written_time,
 )
 from specdec_cli.text.locale.scales import lost_currencies, lost_scales, with_scales
-from specdec_cli.text.locale.words import CURRENCIES, LATER_WORDS, MULTIPLIER, NOON_WORDS, NUMBER_WORDS, any_currency_name, half_of_day
 from specdec_cli.text.marks import THIN_SPACES
 
 _LEAST_DIGITS = 3

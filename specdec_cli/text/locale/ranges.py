@@ -5,10 +5,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 
-from specdec_cli.text.locale.conventions import convention
+from specdec_cli.text.locale.conventions import CURRENCIES, MULTIPLIER, convention
 from specdec_cli.text.locale.dates import knows_dates, to_between
 from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, has_digits, with_percent, with_sign, written
-from specdec_cli.text.locale.words import CURRENCIES, MULTIPLIER
 from specdec_cli.text.protect.spans import once
 from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with
 

@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import Convention, convention
-from specdec_cli.text.locale.quantities import Languages, has_digits, value_of, with_sign
-from specdec_cli.text.locale.words import (
+from specdec_cli.text.locale.conventions import (
     ABBREVIATIONS,
     BESIDE_NUMBERS,
     CURRENCIES,
@@ -18,9 +16,12 @@ from specdec_cli.text.locale.words import (
     MULTIPLIER,
     REFERENCES,
     SCALES,
+    Convention,
     Scale,
+    convention,
     currency_names,
 )
+from specdec_cli.text.locale.quantities import Languages, has_digits, value_of, with_sign
 from specdec_cli.text.protect.spans import protected_spans, split_at
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3

@@ -13,10 +13,9 @@ from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import read_text_lines
 from specdec_cli.text.locale.languages import DETECTED, guess_language, is_function_word
 from specdec_cli.text.protect.spans import without_protected
-from specdec_cli.text.spelling.constructions import construction_edits, named_edits, rule_names
+from specdec_cli.text.spelling.constructions import construction_edits, named_edits, phrase_edits, rule_names
 from specdec_cli.text.spelling.kept_words import LENGTHENED, PREFIXED, WITHOUT_VOWELS, WORD, chat_words, technical_names
 from specdec_cli.text.spelling.ngrams import SCORE_WEIGHT, NgramModel
-from specdec_cli.text.spelling.phrases import phrase_edits
 from specdec_cli.text.spelling.skeletons import Skeletons, is_like
 
 FILE = "lexicon.txt"

@@ -13,7 +13,7 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import Output, Run
 from specdec_cli.errors import InputError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle, save_bundle
-from specdec_cli.text.folding import Order
+from specdec_cli.model.order import Order
 from tests.commands.bench.command_line import run
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from specdec_cli.text.locale import detection
-from specdec_cli.text.locale.detection import is_told_apart, likeliest_language, probabilities
+from specdec_cli.text.locale import languages
+from specdec_cli.text.locale.languages import is_told_apart, likeliest_language, probabilities
 from specdec_cli.text.segment.layout import Passthrough, segment_line
 
 GERMAN = """
@@ -33,7 +33,7 @@ def lines(text: str) -> list[str]:
 
 @pytest.fixture
 def without_library(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(detection, "_model", lambda: None)
+    monkeypatch.setattr(languages, "_model", lambda: None)
     probabilities.cache_clear()
     yield
     probabilities.cache_clear()

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from specdec_cli.text.edits import Edit
-from specdec_cli.text.spelling.kept_forms import changes_form, forms, is_in_small_letters, is_telegraphic, read_forms
+from specdec_cli.text.spelling.kept_words import changes_form, forms, is_in_small_letters, is_telegraphic, read_forms
 
 FORMS = read_forms()["form"]
 OTHERS = """

@@ -3,8 +3,8 @@
 import pytest
 
 from specdec_cli.text.edits import apply_edits
+from specdec_cli.text.spelling.constructions import phrase_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
-from specdec_cli.text.spelling.phrases import phrase_edits
 
 KNOWN = count_ngrams(["The friend and friends of the city and cities saw the team and teams , the child and a childs of a boss ."] * 20)
 

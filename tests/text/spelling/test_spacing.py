@@ -5,7 +5,7 @@ import random
 import pytest
 
 from specdec_cli.text.edits import apply_edits
-from specdec_cli.text.spelling.spacing import apostrophes, repeated_spaces, spaces_beside_marks
+from specdec_cli.text.spelling.constructions import apostrophes, repeated_spaces, spaces_beside_marks
 
 WORDS = ["old", "house", "stands", "near", "small", "river", "green", "garden", "looks", "lovely", "every", "spring", "morning"]
 STARTS = ("This", "It", "They", "He", "We", "But", "In", "The")

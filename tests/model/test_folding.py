@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from specdec_cli.text.folding import Order, fold, folded_positions, tokens_per_step, unfold
+from specdec_cli.model.order import Order, fold, folded_positions, tokens_per_step, unfold
 from tests.fakes import ORDERS
 
 END = 3
