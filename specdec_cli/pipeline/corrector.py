@@ -1,10 +1,10 @@
 """Correction of lines of text; text that no accepted edit changes is copied byte for byte."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Self
+from typing import Self, Unpack
 
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.engines.engine import SentenceDecoder
@@ -14,7 +14,7 @@ from specdec_cli.pipeline.decoded_text import DecodedLine, DecodedText
 from specdec_cli.pipeline.edit_filter import EditFilter, score_edits
 from specdec_cli.pipeline.edit_rules import FIRST, LAST, RULES, Context, Rejecting, applied, report_rejected, touches, unchanged_spans
 from specdec_cli.pipeline.ignored_edits import IgnoredEdits, edits_outside
-from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
+from specdec_cli.pipeline.lines import Languages, LineDecoder, LineOptions
 from specdec_cli.text.checks import output_warnings
 from specdec_cli.text.edits import Edit, apply_edits, find_edits, inverse_edits, merge_edits, with_outputs
 from specdec_cli.text.locale.languages import is_latin
@@ -63,23 +63,32 @@ class Correction:
     too_many: int = 0
 
 
-class LineCorrector:
-    """Corrects lines with `engine` and keeps the edits that `edit_filter` passes; with `split`, lines are split into
-    sentences.
+class CorrectorOptions(LineOptions, total=False):
+    """How lines are corrected, beside what LineOptions says. With `raw`, all edits are made that lead to the model's output, and no other
+    option changes them; `without` are names of `correction_rules`.
 
-    `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
-    decoded in pieces. Protected spans (see text/protect/spans.py) are not changed, nor is a sentence whose output has no EOS.
-    Lines are decoded without their inline tags (see text/tags/markup.py) and emoji, which all remain, and with known
-    characters for those that the tokenizer lacks (see text/protect/characters.py). Edits that `ignored` rejects are not made;
-    with `types`, the others have the types of their errors. With `ngrams`, if the bundle has them, edits are scored with these too, and
-    none puts a word that they do not know in the place of known ones (see `adds_unknown_word`). With a `lexicon` too, misspelt and
-    confused words are corrected before the model reads the text (see `Speller`), if these edits pass the filter.
-    With the `languages` of the model, markup, code and text in other languages are copied (see LineDecoder), the
-    punctuation at the ends of lines and sentences is kept if lines are split (see `with_own_marks`), and corrections have warnings.
-    With `raw`, each line is decoded as it is, and all edits are made that lead to the model's output: no other argument changes them.
-    `on_rejected` is called for each edit of the model that a rule rejects (see pipeline/edit_rules.py), and `on_spelt` with the number of
-    the first sentence of a line and each edit that was made before the model read the line, and the name of its rule. `without` are the
-    names of rules that are off (see `correction_rules`).
+    - `ignored` rejects edits that are not wanted. With `types`, edits have the types of their errors.
+    - `on_rejected` is called for each edit of the model that a rule rejects (see edit_rules.py).
+    - `on_spelt` is called with the number of the first sentence of a line and each edit that was made before the model read the line, and
+      the name of its rule.
+    """
+
+    ignored: IgnoredEdits
+    types: bool
+    on_rejected: Rejecting | None
+    on_spelt: Spelt | None
+
+
+class LineCorrector:
+    """Corrects lines with `engine` and keeps the edits that `edit_filter` passes; see CorrectorOptions for its options.
+
+    Protected spans (see text/protect/spans.py) are not changed, nor is a sentence whose output has no EOS. Lines are decoded without their
+    inline tags (see text/tags/markup.py) and emoji, which all remain, and with known characters for those that the tokenizer lacks (see
+    text/protect/characters.py). With `ngrams`, if the bundle has them, edits are scored with these too, and none puts a word that they do
+    not know in the place of known ones (see `adds_unknown_word`). With a `lexicon` too, misspelt and confused words are corrected before
+    the model reads the text (see `Speller`), if these edits pass the filter. With the `languages` of the model, markup, code and text in
+    other languages are copied (see LineDecoder), the punctuation at the ends of lines and sentences is kept if lines are split (see
+    `with_own_marks`), and corrections have warnings.
     """
 
     def __init__(
@@ -88,20 +97,14 @@ class LineCorrector:
         tokenizer: Tokenizer,
         edit_filter: EditFilter,
         *,
-        split: bool = True,
-        warn: Warn | None = None,
         languages: Languages | None = None,
-        ignored: IgnoredEdits = NOTHING_IGNORED,
-        types: bool = False,
         ngrams: NgramModel | None = None,
         lexicon: Lexicon | None = None,
-        on_rejected: Rejecting | None = None,
-        on_spelt: Spelt | None = None,
-        raw: bool = False,
-        without: Collection[str] = (),
+        **options: Unpack[CorrectorOptions],
     ) -> None:
         self.engine, self.tokenizer, self._filter, self._ngrams = engine, tokenizer, edit_filter, ngrams
-        self._on_rejected, self._on_spelt = on_rejected, on_spelt
+        self._on_rejected, self._on_spelt = options.get("on_rejected"), options.get("on_spelt")
+        without, ignored = options.get("without", ()), options.get("ignored", NOTHING_IGNORED)
         language = "en" if languages is None else languages[1]
         self._rules, self._last = ([rule for rule in rules if rule.name not in without] for rules in (RULES, LAST))
         self._keeps_ends, self._keeps_beginnings = END not in without, BEGINNING not in without
@@ -111,10 +114,11 @@ class LineCorrector:
         self._checks = languages is not None
         self._latin = languages is not None and all(map(is_latin, languages))
         self._requested, self._ignored = NOTHING_IGNORED, NOTHING_IGNORED
-        self._types = types or bool(ignored.categories)
+        self._types = options.get("types", False) or bool(ignored.categories)
         self._english = languages is not None and short_code(languages[1]) == "en"
-        self._splits, self._raw = split, raw
-        self._lines = LineDecoder(engine, tokenizer, split=split and not raw, warn=warn, languages=None if raw else languages, raw=raw)
+        self._splits, self._raw = options.get("split", True), options.get("raw", False)
+        split, own, told = self._splits and not self._raw, None if self._raw else languages, options.get("on_tried")
+        self._lines = LineDecoder(engine, tokenizer, languages=own, split=split, raw=self._raw, warn=options.get("warn"), on_tried=told)
         self.ignore(ignored)
 
     @classmethod
@@ -126,36 +130,15 @@ class LineCorrector:
         mode: str | None = None,
         min_score: float | None = None,
         max_edit_ratio: float | None = None,
-        split: bool = True,
-        warn: Warn | None = None,
-        ignored: IgnoredEdits = NOTHING_IGNORED,
-        types: bool = False,
-        on_rejected: Rejecting | None = None,
-        on_spelt: Spelt | None = None,
-        raw: bool = False,
-        without: Collection[str] = (),
+        **options: Unpack[CorrectorOptions],
     ) -> Self:
         """The corrector of a bundle: with its languages, its filter of edits for `mode` or the least scores, and its words.
 
         Raises what `EditFilter.of` raises.
         """
         info = bundle.info
-        return cls(
-            engine,
-            bundle.tokenizer,
-            EditFilter.of(info, min_score, max_edit_ratio, mode),
-            split=split,
-            warn=warn,
-            languages=(info.source_language, info.target_language),
-            ignored=ignored,
-            types=types,
-            ngrams=bundle.ngrams,
-            lexicon=bundle.lexicon,
-            on_rejected=on_rejected,
-            on_spelt=on_spelt,
-            raw=raw,
-            without=without,
-        )
+        kept, languages = EditFilter.of(info, min_score, max_edit_ratio, mode), (info.source_language, info.target_language)
+        return cls(engine, bundle.tokenizer, kept, languages=languages, ngrams=bundle.ngrams, lexicon=bundle.lexicon, **options)
 
     def ignore(self, ignored: IgnoredEdits) -> None:
         """Make no edits that `ignored` rejects from now on; its categories are those of the constructor, or none."""

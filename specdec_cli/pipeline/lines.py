@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
+from typing import TypedDict
 
 from specdec_cli.decoding.methods import GIVEN
 from specdec_cli.decoding.sentence import Sentence, make_sentence
@@ -75,6 +76,27 @@ def give_drafts(sentences: Sequence[WholeSentence], segments: Segments, texts: S
 Warn = Callable[[int, str], None]
 Languages = tuple[str, str]
 """Source and target language of a model; "" if unknown."""
+
+
+class LineOptions(TypedDict, total=False):
+    """How lines are decoded. By default, they are split, nothing is reported, and no rule is off.
+
+    - `split`: lines are split into sentences.
+    - `raw`: each line is decoded as it is, in pieces if it does not fit, and outputs stay as they are; only a line of a document that has
+      tags is decoded with placeholders for these.
+    - `without`: the names of rules that are off.
+    - `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is decoded in
+      pieces.
+    - `on_tried` is called for each text of which several variants were decoded.
+    """
+
+    split: bool
+    raw: bool
+    without: Collection[str]
+    warn: Warn | None
+    on_tried: Trying | None
+
+
 _SPAN = 8
 """The most tokens that a protected span counts for: the model reads a short name in its place."""
 _NUMBERS_ALONE = re.compile(r"(?:^|[|\t])[ ]*([#\d][\d.,:/%-]*)[ ]*(?=[|\t]|$)")
@@ -88,17 +110,14 @@ def _numbers_alone(line: str) -> Sequence[str]:
 
 
 class LineDecoder:
-    """Decodes lines with `engine`; with `split`, lines are split into sentences.
+    """Decodes lines with `engine`; see LineOptions for its options.
 
-    `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
-    decoded in pieces. With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
+    With `languages`, text that is not prose is copied instead of decoded: markup, code, and text in the
     target language. With `place`, sentences are decoded without their pairs of inline tags, which are then placed in the
     outputs (see tag_placing.py), and the output has every other protected span (a URL, say) as often as the source, and
     every sign that the tokenizer lacks (see `variants_with`): a sentence whose output does not is decoded again, with a
-    placeholder for the span or without it. If the decoder is `raw`, each line is decoded as it is, in pieces if it does not fit, and
-    outputs stay as they are; only a line of a document that has tags is decoded with placeholders for these. The attribute `drafts`
-    finds drafts for sentences, and `terms` brings the terms of a glossary into outputs; `labels` are translations of labels, which are
-    not decoded; `on_tried` is called for each text of which several variants were decoded. They may be set before a call of `decode`.
+    placeholder for the span or without it. The attribute `drafts` finds drafts for sentences, and `terms` brings the terms of a glossary
+    into outputs; `labels` are translations of labels, which are not decoded. They may be set before a call of `decode`.
     """
 
     def __init__(
@@ -106,19 +125,19 @@ class LineDecoder:
         engine: SentenceDecoder,
         tokenizer: Tokenizer,
         *,
-        split: bool = True,
-        warn: Warn | None = None,
         languages: Languages | None = None,
         place: bool = False,
+        split: bool = True,
         raw: bool = False,
         without: Collection[str] = (),
+        warn: Warn | None = None,
+        on_tried: Trying | None = None,
     ) -> None:
-        self._raw, self._without = raw, without
-        self._engine, self._tokenizer, self._split, self._warn = engine, tokenizer, split, warn
+        self._engine, self._tokenizer, self._split, self._raw, self._without = engine, tokenizer, split, raw, without
+        self._warn, self._on_tried = warn, on_tried
         self.drafts: Drafts | None = None
         self.terms: TermPlacer | None = None
         self.labels: Labels | None = None
-        self.on_tried: Trying | None = None
         self._passthrough = None if languages is None else Passthrough(*languages, knows=self._is_label)
         self._place, self._tags = place, TagPlacer(engine, tokenizer)
         self._languages = languages if place and languages is not None else ("", "")
@@ -164,8 +183,8 @@ class LineDecoder:
                     if not text.settle(self._tokenizer.decode):
                         again.append(text)
                         continue
-                    if self.on_tried is not None and len(text.tried) > 1:
-                        self.on_tried(text.line, text.tried, text.variant)
+                    if self._on_tried is not None and len(text.tried) > 1:
+                        self._on_tried(text.line, text.tried, text.variant)
                     if text.tags or self._lacks_terms(text.text, text.output):
                         text.is_waiting = True
                         incomplete.append(text)

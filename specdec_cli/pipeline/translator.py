@@ -1,14 +1,14 @@
 """Translation of lines of text."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Self, Unpack
 
 from specdec_cli.engines.engine import SentenceDecoder
 from specdec_cli.model.bundle_info import Described
-from specdec_cli.pipeline.decoded_text import DecodedLine, Scored, Trying, best_combinations
+from specdec_cli.pipeline.decoded_text import DecodedLine, Scored, best_combinations
 from specdec_cli.pipeline.drafts import Drafts, DraftUse
-from specdec_cli.pipeline.lines import Languages, LineDecoder, Warn
+from specdec_cli.pipeline.lines import Languages, LineDecoder, LineOptions
 from specdec_cli.pipeline.term_placing import TermPlacer
 from specdec_cli.text.checks import EMPTY, GLOSSARY, output_warnings
 from specdec_cli.text.glossary import Glossary, Term, come_out, open_glossary
@@ -41,32 +41,18 @@ class Translation:
 
 
 class LineTranslator:
-    """Translates lines with `engine`; with `split`, lines are split into sentences.
+    """Translates lines with `engine`; see LineOptions for its options.
 
-    `warn` is called with the index of a line with a sentence that does not fit the model, and a message; such a sentence is
-    decoded in pieces. With the `languages` of the model, text that is not prose is copied, inline tags are placed (see
-    LineDecoder) and outputs are checked for errors; `raw` is as there. `on_tried` is called for each text of which several variants
-    were decoded.
+    With the `languages` of the model, text that is not prose is copied, inline tags are placed (see LineDecoder) and outputs are checked
+    for errors.
     """
 
     def __init__(
-        self,
-        engine: SentenceDecoder,
-        tokenizer: Tokenizer,
-        *,
-        split: bool = True,
-        warn: Warn | None = None,
-        languages: Languages | None = None,
-        on_tried: Trying | None = None,
-        raw: bool = False,
-        without: Collection[str] = (),
+        self, engine: SentenceDecoder, tokenizer: Tokenizer, *, languages: Languages | None = None, **options: Unpack[LineOptions]
     ) -> None:
-        self.engine, self.tokenizer, self.splits = engine, tokenizer, split
+        self.engine, self.tokenizer, self.splits = engine, tokenizer, options.get("split", True)
         self._checks, self._languages = languages is not None, languages or ("", "")
-        self._lines = LineDecoder(
-            engine, tokenizer, split=split, warn=warn, languages=languages, place=self._checks, raw=raw, without=without
-        )
-        self._lines.on_tried = on_tried
+        self._lines = LineDecoder(engine, tokenizer, languages=languages, place=self._checks, **options)
 
     @classmethod
     def of_bundle(
@@ -74,37 +60,24 @@ class LineTranslator:
         engine: SentenceDecoder,
         bundle: Described,
         *,
-        split: bool = True,
         terms: Sequence[Term] = (),
         labels: bool = True,
-        warn: Warn | None = None,
-        on_tried: Trying | None = None,
-        raw: bool = False,
-        without: Collection[str] = (),
+        **options: Unpack[LineOptions],
     ) -> Self:
         """The translator of a bundle: with its languages, with a glossary of `terms`, and with its `labels`.
 
-        A model that summarises reads a line as one text, of which nothing is copied or checked. With `raw`, the model reads each line as
-        it is, and its output is the translation. `without` names rules of text_variants.py that are off. Raises UsageError for terms that
-        the order of the model's tokens does not allow.
+        A model that summarises reads a line as one text, of which nothing is copied or checked. Raises UsageError for terms that the order
+        of the model's tokens does not allow.
         """
-        info = bundle.info
-        summarises = info.task == "summarise"
-        whole = summarises or raw
-        languages = None if whole else (info.source_language, info.target_language)
-        translator = cls(
-            engine,
-            bundle.tokenizer,
-            split=split and not whole,
-            warn=warn,
-            languages=languages,
-            on_tried=on_tried,
-            raw=raw,
-            without=without,
-        )
+        info, is_raw, languages = bundle.info, options.get("raw", False), None
+        if info.task == "summarise" or is_raw:
+            options["split"] = False
+        else:
+            languages = info.source_language, info.target_language
+        translator = cls(engine, bundle.tokenizer, languages=languages, **options)
         if terms:
             translator.use_glossary(open_glossary(terms, bundle.shape.order))
-        translator.use_labels(bundle.labels if labels and not raw else None)
+        translator.use_labels(bundle.labels if labels and not is_raw else None)
         return translator
 
     def sentences(self, lines: Sequence[str]) -> list[str]:
