@@ -204,6 +204,7 @@ def correct(
         text.check_without(correction_rules())
     if edits.diff + edits.m2 + edits.check + text.as_json + in_place > 1:
         raise UsageError("--diff, --m2, --check, --json and --in-place are alternatives; give one")
+    text.check_columns(files or ())
     check_stdin(files or (), "--ignore-file", edits.ignoring.ignore_file)
     _check_options(edits, decoding, text, report_format, on_cluster=cluster.ray is not None)
     chosen = ModelChoice(model, offline=machine.offline, instruction=instruction, task="correct")

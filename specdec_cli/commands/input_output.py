@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from specdec_cli.documents.formats import DOCUMENTS, LINES, PACKAGES, Format, format_of, read_document
 from specdec_cli.documents.unread import check_readable
@@ -61,16 +61,16 @@ class Input:
         """Whether the input is a document."""
         return self.format in DOCUMENTS
 
-    def open_document(self, purpose: "Purpose", *, redo: bool = False, front_matter: bool = False, language: str = "") -> "Document":
+    def open_document(self, purpose: "Purpose", **options: Any) -> "Document":
         """Read and parse the document. Raises InputError for one that cannot be read, and UsageError for a missing library.
 
-        `purpose`, `redo`, `front_matter` and `language` are those of documents.document.Source.
+        `purpose` and `options` are fields of documents.document.Source.
         """
         from specdec_cli.documents.document import Source
         from specdec_cli.documents.reading import read_bytes
 
         (path,) = self.files
-        return read_document(Source(read_bytes(path), name_of(path), purpose, redo, front_matter, language), self.format)
+        return read_document(Source(read_bytes(path), name_of(path), purpose, **options), self.format)
 
     def segment_lines(self, document: "Document", max_characters: int) -> Iterator[Line]:
         """Yield the segments of the document as lines. Raises LineTooLong for one of more than `max_characters`."""

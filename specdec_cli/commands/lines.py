@@ -247,6 +247,7 @@ def read_inputs(
     for each in inputs:
         document = None
         if each.is_document:
-            document = each.open_document(purpose, redo=redo, front_matter=text.front_matter, language=language())
+            options = {"redo": redo, "front_matter": text.front_matter, "language": language(), "columns": text.named_columns}
+            document = each.open_document(purpose, **options)
         lines = text.read(each.files, writes=writes) if document is None else each.segment_lines(document, text.max_line_bytes)
         yield replace(each, document=document, lines=lines)

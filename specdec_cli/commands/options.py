@@ -27,7 +27,7 @@ from specdec_cli.errors import UsageError
 from specdec_cli.memories.found import SIMILARITY
 from specdec_cli.opening.machine import MOST_THREADS, Device, MachineOptions
 from specdec_cli.opening.models import TRANSLATOR
-from specdec_cli.text.io.lines import STDIO, Line, read_lines
+from specdec_cli.text.io.lines import STDIO, Line, name_of, read_lines
 from specdec_cli.text.segment.code import marked
 from specdec_cli.text.segment.paragraphs import join_paragraphs, join_wrapped
 
@@ -199,6 +199,12 @@ FLAGS: dict[str, Any] = {
         help="Join the lines of a wrapped paragraph, decode it as one, and wrap it again; --json writes an object for each paragraph.",
     ),
     "front_matter": output_option("--front-matter", help="Decode title and description in the front matter of Markdown files, too."),
+    "columns": output_option(
+        "--columns",
+        metavar="NAMES",
+        help="Decode these columns of CSV alone: their names in the first row, or their numbers from 1, with commas between them.",
+        show_default="all",
+    ),
     "max_line_bytes": output_option("--max-line-bytes", metavar="N", min=1, help="Refuse longer lines."),
     "output": output_option("--output", "-o", metavar="FILE", help="File to write to; .gz and .xz are compressed.", show_default="stdout"),
     "output_dir": output_option(
@@ -363,6 +369,7 @@ class TextOptions(OptionGroup):
     without: list[str] | None = None
     unwrap: bool = False
     front_matter: bool = False
+    columns: str | None = None
     max_line_bytes: int = 2**20
     output: Path | None = None
     output_dir: Path | None = None
@@ -380,6 +387,21 @@ class TextOptions(OptionGroup):
         """Raise UsageError if --raw is given with an option of what it turns off: `given` has the values by the names of options."""
         if self.raw and (named := [name for name, value in given.items() if value]):
             raise UsageError(f"--raw is the model's own output and does not go with {' and '.join(named)}")
+
+    @property
+    def named_columns(self) -> tuple[str, ...]:
+        """The columns of --columns. Raises UsageError if it names none."""
+        names = tuple(filter(None, map(str.strip, (self.columns or "").split(","))))
+        if self.columns is not None and not names:
+            raise UsageError("--columns names no column")
+        return names
+
+    def check_columns(self, files: Sequence[Path]) -> None:
+        """Raise UsageError if --columns is given and names no column, or one of `files` (stdin without any) is not read as CSV."""
+        for path in (files or (STDIO,)) if self.named_columns else ():
+            found = self.format or (LINES if path == STDIO else format_of(path))
+            if found != "csv":
+                raise UsageError(f"--columns is for the format csv; {name_of(path)} is read as {found}")
 
     def read(self, files: Sequence[Path], *, writes: bool = True) -> Iterator[Line]:
         """The lines of files (`-` is stdin), with the code of programs marked, joined as `join` says. If the command `writes` text, and no

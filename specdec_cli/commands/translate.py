@@ -189,6 +189,7 @@ def translate(
         text.check_without(RULES)
     copies = earlier.exact_matches == "copy"
     text.check_raw({"--glossary": glossary.glossary, "--keep": glossary.keep, "--exact-matches copy": copies})
+    text.check_columns(files or ())
     check_stdin(files or (), "--glossary", glossary.glossary)
     check_stdin(files or (), "--previous", earlier.previous)
     terms = glossary.read(n_best=n_best)

@@ -20,7 +20,8 @@ class Source:
     """A document as it was read: its bytes, the name of its file for messages, and what it is read for.
 
     With `redo`, units that are translated already are segments too, and the first row of a table; with `front_matter`, so are title and
-    description of Markdown. `language` is that of its text, "" if it is not known: what is marked with another one is no segment.
+    description of Markdown. `language` is that of its text, "" if it is not known: what is marked with another one is no segment. Of a
+    table, only the cells of `columns` are segments: names in the first row, or numbers from 1; without any, those of all columns.
     """
 
     data: bytes
@@ -29,6 +30,7 @@ class Source:
     redo: bool = False
     front_matter: bool = False
     language: str = ""
+    columns: tuple[str, ...] = ()
 
 
 class Document(Protocol):

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.reading import decode, line_at, marked_encoding
 from specdec_cli.documents.segments import Layout
 from specdec_cli.documents.values import unescaped, value_segments
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, UsageError
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 20
@@ -35,7 +35,8 @@ def read_table(source: Source) -> TextDocument:
     """Parse a CSV table. The delimiter (comma, semicolon, tab or |) is detected from the first rows.
 
     The first row is translated too if it is the only row, or with `source.redo`. An output is put between quotation marks where CSV
-    requires it. Raises InputError, naming the line, for a quotation mark that is not closed, and for text after a closing one.
+    requires it. Raises InputError, naming the line, for a quotation mark that is not closed, and for text after a closing one, and
+    UsageError for a column of `source` that the table lacks.
     """
     encoding = marked_encoding(source.data) or "utf-8"
     content = decode(source.data, source.name, encoding)
@@ -43,13 +44,15 @@ def read_table(source: Source) -> TextDocument:
     delimiter = _delimiter(content[start:])
     cells = list(_cells(content, start, delimiter, source.name))
     first = 0 if source.redo or not cells or cells[-1].row == 0 else 1
-    slugs = _slug_columns(content, [cell for cell in cells if cell.row >= first])
+    chosen = _chosen_columns(content, cells, source)
+    if not chosen:
+        chosen = {cell.column for cell in cells} - _slug_columns(content, [cell for cell in cells if cell.row >= first])
     quoted = Layout(escape=_in_quotes)
     bare = Layout(quoted=partial(_bare, delimiter=delimiter))
     segments = [
         segment
         for row, column, begin, finish, is_quoted in cells
-        if row >= first and column not in slugs and not _DATA.fullmatch(content[begin:finish].strip())
+        if row >= first and column in chosen and not _DATA.fullmatch(content[begin:finish].strip())
         for segment in value_segments(
             unescaped(content, begin, finish, _DOUBLED, lambda _: '"') if is_quoted else [(content[begin:finish], begin, finish, "text")],
             quoted if is_quoted else bare,
@@ -66,6 +69,18 @@ class _Cell(NamedTuple):
     start: int
     end: int
     is_quoted: bool
+
+
+def _chosen_columns(content: str, cells: Sequence[_Cell], source: Source) -> set[int]:
+    """The columns that are named in `source`."""
+    names = [content[each.start : each.end].replace('""', '"').strip() for each in cells if each.row == 0]
+    last, found = max((each.column for each in cells), default=-1), set[int]()
+    for name in source.columns:
+        same = {place for place, other in enumerate(names) if other == name}
+        if not same and not (name.isdecimal() and 0 < int(name) <= last + 1):
+            raise UsageError(f"--columns: {source.name} has no column {name!r}; it has {', '.join(names)}")
+        found |= same or {int(name) - 1}
+    return found
 
 
 def _slug_columns(content: str, cells: Iterable[_Cell]) -> set[int]:

@@ -15,7 +15,7 @@ import yaml
 from specdec_cli.documents.document import Source
 from specdec_cli.documents.formats import Format, format_of, read_document
 from specdec_cli.documents.segments import is_decoded
-from specdec_cli.errors import InputError
+from specdec_cli.errors import InputError, UsageError
 from specdec_cli.text.edits import Edit
 
 WORDS = [
@@ -294,3 +294,32 @@ def test_data_in_tables_stays(seed: int) -> None:
 def test_a_column_of_names_for_addresses_stays(cells: list[str], stay: bool) -> None:
     found = translated("".join(f"{cell},A house\n" for cell in ["slug", *cells]).encode(), "csv").decode().splitlines()[1:]
     assert [row.split(",")[0] for row in found] == (cells if stay else list(map(changed, cells)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_only_the_columns_that_are_named_are_translated(seed: int) -> None:
+    draw, stream = random.Random(f"columns {seed}"), io.StringIO()
+    columns = draw.randint(2, 6)
+    names = draw.sample(["title", "note", "red, blue", 'the "key"', "7", "Name", "slug"], columns)
+    body = [[draw.choice(TEXTS) for _ in range(columns)] for _ in range(draw.randint(1, 4))]
+    csv.writer(stream, lineterminator="\n").writerows([names, *body])
+    chosen = draw.sample(range(columns), draw.randint(1, columns))
+    numbers = [str(place + 1) for place in chosen if str(place + 1) not in names]
+    named = [names[place] for place in chosen if str(place + 1) in names or draw.random() < 0.5]
+    own = tuple(dict.fromkeys([*numbers[: len(chosen) // 2], *named])) or (names[chosen[0]],)
+    places = {names.index(each) if each in names else int(each) - 1 for each in own}
+    document = read_document(Source(stream.getvalue().encode(), "a.csv", columns=own), "csv")
+    found = list(csv.reader(io.StringIO(document.translated([changed(each.text) for each in document.segments]).decode(), newline="")))
+    assert found[1:] == [[changed(cell) if place in places else cell for place, cell in enumerate(row)] for row in body]
+
+
+def test_data_in_a_named_column_stays_and_names_for_addresses_are_translated() -> None:
+    data = b"slug,price\nred-chair,5.99\nold-table,=A1*2\n"
+    document = read_document(Source(data, "a.csv", columns=("slug", "2")), "csv")
+    assert [each.text for each in document.segments] == ["red-chair", "old-table"]
+
+
+@pytest.mark.parametrize("name", ["x", "0", "3", "Title"])
+def test_a_column_that_a_table_lacks_is_refused_with_the_names_of_all(name: str) -> None:
+    with pytest.raises(UsageError, match=rf"--columns: a\.csv has no column '{name}'; it has title, note"):
+        read_document(Source(b"title,note\na,b\n", "a.csv", columns=(name,)), "csv")
