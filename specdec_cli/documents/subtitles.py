@@ -15,6 +15,7 @@ from specdec_cli.documents.reading import decode, marked_encoding
 from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder, is_decoded
 from specdec_cli.documents.wrapped import ends_sentence
 from specdec_cli.errors import InputError
+from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.segment.paragraphs import wrap_words
 from specdec_cli.text.segment.sentences import split_sentences
 
@@ -167,6 +168,8 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
     return int(hours or 0) * 3600 + int(minutes or 0) * 60 + int(seconds or 0) + float(f"0.{fraction}")
 
 
+_LANGUAGE = re.compile(r"<lang[ \t]+([A-Za-z]{2,3})\b[^<>]*>")
+"""The tag of WebVTT before text in a language, which ends with </lang>."""
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d[\d:.]*>|\{\\[^{}]*\}")
 _DASH = re.compile(r"[-\u2013\u2014](?=[^\W\d_])")
 """The mark of a speaker without a space after it."""
@@ -179,11 +182,11 @@ class Subtitles(TextDocument):
     """Subtitles, with a segment for each sentence, or for a passage in one cue."""
 
     def __init__(self, source: Source, content: str, encoding: str = "utf-8") -> None:
-        cues = read_cues(content, source.name)
+        cues = [cue for cue in read_cues(content, source.name) if not _is_foreign(_LANGUAGE.search(cue.tags), source.language)]
         self._width = max([_LEAST_WIDTH, *(len(_TAG.sub("", content[slice(*line)])) for cue in cues for line in cue.lines)])
         self._passages: list[tuple[Passage, list[Segment]]] = []
         for passage in passages(content, cues):
-            found = list(_segments(content, passage))
+            found = list(_segments(content, passage, source.language))
             if found:
                 self._passages.append((passage, found))
         super().__init__(source, content, (segment for _, found in self._passages for segment in found), encoding)
@@ -264,20 +267,34 @@ def fold(words: Sequence[str], lines: int, width: int) -> list[str]:
     return [" ".join(islice(rest, len(group))) for group in groups]
 
 
-def _segments(content: str, passage: Passage) -> Iterator[Segment]:
+def _is_foreign(tag: re.Match[str] | None, language: str) -> bool:
+    """Whether the tag of a language, if there is one, names another one than `language`; False if that is not known."""
+    return tag is not None and language != "" and short_code(tag[1]) != short_code(language)
+
+
+def _segments(content: str, passage: Passage, language: str) -> Iterator[Segment]:
     builder = SegmentBuilder(content)
     add_text = partial(add_escaped, builder, content) if is_webvtt(content) else builder.text
-    for number, (begin, end) in enumerate(passage.lines):
-        if number:
+    kept = 0  # the end of text in another language
+    for number, (start, end) in enumerate(passage.lines):
+        begin = max(start, kept)
+        if number and kept <= start:
             builder.gap(passage.lines[number - 1][1], begin)
-        elif dash := _DASH.match(content, begin, end):
+        elif not number and (dash := _DASH.match(content, begin, end)):
             begin = dash.end()
         for tag in _TAG.finditer(content, begin, end):
+            if tag.start() < kept:
+                continue
             add_text(begin, tag.start())
+            if _is_foreign(_LANGUAGE.match(tag.group()), language):
+                closing, last = content.find("</lang>", tag.end()), passage.lines[-1][1]
+                begin = kept = closing + len("</lang>") if 0 <= closing < last else last
+                builder.single(tag.start(), kept)
+                continue
             add = builder.void if tag.group()[1] in "\\0123456789" else builder.close if tag.group()[1] == "/" else builder.open
             add(*tag.span())
             begin = tag.end()
-        add_text(begin, end)
+        add_text(begin, max(begin, end))
     found = builder.build(Layout(escape=escape_text if is_webvtt(content) else str))
     if found is None or passage.cues[0] == passage.cues[-1]:
         yield from filter(None, [found])

@@ -7,7 +7,7 @@ The XML of each part is changed only where it is text; python-docx would write e
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
@@ -17,6 +17,7 @@ from specdec_cli.documents.segments import STAND_IN, Change, Segment, is_decoded
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, start_tag, unescaped, with_attribute
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.view import Part, view_of
 
 _TEXT_PARTS = {
@@ -39,20 +40,26 @@ def read_office(source: Source, format: str) -> PackageDocument:
     if main not in found:
         raise InputError(f"{source.name}: not {kind}; it has no {main}")
     texts = sorted(filter(chosen.fullmatch, found), key=in_order) if format == "pptx" else list(filter(chosen.fullmatch, found))
-    return PackageDocument(source, {name: OfficePart(found[name], f"{source.name}, {name}") for name in texts}, found)
+    parts = {name: OfficePart(found[name], f"{source.name}, {name}", source.language) for name in texts}
+    return PackageDocument(source, parts, found)
 
 
 class OfficePart:
-    """A part of an Office document, `data` in XML, with a segment for each paragraph or line. Raises InputError for XML that is not
-    well-formed; `name` is the part in its message.
+    """A part of an Office document, `data` in XML, with a segment for each paragraph or line. What is marked as text in another language
+    than `language` is kept, unless that is most of the part: programs mark what is written with the keyboard of another language, too.
+    Raises InputError for XML that is not well-formed; `name` is the part in its message.
     """
 
     direction = ("", "")
 
-    def __init__(self, data: bytes, name: str) -> None:
+    def __init__(self, data: bytes, name: str, language: str = "") -> None:
         self._data = data
         self._content, self._encoding, events = read_xml(data, name)
-        self._paragraphs = tuple(read_paragraphs(self._content, events))
+        self._paragraphs = tuple(read_paragraphs(self._content, events, language))
+        if language:
+            whole = tuple(read_paragraphs(self._content, events))
+            if 2 * sum(len(each.segment.text) for each in self._paragraphs) < sum(len(each.segment.text) for each in whole):
+                self._paragraphs = whole
         self.segments = tuple(paragraph.segment for paragraph in self._paragraphs)
 
     def translated(self, outputs: Sequence[str]) -> bytes:
@@ -140,18 +147,23 @@ class Paragraph:
 @dataclass
 class _Open:
     """The content of a paragraph that is being read: its groups of runs, those that begin after what separates words, those that begin
-    after a line break or tab, and its format so far. `end` is where a run can be added, if that is before the paragraph's end.
+    after a line break or tab, those that begin after text that is kept, and the format and language of its last run. `end` is where a run
+    can be added, if that is before the paragraph's end.
     """
 
     groups: list[list[Run]] = field(default_factory=lambda: [[]])
     breaks: set[int] = field(default_factory=set)
     line_ends: set[int] = field(default_factory=set)
+    kept: set[int] = field(default_factory=set)
     format: str = ""
+    language: str = ""
     end: int | None = None
 
 
-def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragraph]:
-    """Yield the paragraphs that have text; one that contains others, as in a text box, is read without them."""
+def read_paragraphs(content: str, events: Sequence[XmlEvent], language: str = "") -> Iterator[Paragraph]:
+    """Yield the paragraphs that have text; one that contains others, as in a text box, is read without them. Text that is marked with
+    another language than `language`, if that is known, is kept.
+    """
     stack: list[_Open] = []
     formats: dict[int, int] = {}
     deletions = fields = 0
@@ -169,15 +181,27 @@ def read_paragraphs(content: str, events: Sequence[XmlEvent]) -> Iterator[Paragr
         elif event.kind == "start" and event.name == _LAST:
             stack[-1].end = event.begin
         elif event.kind == "start" and event.name == "r":
-            stack[-1].format = ""
+            stack[-1].format = stack[-1].language = ""
+        elif event.kind == "start" and event.name == "lang":
+            stack[-1].language = event.attributes.get("w:val", "")
         elif event.name == "rPr":
+            stack[-1].language = event.attributes.get("lang", stack[-1].language)
             formats[event.depth] = event.begin if event.kind == "start" else formats.get(event.depth, event.begin)
             if event.kind == "end":
                 stack[-1].format = _IGNORED_FORMAT.sub("", content[formats[event.depth] : event.finish])
         elif event.kind == "start" and event.name in ("t", _HYPHEN) and not deletions:
-            _take_text(content, events, index, stack[-1], in_field=fields > 0)
+            if _is_foreign(stack[-1].language, language):
+                _take_other(events, index, stack[-1])
+                stack[-1].kept.add(len(stack[-1].groups) - 1)
+            else:
+                _take_text(content, events, index, stack[-1], in_field=fields > 0)
         elif event.kind in ("start", "end") and event.name not in _UNSEEN:
             _take_other(events, index, stack[-1])
+
+
+def _is_foreign(marked: str, language: str) -> bool:
+    """Whether text that is `marked` with a language is in another one than `language`; "x-none" is none."""
+    return language != "" and len(short_code(marked)) > 1 and short_code(marked) != short_code(language)
 
 
 def written_runs(content: str, paragraph: Paragraph, output: str) -> Iterator[Change]:
@@ -321,8 +345,9 @@ def _closed(found: _Open, end: int) -> Iterator[Paragraph]:
     goes_on = _small_letters(groups)
     starts = [number for number in range(1, len(groups)) if number in found.line_ends and not goes_on[number]]
     for first, last in pairwise([0, *starts, len(groups)]):
-        breaks = {number - first for number in range(first, last) if number in found.breaks}
-        yield from _paragraph(groups[first:last], breaks, end if last == len(groups) else None)
+        signs = {number - first: "n" for number in range(first, last) if number in found.breaks}
+        signs |= {number - first: "x" for number in range(first, last) if number in found.kept}
+        yield from _paragraph(groups[first:last], signs, end if last == len(groups) else None)
 
 
 def _small_letters(groups: Sequence[Sequence[Run]]) -> list[bool]:
@@ -338,10 +363,10 @@ def _text(group: Sequence[Run]) -> str:
     return "".join(run.text for run in group)
 
 
-def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int], end: int | None) -> Iterator[Paragraph]:
-    """Yield the paragraph of `groups`, if they have text; those in `breaks` begin after what separates words."""
+def _paragraph(groups: Sequence[tuple[Run, ...]], signs: Mapping[int, str], end: int | None) -> Iterator[Paragraph]:
+    """Yield the paragraph of `groups`, if they have text; `signs` are those of stand-ins before some of them (see `_marks`)."""
     parts, end_before = list[Part](), groups[0][0].start if groups else 0
-    for mark, group in zip(_marks(groups, breaks), groups, strict=True):
+    for mark, group in zip(_marks(groups, signs), groups, strict=True):
         begin, finish = group[0].start, group[-1].end
         parts += [(mark, end_before, begin, "markup"), (_text(group), begin, finish, "text")]
         end_before = finish
@@ -354,18 +379,18 @@ def _paragraph(groups: Sequence[tuple[Run, ...]], breaks: Set[int], end: int | N
     yield Paragraph(whole.part(len(lead), len(text) - len(tail)), tuple(groups), lead, tail, end)
 
 
-def _marks(groups: Sequence[Sequence[Run]], breaks: Set[int]) -> list[str]:
+def _marks(groups: Sequence[Sequence[Run]], signs: Mapping[int, str]) -> list[str]:
     """The stand-in before each group of runs: a pair around a field with words, or a group of another format, between two groups of
-    the most frequent format; and else a single one: for those in `breaks`, one that separates words.
+    the most frequent format; and else a single one: with one of the `signs` n, of what separates words, and x, of text that is kept.
     """
     lengths: dict[str, int] = {}
     for group in groups:
         lengths[group[0].format] = lengths.get(group[0].format, 0) + sum(len(run.text) for run in group)
     usual = max(lengths, key=lambda each: lengths[each], default="")
     is_usual = [group[0].format == usual and (not group[0].in_field or _is_computed(group)) for group in groups]
-    marks = [f"<{'n' if number in breaks else 'v'}{number}/>" if number else "" for number in range(len(groups))]
+    marks = [f"<{signs.get(number, 'v')}{number}/>" if number else "" for number in range(len(groups))]
     for number in range(1, len(groups) - 1):
-        if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1] and not {number, number + 1} & breaks:
+        if is_usual[number - 1] and not is_usual[number] and is_usual[number + 1] and not {number, number + 1} & signs.keys():
             marks[number], marks[number + 1] = f"<g{number}>", f"</g{number}>"
     return marks
 
