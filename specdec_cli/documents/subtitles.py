@@ -15,7 +15,7 @@ from specdec_cli.documents.reading import decode, marked_encoding
 from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder, is_decoded
 from specdec_cli.documents.wrapped import ends_sentence
 from specdec_cli.errors import InputError
-from specdec_cli.text.locale.languages import short_code
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.segment.paragraphs import wrap_words
 from specdec_cli.text.segment.sentences import split_sentences
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from specdec_cli.pipeline.variants import Variant, in_parts, split_at_spans
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.glossary import Match, begins_sentence, capitalised
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.protect.stand_ins import PLACEHOLDERS, name_pattern, placeholder_names
@@ -57,11 +58,8 @@ def replaced_sources(source: str, matches: Sequence[Match]) -> Iterator[Replaced
 
 
 def _replaced(source: str, matches: Sequence[Match], names: Sequence[str]) -> str:
-    pieces, position = [], 0
-    for match, name in zip(matches, names, strict=True):
-        pieces += [source[position : match.start], name]
-        position = match.end + _shared_stop(name, source[match.end :])
-    return "".join([*pieces, source[position:]])
+    pairs = zip(matches, names, strict=True)
+    return apply_edits(source, [Edit(each.start, each.end + _shared_stop(name, source[each.end :]), "", name) for each, name in pairs])
 
 
 def _shared_stop(target: str, following: str) -> int:

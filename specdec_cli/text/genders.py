@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.locale.languages import known
-from specdec_cli.text.protect.spans import protected_spans, split_at
+from specdec_cli.text.protect.spans import changed_outside
 
 _SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
 _SIGN = re.compile(rf"(?<={_SMALL})(?:(?:[*:_\u00b7]|/-?)(?=in(?:nen)?\b)|(?P<capital>I)(?=nnen\b))")
@@ -111,10 +111,11 @@ def without_gender_signs(text: str, language: str) -> str:
     """
     if short_code(language) != "de" or not (_SIGN.search(text) or _SIGN_OF_ENDING.search(text)):
         return text
-    text = _UNDERLINE.sub(r"\1\2", text)
-    parts = split_at(text, protected_spans(text))
-    parts[::2] = [_SIGN_OF_ENDING.sub(_joined, _SIGN.sub(lambda sign: "i" if sign["capital"] else "", part)) for part in parts[::2]]
-    return "".join(parts)
+
+    def plain(part: str) -> str:
+        return _SIGN_OF_ENDING.sub(_joined, _SIGN.sub(lambda sign: "i" if sign["capital"] else "", part))
+
+    return changed_outside(_UNDERLINE.sub(r"\1\2", text), plain)
 
 
 def _joined(found: re.Match[str]) -> str:

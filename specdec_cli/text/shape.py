@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Collection, Sequence
+from functools import partial
 
 from specdec_cli.english.words import QUESTION_WORDS
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, count_words
 from specdec_cli.text.locale.languages import is_function_word, is_stressed, often_begins
 from specdec_cli.text.marks import STOPS
-from specdec_cli.text.protect.spans import is_number, protected_spans, split_at, without_protected
+from specdec_cli.text.protect.spans import changed_outside, is_number, protected_spans, split_at, without_protected
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _LONGEST, _ONLY = 4, 5
@@ -51,10 +52,11 @@ def without_stress(text: str, language: str) -> str:
     """
     if not _STRESSED.search(text) or not any(map(str.islower, without_protected(text))):
         return text
-    parts = split_at(text, protected_spans(text))
-    first = _FIRST.match(text)
-    parts[::2] = [_STRESSED.sub(lambda word: word[0].lower() if is_stressed(word[0], language) else word[0], part) for part in parts[::2]]
-    made = "".join(parts)
+
+    def in_small(word: re.Match[str]) -> str:
+        return word[0].lower() if is_stressed(word[0], language) else word[0]
+
+    first, made = _FIRST.match(text), changed_outside(text, partial(_STRESSED.sub, in_small))
     return made if first is None else made[: first.start(1)] + text[first.start(1)] + made[first.start(1) + 1 :]
 
 

@@ -16,8 +16,8 @@ from specdec_cli.documents.packages.archive import PackageDocument, in_order, re
 from specdec_cli.documents.segments import STAND_IN, Change, Segment, is_decoded
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, start_tag, unescaped, with_attribute
 from specdec_cli.errors import InputError
+from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.languages import short_code
 from specdec_cli.text.view import Part, view_of
 
 _TEXT_PARTS = {

@@ -22,7 +22,7 @@ from specdec_cli.text.locale.conventions import (
     currency_names,
 )
 from specdec_cli.text.locale.quantities import Languages, has_digits, value_of, with_sign
-from specdec_cli.text.protect.spans import protected_spans, split_at
+from specdec_cli.text.protect.spans import changed_outside
 
 _LONGEST_ABBREVIATION, _THOUSAND = 4, 3
 _LETTERED = re.compile(
@@ -71,9 +71,7 @@ def spelled_out(text: str, language: str) -> str:
     if code not in SCALES or own is None or not has_digits(text):
         return text
     if "k" in text and _THOUSANDS.search(text):
-        parts = split_at(text, protected_spans(text))
-        parts[::2] = [_THOUSANDS.sub(partial(_in_full, own), part) for part in parts[::2]]
-        text = "".join(parts)
+        text = changed_outside(text, partial(_THOUSANDS.sub, partial(_in_full, own)))
     for pattern, phrase in BESIDE_NUMBERS[code]:
         text = pattern.sub(phrase, text)
     edits = list[Edit]()

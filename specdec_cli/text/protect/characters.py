@@ -4,9 +4,10 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 
 from specdec_cli.text.marks import ACCENTS, DOTS, ELLIPSIS, FIXED_SPACES, PICTURES
-from specdec_cli.text.protect.spans import protected_spans, split_at
+from specdec_cli.text.protect.spans import changed_outside, protected_spans, split_at
 from specdec_cli.text.view import Readable, Tag, Untagged
 
 Lacks = Callable[[str], bool]
@@ -171,11 +172,7 @@ def readable(source: str, lacks: Callable[[str], bool]) -> Readable:
 
 def with_apostrophes(text: str) -> str:
     """Return `text` with apostrophes in place of accents between two letters (don`t), except in protected spans."""
-    if not _ACCENT.search(text):
-        return text
-    parts = split_at(text, protected_spans(text))
-    parts[::2] = [_ACCENT.sub("'", part) for part in parts[::2]]
-    return "".join(parts)
+    return changed_outside(text, partial(_ACCENT.sub, "'")) if _ACCENT.search(text) else text
 
 
 def _ascii_character(character: str) -> str:

@@ -4,7 +4,7 @@ identifiers, emoji. Each kind of span is an entry of RECOGNISERS.
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -491,6 +491,13 @@ def split_at(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
     """The parts of `text` outside `spans` (start, end), which are in order, and the spans between them: every second part is a span."""
     bounds = [0, *(offset for span in spans for offset in span), len(text)]
     return [text[start:end] for start, end in pairwise(bounds)]
+
+
+def changed_outside(text: str, change: Callable[[str], str]) -> str:
+    """Return `text` with a `change` of each part outside its protected spans."""
+    parts = split_at(text, protected_spans(text))
+    parts[::2] = map(change, parts[::2])
+    return "".join(parts)
 
 
 def gaps_outside_spans(text: str, gaps: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -95,12 +95,8 @@ def with_names(text: str, spans: Sequence[str], names: Sequence[str]) -> str | N
         if pair is not None:
             left.remove(pair)
             chosen[place] = pair[1]
-    others = iter(left)
-    pieces, position = [], 0
-    for place in places:
-        pieces += [text[position : place[0]], chosen[place] if place in chosen else next(others)[1]]
-        position = place[1]
-    return "".join([*pieces, text[position:]])
+    others = (name for _, name in left)
+    return apply_edits(text, [Edit(*place, "", chosen[place] if place in chosen else next(others)) for place in places])
 
 
 def united(positions: Iterable[Place]) -> list[Place]:
@@ -147,8 +143,4 @@ def fit_neighbours(source: str, output: str) -> str:
                 changes[begin - 1, begin] = " " if before.isspace() else ""
             elif before.isspace() and left[-1:].isalnum():
                 changes[begin, begin] = " "
-    pieces, position = [], 0
-    for (start, end), text in sorted(changes.items()):
-        pieces += [output[position:start], text]
-        position = end
-    return "".join([*pieces, output[position:]])
+    return apply_edits(output, [Edit(*place, "", text) for place, text in sorted(changes.items())])

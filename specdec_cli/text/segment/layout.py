@@ -288,7 +288,9 @@ def segment_line(line: str, limit: int, count: Count, passthrough: Passthrough, 
         segments = segment(marked.body, limit, count, split=split)
         if passthrough.are_told_apart(segments.texts):
             return Segments((), (line,))
-        parts = [segments if segments.texts == (marked.body,) else _merge_passthrough(segments, passthrough)]
+        is_whole = segments.texts == (marked.body,)
+        copied = {place: [text] for place, text in enumerate(segments.texts) if not is_whole and passthrough.matches(text)}
+        parts = [with_parts(segments, copied) if copied else segments]
     return concatenate([marked.head, *parts, marked.tail])
 
 
@@ -337,17 +339,6 @@ def with_parts(segments: Segments, parts: Mapping[int, Iterable[str | Segments]]
         continued = frozenset({0} if place in segments.continued else ())
         found += [*parts[place], gap] if place in parts else [Segments((text,), ("", gap), continued)]
     return concatenate(found)
-
-
-def _merge_passthrough(segments: Segments, passthrough: Passthrough) -> Segments:
-    """`segments` with the texts that `passthrough` matches made part of the gaps."""
-    if not any(map(passthrough.matches, segments.texts)):
-        return segments
-    parts: list[str | Segments] = [segments.gaps[0]]
-    for place, (text, gap) in enumerate(zip(segments.texts, segments.gaps[1:], strict=True)):
-        continued = frozenset({0} if place in segments.continued else ())
-        parts += [text if passthrough.matches(text) else Segments((text,), ("", ""), continued), gap]
-    return concatenate(parts)
 
 
 def _cells(text: str, *, in_table: bool, columns: bool) -> Iterator[tuple[str, bool]]:
