@@ -8,6 +8,7 @@ from specdec_cli.language_codes import short_code
 from specdec_cli.text.apart import count_repetitions, has_brackets_of
 from specdec_cli.text.locale.dates import lost_dates
 from specdec_cli.text.locale.dates_in_digits import with_named_months
+from specdec_cli.text.locale.languages import CODES, known
 from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages
 from specdec_cli.text.locale.ranges import lost_ranges
@@ -33,26 +34,11 @@ _LONGER = 2
 """How many times as long as in the source a repetition of letters may be."""
 _CHECKED_CHARACTERS = 2000
 """The number of characters, from the end of an output, that are checked for repetition."""
-_HELPERS = "is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|wo|ca"
-_NOT_MEANT = re.compile(
-    rf",? (?:{_HELPERS})n['\u2019]t (?:I|you|he|she|it|we|they|there)\?"  # ", isn't it?"
-    rf"|^(?:{_HELPERS})n['\u2019]t\b|\bwhy (?:do|is|are|does)n['\u2019]t|\bwhy not"
-    r"|\bn(?:ot only|othing but|o longer|o later|o doubt|o problem|o matter|o sooner|o more|o less|o fewer|ot until|ot at all)\b"
-    r"|\b(?:if|or|whether or|cannot but) ?not\b|\bcannot but\b|\b(?:ca|could)n['\u2019]t (?:help|wait)"
-    r"|\bdo(?:n['\u2019]t| not) (?:mind|hesitate)",
-    re.IGNORECASE,
+_NEGATION, _NO_NEGATION, _NEGATED = (
+    {code: re.compile("|".join(known(code)[key]), re.IGNORECASE) for code in CODES if key in known(code)}
+    for key in ("negation", "no-negation", "negated")
 )
-"""Negations that other languages express without one."""
-_ENGLISH_NEGATION = re.compile(
-    r"\b(?:not|never|nobody|nothing|none|nowhere|neither|cannot|without|disagree\w*|no one)\b|n['\u2019]t\b|\bno (?=[a-z]{3})",
-    re.IGNORECASE,
-)
-_GERMAN_NEGATION = re.compile(
-    r"\b(?:nicht\w*|nie|niemals|kein\w*|niemand\w*|nichts|nirgend\w*|weder|ohne\w*|nein|kaum|un\w{3,}|miss\w+|fehl\w*|falsch\w*|verboten"
-    r"|vergessen|verhindern\w*|meid\w*|ablehn\w*|abgelehnt|\w+los\w{0,2}|au\u00dfer|anders|anderer|statt|bevor|sonst|gegen|dagegen)\b",
-    re.IGNORECASE,
-)
-"""Negations, and words that often translate one."""
+"""By languages: negations, those that other languages express without one, and what translates one."""
 
 
 def output_warnings(source: str, output: str, languages: Languages = ("", "")) -> tuple[str, ...]:
@@ -176,8 +162,9 @@ def _shorter_forms(word: str) -> set[str]:
     return forms | {f"{form}s" for form in forms}
 
 
-def _loses_negation(source: str, output: str, languages: tuple[str, str]) -> bool:
-    """Whether an English `source` has a negation, and its German `output` has none. Other `languages` are not checked."""
-    if tuple(map(short_code, languages)) != ("en", "de"):
+def _loses_negation(source: str, output: str, languages: Languages) -> bool:
+    """Whether a source has a negation, and its translation has none. Only languages whose negations are known are checked."""
+    own, other = map(short_code, languages)
+    if own == other or own not in _NEGATION or other not in _NEGATED:
         return False
-    return _ENGLISH_NEGATION.search(_NOT_MEANT.sub(" ", source)) is not None and _GERMAN_NEGATION.search(output) is None
+    return _NEGATION[own].search(_NO_NEGATION[own].sub(" ", source)) is not None and _NEGATED[other].search(output) is None
