@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.locale.languages import known
+from specdec_cli.text.locale.languages import known, known_pairs
 from specdec_cli.text.protect.spans import changed_outside
 
 _SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
@@ -19,31 +19,6 @@ _UNDERLINE = re.compile(r"(?<![\w/.-])([A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u
 """The sign in Leser_innen, which would be a name of a program otherwise."""
 _SIGN_OF_ENDING = re.compile(r"\b(?P<word>(?:[km]?ein|jed|dein|sein|welch|lieb)e?)[*:_](?P<ending>e[rnms]?|[rnms])\b", re.IGNORECASE)
 """The sign in jede*r and ein:e."""
-_ARTICLES = (
-    {"der": "mf", "die": "f", "das": "n", "den": "m", "dem": "mn", "des": "mn"},
-    {"zum": "mn", "zur": "f"},
-    *(
-        {contracted: "mn", f"{preposition} der": "f"}
-        for contracted, preposition in (("im", "in"), ("am", "an"), ("vom", "von"), ("beim", "bei"))
-    ),
-    *({f"{preposition}s": "n", f"{preposition} den": "m", f"{preposition} die": "f"} for preposition in ("in", "an", "auf")),
-    *(
-        {
-            stem: "mn",
-            f"{stem}e": "f",
-            f"{stem}en": "m",
-            f"{stem}em": "mn",
-            f"{stem}er": "f",
-            f"{stem}es": "mn",
-        }
-        for stem in ("ein", "mein", "dein", "sein", "kein", "ihr", "unser", "eur")
-    ),
-    *(
-        {f"{stem}er": "mf", f"{stem}e": "f", f"{stem}es": "n", f"{stem}en": "m", f"{stem}em": "mn"}
-        for stem in ("dies", "jed", "jen", "welch", "manch")
-    ),
-)
-"""Articles and other determiners, by the genders of the nouns in the singular that they stand before."""
 _AMBIGUOUS = ("sein", "ihr")
 """Words that are determiners if they fit a noun, and else probably a verb or a pronoun."""
 _WORD = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]++)\s++\Z")
@@ -61,7 +36,13 @@ def _endings() -> dict[str, str]:
 
 @cache
 def _articles() -> dict[str, dict[str, str]]:
-    return {article: forms for forms in _ARTICLES for article in forms if " " not in article}
+    """For each article, or other determiner, of one word, the forms of its group with the genders that they stand before."""
+    articles = known("de")["articles"]
+    groups = [known_pairs(group.split(", ")) for group in articles["forms"]]
+    for stems, endings in articles["stems"].items():
+        forms = known_pairs(endings.split(", "))
+        groups += [{stem + ending: genders for ending, genders in forms.items()} for stem in stems.split()]
+    return {article: forms for forms in groups for article in forms if " " not in article}
 
 
 def gender(noun: str) -> str:

@@ -13,7 +13,7 @@ The folder `languages` has a file of data for each language of which something i
 - `scales`: powers of ten, with the word after one, that after other amounts, and a pattern of all forms.
 - `beside-numbers`: patterns of what models read badly beside numbers, and what they read in its place.
 - `negation`, `no-negation`, `negated`: patterns of negations, of those that other languages express without one, and of translations.
-- `currencies`: patterns of names of currencies. `dates`: see `DateWords`. `genders`: endings of nouns.
+- `currencies`: patterns of names of currencies. `dates`: see `DateWords`. `articles`, `genders`: see there.
 """
 
 import re
