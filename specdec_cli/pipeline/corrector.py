@@ -42,13 +42,11 @@ def correction_rules() -> list[str]:
 
 @dataclass(frozen=True)
 class Correction:
-    """A corrected line and the edits that were made; `tokens`, `rounds` and the log probability `score` are sums
-    over its sentences.
+    """A corrected line and the edits that were made; `tokens`, `rounds` and the log probability `score` are sums over its sentences.
 
     `too_many` is the number of sentences that stay as they are because too large a share of their words would change; it is not counted for
-    a bundle whose thresholds were chosen with this share.
-    `score` is None if it was not computed. `sentences` are the ids of the model's output for each sentence.
-    `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see
+    a bundle whose thresholds were chosen with this share. `score` is None if it was not computed. `sentences` are the ids of the model's
+    output for each sentence. `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see
     text/checks.py).
     """
 

@@ -115,9 +115,7 @@ class DecodedText:
 
     @property
     def finished(self) -> bool:
-        """Whether all texts of the present variant are decoded; `settle` may not have been called, so `output` may
-        still be None.
-        """
+        """Whether all texts of the present variant are decoded; `settle` may not have been called, so `output` may still be None."""
         return len(self.parts) == len(self.variant.segments.texts)
 
     def take_draft(self, found: FoundDraft | None, *, copied: bool) -> None:

@@ -6,9 +6,7 @@ from typing import Self
 from specdec_cli.memories.found import EXACT, DraftFinder, FoundDraft, Origin
 
 FIRST = 3
-"""Tokens of the first draft from a text whose source is similar by less than SIMILAR (90) percent; else it is the whole
-text.
-"""
+"""Tokens of the first draft from a text whose source is similar by less than SIMILAR (90) percent; else it is the whole text."""
 SIMILAR = 90.0
 """Similarity in percent from which on a text is expected to resemble the output."""
 ALONE, TOGETHER = 0.25, 0.8
@@ -79,9 +77,8 @@ class Drafts:
 
 @dataclass(frozen=True)
 class DraftUse:
-    """What became of the drafts of a line: their `origin`, the `similarities` (0 to 100) of the sentences that have one,
-    and how many of these were `copied`; of the others, the `tokens` of their outputs and how many of these were
-    `accepted` from drafts.
+    """What became of the drafts of a line: their `origin`, the `similarities` (0 to 100) of the sentences that have one, and how many of
+    these were `copied`; of the others, the `tokens` of their outputs and how many of these were `accepted` from drafts.
     """
 
     origin: Origin

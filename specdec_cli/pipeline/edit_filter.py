@@ -27,12 +27,11 @@ class EditFilter:
     """Decides which edits are made. An edit is rejected if its score (see `score_edits`) is below `minimum`. With `keeps_content`, edits
     that change digits or remove two or more words are rejected too.
 
-    If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`),
-    because errors often come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest
-    edit ratio of a sentence; above it the corrector makes no edits (see `are_too_many`). A sentence of at least
-    `foreign_words` words counts as foreign, and is not edited, if it has more than `maximum_pieces` subwords per word
-    (None: no sentence does). `offsets` are what `score_edits` adds to the scores by kind of edit; the thresholds were
-    chosen with them. `is_tuned`: for the bundle, thresholds were chosen with this ratio.
+    If an edit of a sentence passes, its other edits need only a score of `minimum_beside_others` (None: `minimum`), because errors often
+    come together. Edits without a score are not rejected for it. `maximum_ratio` is the largest edit ratio of a sentence; above it the
+    corrector makes no edits (see `are_too_many`). A sentence of at least `foreign_words` words counts as foreign, and is not edited, if it
+    has more than `maximum_pieces` subwords per word (None: no sentence does). `offsets` are what `score_edits` adds to the scores by kind
+    of edit; the thresholds were chosen with them. `is_tuned`: for the bundle, thresholds were chosen with this ratio.
     """
 
     minimum: float | None = None

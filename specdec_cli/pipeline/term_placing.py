@@ -1,11 +1,10 @@
 """Translation with a glossary: a sentence whose translation lacks a term is translated again, so that it has the term.
 
-First, the sentence is decoded with the target of each term in the place of the term, and with placeholders there. The
-verifier scores these outputs as translations of the sentence as it is, and the best one that has all terms is taken. If
-there is none, a missing term is forced at each word of the best outputs, and the verifier continues greedily after it,
-until all terms are there (as in grid beam search, Hokamp and Liu 2017). If that fails, the term is inserted there, or
-replaces a word, and nothing else changes. A sentence that would take too many attempts is not searched. A sentence for which all this
-fails is translated in parts.
+First, the sentence is decoded with the target of each term in the place of the term, and with placeholders there. The verifier scores these
+outputs as translations of the sentence as it is, and the best one that has all terms is taken. If there is none, a missing term is forced
+at each word of the best outputs, and the verifier continues greedily after it, until all terms are there (as in grid beam search, Hokamp
+and Liu 2017). If that fails, the term is inserted there, or replaces a word, and nothing else changes. A sentence that would take too many
+attempts is not searched. A sentence for which all this fails is translated in parts.
 
 An output is not taken if it has a new fault, or if the words around the terms are far less likely than the usual translation.
 """

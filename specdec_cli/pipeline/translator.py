@@ -21,11 +21,10 @@ from specdec_cli.text.tokenize.tokenizer import Tokenizer
 class Translation:
     """A translated line; tokens, rounds and the log probability `score` are sums over its sentences.
 
-    `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities, first
-    `text`; `sentences` are the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line);
-    `warnings` name possible errors (see text/checks.py). `draft` says what became of the drafts that were found
-    for its sentences, None if there were none. `terms` are those of the glossary in its sentences, in order, each with
-    whether the translation has it.
+    `score` is None if it was not computed. `hypotheses` are the n best lines with their log probabilities, first `text`; `sentences` are
+    the output ids of each sentence; `decoding` is the decoding that was used ("" for a copied line); `warnings` name possible errors (see
+    text/checks.py). `draft` says what became of the drafts that were found for its sentences, None if there were none. `terms` are those of
+    the glossary in its sentences, in order, each with whether the translation has it.
     """
 
     text: str

@@ -181,9 +181,8 @@ def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple
 def in_parts(segments: Segments, source: str, spans: tuple[str, ...] = ()) -> Variant:
     """The parts of a text, which are decoded separately.
 
-    Marks at the end of an output (. ! ? : ; , …) are removed if its part does not end with one, and a function word at its beginning
-    gets a small letter if the part has one. If the result does not have each of the `spans` as often as the source, the source is the
-    output.
+    Marks at the end of an output (. ! ? : ; , …) are removed if its part does not end with one, and a function word at its beginning gets a
+    small letter if the part has one. If the result does not have each of the `spans` as often as the source, the source is the output.
     """
 
     def restore(outputs: Sequence[str]) -> Restored:

@@ -51,9 +51,7 @@ def find_edits(source: str, changed: str) -> list[Edit]:
 
 
 class Change(Protocol):
-    """Protocol of a replacement of the characters `start` to `end` of a text by `text`; offsets are in code points,
-    `end` is excluded.
-    """
+    """Protocol of a replacement of the characters `start` to `end` of a text by `text`; offsets are in code points, `end` is excluded."""
 
     @property
     def start(self) -> int:

@@ -40,11 +40,10 @@ class Match:
 
 
 class Phrases:
-    """Finds phrases in texts as whole words: no letter or digit may directly precede or follow one that begins or ends
-    with a letter or digit.
+    """Finds phrases in texts as whole words: no letter or digit may directly precede or follow one that begins or ends with a letter or
+    digit.
 
-    White space in a phrase stands for any white space. A lower-case first letter also stands for its capital at the
-    start of a sentence.
+    White space in a phrase stands for any white space. A lower-case first letter also stands for its capital at the start of a sentence.
     """
 
     def __init__(self, phrases: Iterable[str]) -> None:
@@ -123,8 +122,7 @@ def capitalised(phrase: str) -> str:
 def read_glossaries(paths: Iterable[Path]) -> list[Term]:
     """Read the terms of several files: source TAB target on each line (see `read_listed`).
 
-    Raises InputError naming file and line for a line without exactly one tab, an empty side, a source with two targets,
-    or invalid UTF-8.
+    Raises InputError naming file and line for a line without exactly one tab, an empty side, a source with two targets, or invalid UTF-8.
     """
     terms: dict[str, tuple[Term, str]] = {}
     for place, text in ((f"{path}, line {number}", text) for path in paths for number, text in read_listed(path)):

@@ -147,8 +147,7 @@ _SENTENCE = 8
 
 
 def without_added_stop(output: str, source: str) -> str:
-    """Return `output` without its last character if that is one of . , ; : ? ! and `source` ends with a letter or
-    digit.
+    """Return `output` without its last character if that is one of . , ; : ? ! and `source` ends with a letter or digit.
 
     Otherwise, if a full stop is before this character (as in an ellipsis), and if a protected span ends with it (as a short code of an
     emoji does) or an abbreviation (p.m.), `output` is returned as it is.

@@ -148,9 +148,8 @@ def _conventions() -> dict[str, Convention]:
 def is_abbreviation(word: str, following: str) -> bool:
     """Whether `word` ends with a full stop that does not end a sentence; `following` is the next word.
 
-    True for known abbreviations, for initials and abbreviations of single letters (J., U.S., z.B.), for ordinals (3., XIV.),
-    and before a number, a reference such as B-12 or a single letter for words such as No. or Fig. False for ellipses and for words
-    without a full stop.
+    True for known abbreviations, for initials and abbreviations of single letters (J., U.S., z.B.), for ordinals (3., XIV.), and before a
+    number, a reference such as B-12 or a single letter for words such as No. or Fig. False for ellipses and for words without a full stop.
     """
     if not word.endswith(".") or word.endswith(".."):
         return False

@@ -142,8 +142,7 @@ def _is_sign(character: str) -> bool:
 def known_signs(text: str, lacking: Collection[str], lacks: Lacks) -> dict[str, str]:
     """For each character of `text` that another one can stand for, that one.
 
-    A "$" stands for one currency only, and for none if it is in the text itself. If one quotation mark is lacking,
-    all are replaced.
+    A "$" stands for one currency only, and for none if it is in the text itself. If one quotation mark is lacking, all are replaced.
     """
     known = {character: _KNOWN_SIGNS.get(unicodedata.category(character), "") for character in lacking if character not in _STOPS}
     if any(mark in lacking for mark in DOUBLE_QUOTES):

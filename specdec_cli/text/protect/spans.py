@@ -441,11 +441,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def protected_spans(text: str, *, latin: bool = False) -> list[tuple[int, int]]:
-    """Offsets (start, end), in order, of the spans of `text` that must not change, such as URLs, format arguments,
-    tags, code and paths.
+    """Offsets (start, end), in order, of the spans of `text` that must not change, such as URLs, format arguments, tags, code and paths.
 
-    They are in code points, with the end excluded. With `latin`, words in other scripts than the Latin one are
-    protected too.
+    They are in code points, with the end excluded. With `latin`, words in other scripts than the Latin one are protected too.
     """
     return list(_spans(text, latin))
 

@@ -42,11 +42,9 @@ _KEYS = re.compile(r"WEBVTT\b|(?:msgid(?:_plural)?|msgctxt) \"|#[:,|~] ")
 
 
 def is_code(line: str) -> bool:
-    """Whether a line is program code other than a comment, or a line of keywords of a message catalogue or subtitle
-    file.
+    """Whether a line is program code other than a comment, or a line of keywords of a message catalogue or subtitle file.
 
-    False for lines of more than `MAX_CODE_LENGTH` characters, because the patterns take quadratic time on some
-    inputs.
+    False for lines of more than `MAX_CODE_LENGTH` characters, because the patterns take quadratic time on some inputs.
     """
     text = line.strip()
     return len(text) <= MAX_CODE_LENGTH and bool(_CODE.match(text) or _KEYS.match(text))

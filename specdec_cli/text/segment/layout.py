@@ -116,9 +116,7 @@ _DAY, _LONGEST_DATE = re.compile(r"\d{1,2}\.\s+"), 40
 
 
 class Marked(NamedTuple):
-    """A line in three parts: markers and white space before the text, the text, and markers and white space after
-    it.
-    """
+    """A line in three parts: markers and white space before the text, the text, and markers and white space after it."""
 
     head: str
     body: str

@@ -109,11 +109,10 @@ _LONGEST_BLOCK = 200
 
 @dataclass(frozen=True)
 class Paragraph(Line):
-    """Several lines joined to one: `text` has them separated by spaces, without the markers before the text of all
-    but the first.
+    """Several lines joined to one: `text` has them separated by spaces, without the markers before the text of all but the first.
 
-    `head` is the markers before the text of the lines after the first. `pieces` are those of `text` as a view of the original `lines`
-    with their endings. `width` is the number of characters of the longest line. The other fields are those of a Line.
+    `head` is the markers before the text of the lines after the first. `pieces` are those of `text` as a view of the original `lines` with
+    their endings. `width` is the number of characters of the longest line. The other fields are those of a Line.
     """
 
     lines: tuple[Line, ...] = ()
@@ -125,10 +124,9 @@ class Paragraph(Line):
 def join_paragraphs(lines: Iterable[Line]) -> Iterator[Line]:
     """Yield `lines`, with the lines of each paragraph joined to one Paragraph.
 
-    A line continues a paragraph if it has text that is neither code nor a table row, and the same markers before it
-    (comment or quotation sign, indentation) or, after a list item, white space. A line ends its paragraph if it has
-    less than half the length of the longest, or ends with two spaces or a backslash. If reading `lines` raises
-    InputError, the lines that were read before it are yielded first.
+    A line continues a paragraph if it has text that is neither code nor a table row, and the same markers before it (comment or quotation
+    sign, indentation) or, after a list item, white space. A line ends its paragraph if it has less than half the length of the longest, or
+    ends with two spaces or a backslash. If reading `lines` raises InputError, the lines that were read before it are yielded first.
     """
     block: list[tuple[Line, Marked]] = []
     try:
