@@ -126,17 +126,8 @@ class Step(NamedTuple):
 def variants_with(
     lacks: Lacks, text: str, *, latin: bool = False, languages: Languages = ("", ""), without: Collection[str] = ()
 ) -> Iterator[Variant]:
-    """Yield the variants of `text`, for a model whose vocabulary `lacks` some characters.
-
-    Spaces, invisible characters and ligatures become plain characters (see `plain_characters`). Currency signs, brackets and quotation
-    marks are replaced by "$", "(", ")" and '"' for the model, and written back in its output, except for quotation marks. Other signs, and
-    Latin letters, that are lacking are protected spans with their words (see `variants`), and so are the former if the output does not
-    have as many of them. Stops, dashes and quotation marks are not protected. Long numbers and names that an output lacks become protected
-    spans, numbers written as in the second of the `languages`. A text in capitals is decoded in small letters, and so are words in
-    capitals for stress. One with quotations is decoded with other quotation marks if the output does not have all of them. Abbreviations
-    of "million" and the like after amounts are spelled out, and dashes for no cents are left out. Quotation marks and apostrophes with a
-    backslash, as in string literals, are read without it; those of the output have one again. An ordinal of a placeholder (#th) is decoded
-    as that of a number. Those of RULES that are in `without` are off.
+    """Yield the variants of `text` that STEPS make, but for those of RULES that are in `without`, for a model whose vocabulary `lacks` some
+    characters; `latin` is as in `protected_spans`.
     """
     return _variants(Setting(lacks, latin, languages, without), text, STEPS)
 

@@ -95,8 +95,8 @@ def is_stressed(word: str, language: str) -> bool:
 def is_in_language(text: str, language: str, rather_than: str) -> bool:
     """Whether `text` is in `language` and not in `rather_than`; False for unknown languages and short texts.
 
-    True if the text has at least three different function words of `language`, if these are a fifth of all words, and if they are at least
-    four times as many as those of `rather_than`. Words that both languages share are not counted.
+    True if the text has at least three different function words of `language` alone, which are a fifth of all words, and four times as many
+    as those of `rather_than` alone.
     """
     words, pair = _words(text), (short_code(language), short_code(rather_than))
     if len(_ONLY.get(pair, frozenset()).intersection(words)) < _MIN_FUNCTION_WORDS:
