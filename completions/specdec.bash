@@ -51,6 +51,7 @@ _specdec() {
                 --seed) return ;;
                 --format) words="lines txt md srt vtt po xliff html docx pptx odt epub json yaml properties ini csv android strings" ;;
                 --without) return ;;
+                --columns) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -59,7 +60,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --instruction --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all --help-all -h --help" ;;
+                    words="-m --model --source-language --target-language --instruction --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --columns --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all --help-all -h --help" ;;
             esac
             ;;
         correct)
@@ -98,6 +99,7 @@ _specdec() {
                 --seed) return ;;
                 --format) words="lines txt md srt vtt po xliff html docx pptx odt epub json yaml properties ini csv android strings text gnu rdjsonl sarif github" ;;
                 --without) return ;;
+                --columns) return ;;
                 --max-line-bytes) return ;;
                 -o|--output) compopt -o default; return ;;
                 --output-dir) compopt -o plusdirs; return ;;
@@ -106,7 +108,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --instruction --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place --help-all -h --help" ;;
+                    words="-m --model --instruction --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --columns --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place --help-all -h --help" ;;
             esac
             ;;
         serve)

@@ -209,3 +209,22 @@ def test_documents_with_the_languages_of_the_model_are_translated(tmp_path: Path
     for language in ("", "de_AT"):
         (tmp_path / "a.po").write_text(f'msgid ""\nmsgstr "Language: {language}\\n"\n\nmsgid "He has a car."\nmsgstr ""\n')
         assert "Auto" in run("translate", tmp_path / "a.po").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.csv", "--columns", "key"], "--columns: a.csv has no column 'key'; it has title, note"),
+        (["a.md", "--columns", "title"], "--columns is for the format csv; a.md is read as md"),
+        (["--columns", "1"], "--columns is for the format csv; stdin is read as lines"),
+        (["a.csv", "a.md", "--columns", "1", "--output-dir", "out"], "--columns is for the format csv; a.md is read as md"),
+        (["a.csv", "--columns", ","], "--columns names no column"),
+    ],
+)
+def test_columns_are_for_tables_that_have_them(arguments: list[str], message: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    Path("a.csv").write_text("title,note\nThe old house,My friend is here.\n")
+    for command in ("translate", "correct"):
+        result = run(command, *arguments)
+        assert result.exit_code == 2 and message in " ".join(result.stderr.split())
+    assert run("translate", "a.csv", "--columns", "note").stdout == "title,note\nThe old house,Mein Freund ist hier.\n"
