@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -77,6 +76,11 @@ def _outside_protected(edits: Sequence[Edit], context: Context) -> list[Edit]:
     return left if len(left) == len(edits) else edits_outside(left, spans, _adjoins)
 
 
+def _english(rejects: Callable[[Edit, Context], bool]) -> Callable[[Sequence[Edit], Context], Sequence[Edit]]:
+    """What leaves the edits of English that a condition does not reject."""
+    return lambda edits, context: [edit for edit in edits if not (context.english and rejects(edit, context))]
+
+
 def _of_known_words(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
     if context.ngrams is None:
         return edits
@@ -84,28 +88,17 @@ def _of_known_words(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
     return [edit for edit in edits if not (adds_unknown_word(edit, ngrams) or replaces_unknown_word(edit, ngrams))]
 
 
-def _of_other_words_than_names(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
-    if not context.english or not edits:
-        return edits
-    in_capitals = is_in_capitals(context.text, "en")
-    return [edit for edit in edits if not changes_name(edit) and (in_capitals or not changes_abbreviation(context.text, edit))]
+def _is_of_name(edit: Edit, context: Context) -> bool:
+    return changes_name(edit) or (changes_abbreviation(context.text, edit) and not is_in_capitals(context.text, "en"))
 
 
-def _without_changes_of_chat(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
-    if not context.english:
-        return edits
-    least = 0.0 if has_chat(context.text) else -inf  # the model is less sure beside words that it does not know than its scores say
-    return [edit for edit in edits if not changes_chat(context.text, edit) and (edit.score is None or edit.score >= least)]
+def _is_of_abbreviation(edit: Edit, context: Context) -> bool:
+    return "." in context.text.rstrip()[:-1] and changes_shortened(context.text, edit, context.ngrams)
 
 
-def _without_changes_of_shortened(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
-    if not context.english or "." not in context.text.rstrip()[:-1]:
-        return edits
-    return [edit for edit in edits if not changes_shortened(context.text, edit, context.ngrams)]
-
-
-def _without_changes_of_forms(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
-    return [edit for edit in edits if not changes_form(context.text, edit, latin=context.latin)] if context.english else edits
+def _is_of_chat(edit: Edit, context: Context) -> bool:
+    """Whether an edit changes a word of chats, or has a low score beside one: the model is less sure there than its scores say."""
+    return changes_chat(context.text, edit) or (edit.score is not None and edit.score < 0 and has_chat(context.text))
 
 
 def _with_small_letters(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
@@ -113,10 +106,8 @@ def _with_small_letters(edits: Sequence[Edit], context: Context) -> Sequence[Edi
     return [] if context.english and is_in_small_letters(context.line) and all(map(is_of_case, edits)) else edits
 
 
-def _with_capitals_of_title(edits: Sequence[Edit], context: Context) -> Sequence[Edit]:
-    if not edits or not context.english or not is_title(context.text):
-        return edits
-    return [edit for edit in edits if not lowers_word(edit) and _mends_title(edit, context)]
+def _is_wrong_in_title(edit: Edit, context: Context) -> bool:
+    return is_title(context.text) and (lowers_word(edit) or not _mends_title(edit, context))
 
 
 def _mends_title(edit: Edit, context: Context) -> bool:
@@ -169,11 +160,11 @@ RULES = (
     EditRule("low score", lambda edits, context: list(filter(context.filter.is_probable, edits))),
     EditRule("lost content", lambda edits, context: list(filter(context.filter.keeps_content_of, edits))),
     EditRule("unknown word", _of_known_words),
-    EditRule("name", _of_other_words_than_names),
-    EditRule("chat", _without_changes_of_chat),
-    EditRule("abbreviation", _without_changes_of_shortened),
-    EditRule("form", _without_changes_of_forms),
-    EditRule("title", _with_capitals_of_title),
+    EditRule("name", _english(_is_of_name)),
+    EditRule("chat", _english(_is_of_chat)),
+    EditRule("abbreviation", _english(_is_of_abbreviation)),
+    EditRule("form", _english(lambda edit, context: changes_form(context.text, edit, latin=context.latin))),
+    EditRule("title", _english(_is_wrong_in_title)),
 )
 """The rules for edits with scores."""
 LAST = (
