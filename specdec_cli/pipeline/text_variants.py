@@ -346,10 +346,7 @@ def _quoted(restored: Restored, source: str, language: str) -> Restored | None:
 
 def _unquoted(restored: Restored, source: str, language: str) -> Restored:
     """An output with the quotation marks of its language; if it lacks some, with its own, and this problem."""
-    output = with_own_quotes(restored.text, source, language)
-    if output is None:
-        return restored.with_problems("quotation marks lost")
-    return restored._replace(text=output)
+    return _quoted(restored, source, language) or restored.with_problems("quotation marks lost")
 
 
 def _watched(setting: Setting, text: str) -> Iterator[Read]:

@@ -188,7 +188,7 @@ def find_dates(text: str, language: str) -> tuple[Date, ...]:
 def written_date(date: Date, language: str, separator: str = "", *, is_short: bool = False) -> str:
     """A date as `language` writes it, a range with its own `separator` or this one, and with short names if it `is_short`."""
     code = short_code(language)
-    own, between = _names()[code], separator or _separator(date.separator, code)
+    own, between = _names()[code], separator or joint(date.separator, code)
     months, weekdays = (own.short_months, own.short_weekdays) if is_short else (own.months, own.weekdays)
     day, month, weekday = date.first
 
@@ -491,31 +491,18 @@ def _date(match: re.Match[str], kind: Kind, code: str) -> Date:
         year=int(found.get("year", 0)),
         weekday=number("weekdays", "weekday2"),
         first=first,
-        separator=_separator(separator, ""),
+        separator=joint(separator),
         between=separator,
     )
 
 
-def to_between(language: str) -> str:
-    """What is between the ends of a range in words."""
-    return _separator("to", short_code(language))
-
-
-def joint(word: str, language: str) -> str:
-    """The English conjunction `word` in a language, with spaces."""
-    return _separator(word, short_code(language))
-
-
-def in_english(word: str) -> str:
-    """The English form of a conjunction of English or German."""
-    return _separator(word, "")
-
-
-def _separator(found: str, code: str) -> str:
-    """A separator of a range in the form of a `Date` (without a code), or in that of a language."""
-    word = re.sub(r" de[mn]$", "", found.strip(" ,"))
-    if not found or _DASH.fullmatch(found):
-        return found
+def joint(word: str, language: str = "") -> str:
+    """What is between the ends of a range, or the dates of a list, as a language writes it: a dash, or with spaces, the English "to", "and"
+    or "or". Without a language, `word` is of any, and becomes the English word or the dash.
+    """
+    code, word = short_code(language), word if _DASH.fullmatch(word) else re.sub(r" de[mn]$", "", word.strip(" ,"))
+    if not word or _DASH.fullmatch(word):
+        return word
     if code:
         return f" {DATE_WORDS[code].separators[word]} "
     english = {own: name for words in DATE_WORDS.values() for name, own in words.separators.items()}

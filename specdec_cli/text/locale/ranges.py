@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from specdec_cli.text.locale.conventions import CURRENCIES, MULTIPLIER, convention
-from specdec_cli.text.locale.dates import knows_dates, to_between
+from specdec_cli.text.locale.dates import joint, knows_dates
 from specdec_cli.text.locale.quantities import Languages, Quantity, find_quantities, has_digits, with_percent, with_sign, written
 from specdec_cli.text.protect.spans import once
 from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with
@@ -59,7 +59,7 @@ def find_ranges(text: str, language: str) -> tuple[AmountRange, ...]:
 
 def written_range(each: AmountRange, language: str, scale: str = "") -> str:
     """A range as `language` writes it, with one sign, and a word for a power of ten."""
-    between = each.dash or to_between(language)
+    between = each.dash or joint("to", language)
     return _signed(f"{written(each.first, language)}{between}{written(each.last, language)}{scale}", each.sign, language)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.dates import DATE_WORDS, Date, find_dates, in_english, joint, month_name, to_between, written_date
+from specdec_cli.text.locale.dates import DATE_WORDS, Date, find_dates, joint, month_name, written_date
 from specdec_cli.text.locale.quantities import Languages
 
 _DAYS = ((3, 5), (1, 7), (4, 10), (5, 6))
@@ -58,7 +58,7 @@ class Substitute(NamedTuple):
                 edits.append(Edit(start, end, output[start:end], date.written(language)))
                 continue
             is_adverb = other is _EVERY_DAY
-            written = written_date(date, language, to_between(language) if is_adverb or date.kind in ("weekdays", "months") else separator)
+            written = written_date(date, language, joint("to", language) if is_adverb or date.kind in ("weekdays", "months") else separator)
             if is_adverb:
                 written = _as_at(output, start, (words.since if date.kind == "day" else words.of_names) + written)
             edits.append(Edit(start, end, output[start:end], written))
@@ -102,7 +102,7 @@ def _lists(text: str, code: str) -> Iterator[DateList]:
             run, word = [*run, date], between["word"] or ""
             continue
         if len(run) > 1:
-            yield DateList(tuple(run), in_english(word))
+            yield DateList(tuple(run), joint(word))
         run, word = [date] if date is not None and date.kind == "day" else [], ""
 
 
