@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.apart import count_repetitions, has_brackets_of
+from specdec_cli.text.locale.date_readings import with_named_months
 from specdec_cli.text.locale.dates import lost_dates
-from specdec_cli.text.locale.dates_in_digits import with_named_months
 from specdec_cli.text.locale.languages import CODES, known
 from specdec_cli.text.locale.matching import lost_amounts, lost_numbers
 from specdec_cli.text.locale.quantities import Languages

@@ -37,7 +37,7 @@ def _record(file: str, line: int, pattern: str | bytes, flags: int) -> None:
 def _read_tables() -> None:
     """Compile what is kept as text and compiled when it is first needed."""
     from specdec_cli.text import quotations
-    from specdec_cli.text.locale import conventions, dates, dates_in_digits, quantities, scales
+    from specdec_cli.text.locale import conventions, date_readings, dates, quantities, scales
     from specdec_cli.text.locale.conventions import _conventions
     from specdec_cli.text.protect import spans
     from specdec_cli.text.spelling.constructions import constructions
@@ -64,8 +64,8 @@ def _read_tables() -> None:
             dates._patterns(code, any_case)
     for convention in _conventions().values():
         quantities._number_pattern(convention)
-    for code in dates_in_digits._PATTERNS:
-        dates_in_digits._patterns(code)
+    for code in date_readings._PATTERNS:
+        date_readings._patterns(code)
     for code in conventions.SCALES:
         scales._pattern(code)
     for code in conventions.ABBREVIATIONS:
@@ -120,8 +120,8 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "text.locale.scales:lost_currencies": currencies,
         "text.locale.scales:_amounts_with": currencies,
         "text.locale.scales:_amounts": scaled,
-        "text.locale.substitutes:_other": [{"by": "by"}],
-        "text.locale.substitutes:_places": [name | {"language": code} for code in dates.DATE_WORDS],
+        "text.locale.date_readings:_other": [{"by": "by"}],
+        "text.locale.date_readings:_places": [name | {"language": code} for code in dates.DATE_WORDS],
         "text.protect.characters:lacking_spans": [
             {"amount": amount, "inner": inner, "sign": "[~\u20ac]"}
             for amount in ("", rf"[\u20ac]\s?{characters._NUMBER}|(?<![\w.,]){characters._NUMBER}\s?[\u20ac]|")

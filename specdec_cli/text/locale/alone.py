@@ -4,8 +4,8 @@ import re
 
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import CODES, CURRENCIES, convention
+from specdec_cli.text.locale.date_readings import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.dates import find_dates, has_short_names, knows_dates, written_date
-from specdec_cli.text.locale.dates_in_digits import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.quantities import (
     NO_TEXT,
     PERCENT,
