@@ -20,7 +20,7 @@ from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.documents.values import unescaped
 from specdec_cli.documents.wrapped import line_groups, text_segment
 from specdec_cli.errors import InputError
-from specdec_cli.text.segment.forms import FormReader
+from specdec_cli.text.segment.layout import FormReader
 from specdec_cli.text.view import view_of
 
 _KEYWORD = re.compile(r"\ufeff?[ \t]*(msgctxt|msgid_plural|msgid|msgstr(?:\[(\d{1,3})\])?)[ \t]*(?=\")")

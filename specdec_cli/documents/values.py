@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 
 from specdec_cli.documents.segments import Layout, Segment, is_decoded
-from specdec_cli.text.segment.forms import FormReader
+from specdec_cli.text.segment.layout import FormReader
 from specdec_cli.text.view import Part, view_of
 
 _LINE = re.compile(r"[^\n]+")

@@ -11,7 +11,7 @@ from specdec_cli.documents.wrapped import with_lines
 from specdec_cli.documents.xml_events import XmlEvent, end_of, escape_xml, read_xml, start_tag, unescaped, with_attribute
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import apply_edits
-from specdec_cli.text.segment.forms import FormReader
+from specdec_cli.text.segment.layout import FormReader
 from specdec_cli.text.segment.paragraphs import find_wrapped
 
 _UNIT = {"1": "trans-unit", "2": "segment"}

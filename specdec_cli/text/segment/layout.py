@@ -1,4 +1,6 @@
-"""Segmentation of a line into texts for the model, and gaps between them: markers, cell separators, code, other languages."""
+"""Segmentation of a line into texts for the model, and gaps between them: markers, cell separators, code, other languages, and the syntax
+of messages with a form for each number or choice, as ICU and Java write them.
+"""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -6,13 +8,78 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.locale.alone import written_alone
 from specdec_cli.text.locale.dates import find_dates
 from specdec_cli.text.locale.languages import is_foreign, is_in_language, is_latin, is_told_apart
+from specdec_cli.text.locale.ranges import written_alone
 from specdec_cli.text.protect.spans import CODE, EMOJI, EMOTICON, gaps_outside_spans, protected_spans, without_protected
 from specdec_cli.text.segment.code import is_code
-from specdec_cli.text.segment.forms import FormReader
 from specdec_cli.text.segment.sentences import Count, Segments, segment
+
+_MESSAGE = re.compile(r"\{\s*[\w.]+\s*,\s*(?:plural|select|selectordinal)\s*,(?:\s*offset:\d+)?")
+_NAME_OF_FORM = re.compile(r"\s*(?:=\d+|[\w-]+)\s*\{")
+_END_OF_MESSAGE = re.compile(r"\s*\}")
+_CHOICE = re.compile(r"\{\s*\w+\s*,\s*choice\s*,")
+_LIMIT = re.compile(r"\|?\s*-?(?:\d+(?:\.\d+)?|\u221e)\s*[#<\u2264]\s*")
+_IN_CHOICE = re.compile(r"\{[^{}]*\}|[|}]")
+"""A value in a form, the end of a form, or that of all."""
+_VALUE_IN_BRACES = re.compile(r"\{\{[^{}]*\}\}|\{[^{}]*\}")
+_BRACE = re.compile(r"'[{}][^{}']*[{}]?'|[{}]")
+"""Braces, and those between quotation marks, which are text."""
+
+
+class FormReader:
+    """Finds the syntax of messages with forms in the parts of a text, which are read one after the other."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+
+    def syntax(self, part: str) -> Iterator[tuple[int, int]]:
+        """Yield begin and end of each piece of `part` that is syntax around the texts of forms."""
+        position = 0
+        while found := _BRACE.search(part, position):
+            start, position = found.span()
+            head = _MESSAGE.match(part, start)
+            if choice := _choice(part, start):
+                yield from choice
+                position = choice[-1][1]
+                continue
+            if head:
+                self._depth += 1
+                position = self._form(part, head.end())
+            elif found.group()[0] == "'":
+                continue
+            elif found.group() == "{":
+                value = _VALUE_IN_BRACES.match(part, start)
+                position = value.end() if value else position
+                continue
+            elif not self._depth:
+                continue
+            else:
+                position = self._form(part, position)
+            yield start, position
+
+    def _form(self, part: str, position: int) -> int:
+        """The offset after the name of the form that begins at `position`, or after the end of the message if there is none."""
+        form = _NAME_OF_FORM.match(part, position)
+        if form:
+            return form.end()
+        self._depth -= 1
+        end = _END_OF_MESSAGE.match(part, position)
+        return end.end() if end else position
+
+
+def _choice(part: str, start: int) -> list[tuple[int, int]]:
+    """The pieces of the syntax of forms for numbers from limits on, as in {0,choice,0#no files|1#one file}; none if there is no such."""
+    head = _CHOICE.match(part, start)
+    limit = _LIMIT.match(part, head.end()) if head else None
+    pieces = [(start, limit.end())] if limit else []
+    for each in _IN_CHOICE.finditer(part, limit.end()) if limit else ():
+        if each.group() == "}":
+            return [*pieces, each.span()]
+        if each.group() == "|" and (limit := _LIMIT.match(part, each.start())):
+            pieces.append(limit.span())
+    return []
+
 
 _CLOCK = r"\d{2}:\d{2}:\d{2}(?:[.,]\d+)?"
 _DATE = rf"\d{{4}}[-/]\d{{2}}[-/]\d{{2}}[T ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d+)?)?(?:Z|[+-]\d{{2}}:?\d{{2}})?|{_CLOCK}"

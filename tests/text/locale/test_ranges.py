@@ -2,8 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.locale.alone import written_alone
-from specdec_cli.text.locale.ranges import find_ranges, lost_ranges, read_as_one, with_ranges, written_range
+from specdec_cli.text.locale.ranges import find_ranges, lost_ranges, read_as_one, with_ranges, written_alone, written_range
 
 EN_DE = ("en", "de")
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.segment.forms import FormReader
-from specdec_cli.text.segment.layout import Passthrough, segment_line
+from specdec_cli.text.segment.layout import FormReader, Passthrough, segment_line
 
 MESSAGES = [
     ("{n, plural, one {# house} other {# houses}}", ["house", "houses"]),

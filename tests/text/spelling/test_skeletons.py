@@ -3,7 +3,7 @@
 import pytest
 
 from specdec_cli.english.words import is_formed
-from specdec_cli.text.spelling.skeletons import Skeletons, distance, skeleton
+from specdec_cli.text.spelling.speller import Skeletons, distance, skeleton
 
 LEXICON = [
     "temperature",
