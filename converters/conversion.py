@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from converters.equalise import equalise
 from specdec_cli.errors import ModelError
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.bundle_info import Task
@@ -42,6 +43,10 @@ class Conversion:
         """The bundle with its parts joined, in the number format of the file."""
         join_parts(self.bundle.verifier, self.parts)
         return self.bundle
+
+    def equalise(self) -> int:
+        """Balance the ranges of units for int8 without a change of the function, see `equalise`; return the number of changed units."""
+        return equalise(self.bundle.verifier, self.parts)
 
     def save(self, folder: Path, storage: Storage = "float32", written: Written = unseen) -> None:
         """Write the bundle to `folder` as `save_bundle` does, with one joined matrix in memory at a time."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.config import TransformerConfig
-from specdec_cli.model.storage import Parts
+from specdec_cli.model.storage import LazyMatrix, Parts
 from specdec_cli.model.transformer import Transformer
 
 
@@ -91,7 +91,7 @@ def build_transformer(config: TransformerConfig, weights: Mapping[str, Tensor], 
     if config.tied_output:
         model.output.weight = model.embedding.tokens.weight
     names = {parameter: name for name, parameter in model.named_parameters()}
-    return model.eval(), {names[joined]: parts for joined, parts in loader.parted}
+    return model.eval(), {names[joined]: LazyMatrix(parts) for joined, parts in loader.parted}
 
 
 def keep_decoder_layers(

@@ -291,6 +291,8 @@ def _read(
     if storage is not None:
         check_disk(path, output, storage)
     conversion = convert_model(path, name, wanted)
+    if storage != "float16":  # in which a factor may cost bits
+        conversion.equalise()
     tell_dropped(conversion, chosen.name, tell)
     tell_instruction(conversion, chosen.name, tell)
     return conversion

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -40,8 +41,28 @@ class Uninitialized(TorchFunctionMode):
 Storage = Literal["float32", "float16", "int8"]
 Written = Callable[[int, int], None]
 """Called while a file is written, with the number of bytes written so far and the size of the whole file."""
-Parts = dict[str, list[Tensor]]
-"""Tensors of a module that are on the device "meta", by name: each is the concatenation of these along the first dimension."""
+
+
+@dataclass
+class LazyMatrix:
+    """A matrix that is made when it is needed: the concatenation of `parts` along the first dimension, times a factor for each row (N,) and
+    for each column (M,), if it has some.
+    """
+
+    parts: list[Tensor]
+    rows: Tensor | None = None
+    columns: Tensor | None = None
+
+    def joined(self) -> Tensor:
+        """The matrix (N, M), in the number format of its parts, or in float32 if it has factors."""
+        matrix = torch.cat(self.parts)
+        if self.rows is not None:
+            matrix = matrix.float() * self.rows[:, None]
+        return matrix if self.columns is None else matrix.float() * self.columns
+
+
+Parts = dict[str, LazyMatrix]
+"""What weights of a module are made of, by name, in place of those that the module holds."""
 _SCALE = ".scale"
 _ROWS = 4096
 """The rows of a tensor that are converted to their number format at a time."""
@@ -66,11 +87,11 @@ def save_weights(module: nn.Module, path: Path, storage: Storage, parts: Parts |
 
 @torch.no_grad()
 def join_parts(module: nn.Module, parts: Parts) -> None:
-    """Make each concatenation of `parts` the parameter of `module` that it stands for, and remove it from `parts`."""
+    """Make each of `parts` the parameter of `module` that it stands for, and remove it from `parts`."""
     while parts:
-        name, own = parts.popitem()
+        name, matrix = parts.popitem()
         owner, _, kind = name.rpartition(".")
-        setattr(module.get_submodule(owner), kind, nn.Parameter(torch.cat(own)))
+        setattr(module.get_submodule(owner), kind, nn.Parameter(matrix.joined()))
 
 
 @torch.no_grad()
@@ -97,7 +118,7 @@ def _write(tensors: Mapping[str, Tensor], parted: Parts, path: Path, storage: St
     with path.open("wb") as stream:
         stream.write(len(header).to_bytes(8, "little") + header)
         for name, value in tensors.items():
-            values = torch.cat(parted[name]) if name in parted else value.detach().reshape(value.shape or (1,))
+            values = parted[name].joined() if name in parted else value.detach().reshape(value.shape or (1,))
             for row in range(0, len(values), _ROWS):
                 for part, chunk in _compress(name, values[row : row + _ROWS].cpu().float(), storage).items():
                     numbers = chunk.contiguous().numpy()

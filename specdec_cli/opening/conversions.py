@@ -32,7 +32,7 @@ class ShowsBytes(Protocol):
         """Return a context for writing a file. It gives the function to call with the bytes written so far."""
 
 
-_VERSION = 3
+_VERSION = 4
 """The version of the cache format, part of the key of every converted model; raise it when the output of a conversion changes."""
 _READ = (".json", ".safetensors", ".bin", ".npz", ".pt", ".spm", ".model", ".txt", ".bpe", ".codes", ".yml", "")
 """Suffixes of the files that a conversion may read; changes of other files, such as logs, do not change the key of a model."""
@@ -147,6 +147,7 @@ def _keep(chosen: ModelChoice, path: Path, title: str, tell: Tell) -> Path:
     tell_dropped(conversion, chosen.name, tell)
     tell_instruction(conversion, chosen.name, tell)
     _forget_languages(conversion, chosen)
+    conversion.equalise()
     try:
         with new_folder(folder, "bundle.json", force=False) as partial, writing(tell) as written:
             conversion.save(partial, "int8", written)

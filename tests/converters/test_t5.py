@@ -182,7 +182,7 @@ def test_weights_stay_in_the_mapped_file_but_for_one_matrix_at_a_time(saved: Pat
     ranges = [range(*(int(end, 16) for end in each[0].split("-"))) for each in maps]
     named = conversion.bundle.verifier.named_parameters()
     single = [each for name, each in named if not each.is_meta and each.dim() == 2 and not name.endswith("bias.weight")]
-    matrices = [*single, *chain(*conversion.parts.values())]
+    matrices = [*single, *chain(*(matrix.parts for matrix in conversion.parts.values()))]
     assert len(conversion.parts) == 12 and len(matrices) == 38
     assert all(any(each.data_ptr() in part for part in ranges) for each in matrices)
 
@@ -195,7 +195,7 @@ def test_weights_stay_in_the_mapped_file_but_for_one_matrix_at_a_time(saved: Pat
 
     monkeypatch.setattr(storage, "_compress", counted)
     conversion.save(tmp_path / "bundle", "int8")
-    largest = max(sum(part.nbytes for part in parts) for parts in conversion.parts.values())
+    largest = max(sum(part.nbytes for part in matrix.parts) for matrix in conversion.parts.values())
     assert largest <= max(seen) < 2.5 * largest < 0.3 * sum(each.nbytes for each in matrices)
     monkeypatch.undo()
     whole = from_huggingface(saved, task="correct").joined()
