@@ -4,6 +4,8 @@ One kernel serves self-attention over a cache, cross-attention, drafts that atte
 cache: a query sees the first keys of its row, or of its hypothesis, and how many is an input.
 """
 
+from typing import NamedTuple
+
 import torch
 import triton
 import triton.language as tl
@@ -17,13 +19,13 @@ EMPTY = tl.constexpr(-1e30)
 
 @triton.jit(do_not_specialize=["count", "tiles", "ends_row", "ends_query", "orders_row"])
 def _attend(
-    queries, store, ends, orders, output, count, tiles, ends_row, ends_query, orders_row, store_row, store_position,
-    scale, HYPOTHESES: tl.constexpr, HEADS: tl.constexpr, HEAD_WIDTH: tl.constexpr,
+    queries, store, ends, orders, biases, positions, output, count, tiles, ends_row, ends_query, orders_row, store_row, store_position,
+    scale, REACH: tl.constexpr, DISTANCES: tl.constexpr, HYPOTHESES: tl.constexpr, HEADS: tl.constexpr, HEAD_WIDTH: tl.constexpr,
     TILE_QUERIES: tl.constexpr, TILE_KEYS: tl.constexpr, TILE_WIDTH: tl.constexpr,
 ):  # fmt: skip
     """Each program computes one head for a tile of a row's queries. Keys are added up from the first to the last, TILE_KEYS at a time.
     Tiles behind the last key of a query add zeros to its sums, and so change no bit. With `orders` a row is one of the HYPOTHESES of a
-    row of `store`.
+    row of `store`. With `biases` the score of each key gets the number of its distance from the query.
     """
     row = (tl.program_id(0) // tiles).to(tl.int64)
     head = tl.program_id(1)
@@ -35,6 +37,8 @@ def _attend(
     places = ((row * count + number) * HEADS + head)[:, None] * HEAD_WIDTH + units[None, :]
     query = tl.load(queries + places, mask=in_queries[:, None] & in_width[None, :], other=0.0)
     start = store + row // HYPOTHESES * store_row + head * HEAD_WIDTH
+    if biases is not None:
+        query_position = tl.load(positions + row * count + number, mask=in_queries, other=0).to(tl.int32)
     top = tl.full([TILE_QUERIES], EMPTY, tl.float32)
     total = tl.zeros([TILE_QUERIES], tl.float32)
     sums = tl.zeros([TILE_QUERIES, TILE_WIDTH], tl.float32)
@@ -47,6 +51,9 @@ def _attend(
             place = place * HYPOTHESES + tl.load(orders + row * orders_row + position, mask=position < last, other=0)
         at = start + place[:, None] * store_position + units[None, :]
         scores = tl.dot(query, tl.trans(tl.load(at, mask=mask, other=0.0)), input_precision="ieee") * scale
+        if biases is not None:
+            column = tl.minimum(tl.maximum(position[None, :] - query_position[:, None] + REACH, 0), DISTANCES - 1)
+            scores += tl.load(biases + head * DISTANCES + column).to(tl.float32)
         seen = position[None, :] < visible[:, None]
         scores = tl.where(seen, scores, EMPTY)
         highest = tl.maximum(top, tl.max(scores, 1))
@@ -60,8 +67,27 @@ def _attend(
     tl.store(output + places, mixed, mask=in_queries[:, None] & in_width[None, :])
 
 
-def attend(queries: Tensor, keys_values: Tensor, ends: Tensor, orders: Tensor | None = None) -> Tensor:
-    """Attention (B, Q, W) of contiguous `queries` (B, Q, W) over `keys_values` (B, S, 2, H, D), where W is H * D.
+class Relative(NamedTuple):
+    """What self-attention adds to its scores: contiguous `biases` (H, D) by head and distance, of which column `reach` is that of the query
+    itself, and the contiguous `positions` (B, Q) of the queries.
+    """
+
+    biases: Tensor
+    reach: int
+    positions: Tensor
+
+
+def attend(
+    queries: Tensor,
+    keys_values: Tensor,
+    ends: Tensor,
+    orders: Tensor | None = None,
+    *,
+    scale: float | None = None,
+    relative: Relative | None = None,
+) -> Tensor:
+    """Attention (B, Q, W) of contiguous `queries` (B, Q, W) over `keys_values` (B, S, 2, H, D), where W is H * D. Scores are multiplied by
+    `scale` (None: 1 / sqrt(D)), and those of `relative` positions are added to them; key number p is at position p.
 
     Query q of row b sees the first `ends`[b, q] keys, at least 1; `ends` is (B, Q), or (B, 1) if the queries of a row see the same. The
     last three dimensions of `keys_values` must be contiguous. Keys that no query of a row sees are not read, so they may be of any value.
@@ -75,10 +101,16 @@ def attend(queries: Tensor, keys_values: Tensor, ends: Tensor, orders: Tensor | 
         hypotheses, orders_row = orders.shape[1:]
         rows, count = rows * hypotheses, count // hypotheses
         ends = ends.reshape(rows, count)
+    biases, positions, reach = None, None, 0
+    if relative is not None:
+        biases, reach, positions = relative
     tiles = triton.cdiv(count, ROWS)
     _attend[(rows * tiles, heads)](
-        *(queries, keys_values, ends, orders, output, count, tiles, *ends.stride(), orders_row, *keys_values.stride()[:2]),
-        head_width**-0.5,
+        *(queries, keys_values, ends, orders, biases, positions, output, count, tiles, *ends.stride(), orders_row),
+        *keys_values.stride()[:2],
+        head_width**-0.5 if scale is None else scale,
+        REACH=reach,
+        DISTANCES=1 if biases is None else biases.shape[1],
         HYPOTHESES=hypotheses,
         HEADS=heads,
         HEAD_WIDTH=head_width,

@@ -31,7 +31,7 @@ class TritonDrafter(BlockDrafter):
     def read_source(self, source: Tensor, memory: Memory | None) -> SourceView:  # noqa: ARG002
         assert memory is not None
         states = memory.states.contiguous()
-        keys_values = [project_memory(states, layer, self.heads) for layer in self.layers if isinstance(layer, DecoderLayer)]
+        keys_values = [project_memory(states, layer) for layer in self.layers if isinstance(layer, DecoderLayer)]
         return SourceView(keys_values, memory.mask, states[:, :, :0])
 
     def project_states(self, states: Tensor) -> Tensor:

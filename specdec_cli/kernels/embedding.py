@@ -1,11 +1,14 @@
-"""Token and position embeddings: x = norm(tokens[id] * scale + positions[position + offset])."""
+"""Token and position embeddings: x = norm(tokens[id] * scale + positions[position + offset]).
+
+Models with relative positions have no table of positions, and some have no norm.
+"""
 
 import torch
 import triton
 import triton.language as tl
-from torch import Tensor, nn
+from torch import Tensor
 
-from specdec_cli.kernels.norm import normalised
+from specdec_cli.kernels.norm import norm_arguments, normalised
 from specdec_cli.kernels.tiles import power_of_two
 from specdec_cli.model.layers import Embedding
 
@@ -17,9 +20,10 @@ def _embed(ids, positions, table, position_table, gain, shift, output, scale, of
     columns = tl.arange(0, BLOCK)
     mask = columns < WIDTH
     token = tl.load(ids + row).to(tl.int64)
-    position = tl.load(positions + row).to(tl.int64) + offset
     x = tl.load(table + token * WIDTH + columns, mask=mask, other=0.0).to(tl.float32) * scale
-    x += tl.load(position_table + position * WIDTH + columns, mask=mask, other=0.0).to(tl.float32)
+    if position_table is not None:
+        position = tl.load(positions + row).to(tl.int64) + offset
+        x += tl.load(position_table + position * WIDTH + columns, mask=mask, other=0.0).to(tl.float32)
     if gain is not None:
         x = normalised(x, mask, gain, shift, columns, epsilon, WIDTH)
     tl.store(output + row * WIDTH + columns, x.to(output.dtype.element_ty), mask=mask)
@@ -30,9 +34,8 @@ def embed(ids: Tensor, positions: Tensor, embedding: Embedding) -> Tensor:
     table = embedding.tokens.weight
     width = table.shape[1]
     output = torch.empty(*ids.shape, width, dtype=table.dtype, device=table.device)
-    layer = embedding.norm if isinstance(embedding.norm, nn.LayerNorm) else None
-    gain, shift, epsilon = (None, None, 0.0) if layer is None else (layer.weight, layer.bias, layer.eps)
-    ids, positions, places = ids.contiguous(), positions.contiguous(), embedding.positions
+    gain, shift, epsilon = norm_arguments(embedding.norm)
+    ids, positions, places = ids.contiguous(), positions.contiguous(), embedding.positions if len(embedding.positions) else None
     _embed[(ids.numel(),)](
         *(ids, positions, table, places, gain, shift, output, embedding.scale, embedding.offset, epsilon),
         WIDTH=width,

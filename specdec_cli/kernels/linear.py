@@ -1,6 +1,6 @@
 """A linear layer with what stands around it in a Transformer: y = activation(norm(x) @ weight.T + bias) + residual.
 
-Its last columns may go to a cache of keys and values instead of to y.
+Its last columns may go to a cache of keys and values instead of to y. In a gated layer another kernel multiplies the halves of y.
 """
 
 from functools import cache
@@ -10,8 +10,12 @@ import triton
 import triton.language as tl
 from torch import Tensor, nn
 
+from specdec_cli.kernels.norm import AnyNorm, norm_arguments
 from specdec_cli.kernels.tiles import FEW_ROWS, MANY, MANY_NORMALISED, MANY_ROWS, ProductTile, input_tile, large_tiles_fit
 from specdec_cli.model.config import Activation
+
+_GATED = 256
+"""The units that a program of `gate` computes."""
 
 
 @triton.jit
@@ -21,6 +25,8 @@ def _activated(x, ACTIVATION: tl.constexpr):
         x = tl.maximum(x, 0.0)
     elif ACTIVATION == "gelu":
         x = 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))
+    elif ACTIVATION == "gelu-tanh":
+        x = x / (1.0 + tl.exp(tl.minimum(-1.5957691216057308 * (x + 0.044715 * x * x * x), 80.0)))  # larger ones would overflow
     elif ACTIVATION == "silu":
         x = x / (1.0 + tl.exp(-x))
     return x
@@ -41,11 +47,12 @@ def _linear(
     in_rows, in_columns = rows < count, columns < COLUMNS
     starts = x + rows.to(tl.int64)[:, None] * WIDTH
     if gain is not None:
-        total = tl.zeros([TILE_ROWS], tl.float32)
-        for k in range(0, WIDTH, TILE_INPUTS):
-            mask = in_rows[:, None] & (k + inputs < WIDTH)[None, :]
-            total += tl.sum(tl.load(starts + k + inputs[None, :], mask=mask, other=0.0).to(tl.float32), 1)
-        mean = total / WIDTH
+        mean = tl.zeros([TILE_ROWS], tl.float32)
+        if shift is not None:
+            for k in range(0, WIDTH, TILE_INPUTS):
+                mask = in_rows[:, None] & (k + inputs < WIDTH)[None, :]
+                mean += tl.sum(tl.load(starts + k + inputs[None, :], mask=mask, other=0.0).to(tl.float32), 1)
+            mean = mean / WIDTH
         squares = tl.zeros([TILE_ROWS], tl.float32)
         for k in range(0, WIDTH, TILE_INPUTS):
             mask = in_rows[:, None] & (k + inputs < WIDTH)[None, :]
@@ -59,8 +66,9 @@ def _linear(
         tile = tl.load(starts + k + inputs[None, :], mask=in_rows[:, None] & in_width[None, :], other=0.0)
         if gain is not None:
             gains = tl.load(gain + k + inputs, mask=in_width, other=0.0).to(tl.float32)
-            shifts = tl.load(shift + k + inputs, mask=in_width, other=0.0).to(tl.float32)
-            tile = (tile.to(tl.float32) - mean[:, None]) * scale[:, None] * gains[None, :] + shifts[None, :]
+            tile = (tile.to(tl.float32) - mean[:, None]) * scale[:, None] * gains[None, :]
+            if shift is not None:
+                tile += tl.load(shift + k + inputs, mask=in_width, other=0.0).to(tl.float32)[None, :]
             tile = tile.to(weight.dtype.element_ty)
         weights = tl.load(
             weight + columns.to(tl.int64)[:, None] * WIDTH + k + inputs[None, :], mask=in_columns[:, None] & in_width[None, :], other=0.0
@@ -85,7 +93,7 @@ def linear(
     x: Tensor,
     layer: nn.Linear,
     *,
-    norm: nn.LayerNorm | None = None,
+    norm: AnyNorm | None = None,
     activation: Activation | None = None,
     residual: Tensor | None = None,
     store: Tensor | None = None,
@@ -104,7 +112,7 @@ def linear(
     (rows, queries, width), columns = x.shape, layer.weight.shape[0]
     kept = columns if kept is None else kept
     output = x.new_empty(rows, queries, kept) if kept else None
-    gain, shift, epsilon = (None, None, 0.0) if norm is None else (norm.weight, norm.bias, norm.eps)
+    gain, shift, epsilon = norm_arguments(norm)
     positions = None if positions is None else positions.expand(rows, queries).contiguous()
     strides = (0, 0) if store is None else store.stride()[:2]
     tile = tile or product_tile(rows * queries, x, normalised=norm is not None)
@@ -121,6 +129,26 @@ def linear(
         num_warps=tile.warps,
     )
     return x.new_empty(rows, queries, 0) if output is None else output
+
+
+@triton.jit
+def _gate(units, output, ACTIVATION: tl.constexpr, WIDTH: tl.constexpr, BLOCK: tl.constexpr):
+    """Each program computes BLOCK units of one row."""
+    row = tl.program_id(0).to(tl.int64)
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    mask = columns < WIDTH
+    start = units + row * 2 * WIDTH + columns
+    activated = _activated(tl.load(start, mask=mask, other=0.0).to(tl.float32), ACTIVATION)
+    gated = activated * tl.load(start + WIDTH, mask=mask, other=0.0).to(tl.float32)
+    tl.store(output + row * WIDTH + columns, gated.to(output.dtype.element_ty), mask=mask)
+
+
+def gate(units: Tensor, activation: Activation) -> Tensor:
+    """The activation of the first half of contiguous `units` (..., 2 * F) times the second half, (..., F) (Shazeer 2020)."""
+    width = units.shape[-1] // 2
+    output = units.new_empty(*units.shape[:-1], width)
+    _gate[(output.numel() // width, triton.cdiv(width, _GATED))](units, output, ACTIVATION=activation, WIDTH=width, BLOCK=_GATED)
+    return output
 
 
 def product_tile(count: int, like: Tensor, *, normalised: bool) -> ProductTile:

@@ -8,15 +8,15 @@ from specdec_cli.decoding.options import Constraints, Exact, Margin, Rule, Sampl
 from specdec_cli.decoding.state import Draft, State, Verdict, Written
 from specdec_cli.kernels.accept import accept, with_margin
 from specdec_cli.kernels.advance import append, pass_inputs
-from specdec_cli.kernels.attention import attend
+from specdec_cli.kernels.attention import Relative, attend
 from specdec_cli.kernels.copies import forbidden, repeats
 from specdec_cli.kernels.embedding import embed
-from specdec_cli.kernels.linear import linear
-from specdec_cli.kernels.norm import norm
+from specdec_cli.kernels.linear import gate, linear
+from specdec_cli.kernels.norm import AnyNorm, norm
 from specdec_cli.kernels.sample import sample
 from specdec_cli.kernels.support import DESCRIPTION, MOST_CONTINUATIONS, best_of, fits, judges, supported
 from specdec_cli.kernels.vocabulary import Best, best_tokens
-from specdec_cli.model.attention import Attention, PrefixMask
+from specdec_cli.model.attention import Attention, PrefixMask, RelativeBias
 from specdec_cli.model.cache import Cache, LayerCache, steps
 from specdec_cli.model.choices import suppressed
 from specdec_cli.model.layers import DecoderLayer, EncoderLayer, FeedForward, Sublayer
@@ -63,12 +63,13 @@ class TritonNetwork:
         ends = ((source != config.padding) * (positions + 1)).amax(1, keepdim=True)
         x = embed(source, positions, encoder.embedding)
         store = x.new_empty(*source.shape, 2, config.heads, config.head_width)
-        for layer in encoder.layers:
+        relative = _relative(encoder.bias, positions, len(encoder.layers))
+        for layer, own in zip(encoder.layers, relative, strict=True):
             assert isinstance(layer, EncoderLayer)
-            x = _attention(x, layer.attention, layer.attention_residual, LayerCache(store, positions), ends)
+            x = _attention(x, layer.attention, layer.attention_residual, LayerCache(store, positions), ends, own)
             x = _feed_forward(x, layer.feed_forward)
         states = final_norm(x, encoder.norm)
-        keys_values = [project_memory(states, layer, config.heads) for layer in self._layers] if for_decoder else []
+        keys_values = [project_memory(states, layer) for layer in self._layers] if for_decoder else []
         return Memory(states, PrefixMask(ends, source.shape[1], states.dtype), keys_values)
 
     def new_cache(self, memory: Memory, capacity: int) -> Cache:
@@ -82,8 +83,9 @@ class TritonNetwork:
         first `ends` (B, Q) positions of its row.
         """
         x, places = embed(ids, positions, self.model.embedding), cache.places(positions)
-        for layer, store, keys_values in zip(self._layers, cache.whole.unbind(2), memory.keys_values, strict=True):
-            x = decoder_layer(x, layer, LayerCache(store, places, cache.orders), ends, keys_values, memory.mask.ends)
+        relative = _relative(self.model.bias, positions, len(self._layers))
+        for layer, store, keys_values, own in zip(self._layers, cache.whole.unbind(2), memory.keys_values, relative, strict=True):
+            x = decoder_layer(x, layer, LayerCache(store, places, cache.orders), ends, keys_values, memory.mask.ends, own)
         return final_norm(x, self.model.norm)
 
     def teach(self, memory: Memory, target: Tensor) -> Tensor:
@@ -210,50 +212,66 @@ def _forced(constraints: Constraints, state: State, slots: int, eos: int) -> Ten
     return torch.where(lengths >= state.limits[:, None] - 1, eos, forced) if constraints.forced_end else forced
 
 
-def decoder_layer(x: Tensor, layer: DecoderLayer, cache: LayerCache, ends: Tensor, keys_values: Tensor, memory_ends: Tensor) -> Tensor:
+def _relative(bias: RelativeBias | None, positions: Tensor, layers: int) -> list[Relative | None]:
+    """For each layer of a stack, its relative positions for queries at `positions` (B, Q); None for a stack without them."""
+    if bias is None:
+        return [None] * layers
+    tables, positions = bias.weight.view(-1, bias.heads, bias.last + 1), positions.contiguous()
+    return [Relative(tables[layer % len(tables)], bias.reach, positions) for layer in range(layers)]
+
+
+def decoder_layer(
+    x: Tensor,
+    layer: DecoderLayer,
+    cache: LayerCache,
+    ends: Tensor,
+    keys_values: Tensor,
+    memory_ends: Tensor,
+    relative: Relative | None = None,
+) -> Tensor:
     """States (B, Q, W) of the next layer from `x` (B, Q, W), whose keys and values are written to the store of `cache` at its slots
     (B, Q). A query sees the first `ends` (B, Q) keys of the store, and the first `memory_ends` (B, 1) of `keys_values` (B, M, 2, H, D).
     """
-    x = _attention(x, layer.attention, layer.attention_residual, cache, ends)
-    residual = layer.cross_attention_residual
-    queries = linear(x, layer.cross_attention.query, norm=_entry(residual))
-    x = _leave(attend(queries, keys_values, memory_ends), layer.cross_attention.output, x, residual)
+    x = _attention(x, layer.attention, layer.attention_residual, cache, ends, relative)
+    cross, residual = layer.cross_attention, layer.cross_attention_residual
+    queries = linear(x, cross.query, norm=_entry(residual))
+    x = _leave(attend(queries, keys_values, memory_ends, scale=cross.scale), cross.output, x, residual)
     return _feed_forward(x, layer.feed_forward)
 
 
-def project_memory(states: Tensor, layer: DecoderLayer, heads: int) -> Tensor:
+def project_memory(states: Tensor, layer: DecoderLayer) -> Tensor:
     """Keys and values (B, S, 2, H, D) of the encoder's states (B, S, W) for the cross-attention of a decoder layer."""
-    keys_values = linear(states, layer.cross_attention.key_value)
-    return keys_values.view(*states.shape[:2], 2, heads, states.shape[2] // heads)
+    cross = layer.cross_attention
+    return linear(states, cross.key_value).view(*states.shape[:2], 2, cross.heads, cross.head_width)
 
 
 def final_norm(x: Tensor, layer: nn.Module) -> Tensor:
-    """The rows of `x`, normalised if `layer` is a layer norm."""
-    return norm(x, layer) if isinstance(layer, nn.LayerNorm) else x
+    """The rows of `x`, normalised if `layer` is a norm."""
+    return norm(x, layer) if isinstance(layer, AnyNorm) else x
 
 
-def _attention(x: Tensor, attention: Attention, residual: Sublayer, cache: LayerCache, ends: Tensor) -> Tensor:
+def _attention(
+    x: Tensor, attention: Attention, residual: Sublayer, cache: LayerCache, ends: Tensor, relative: Relative | None = None
+) -> Tensor:
     """The sublayer of self-attention, over the keys in the store of `cache`, to which those of `x` are written at its slots (B, Q)."""
-    queries = linear(x, attention.query_key_value, norm=_entry(residual), store=cache.store, positions=cache.slots, kept=x.shape[2])
-    return _leave(attend(queries, cache.store, ends, cache.orders), attention.output, x, residual)
+    kept = attention.heads * attention.head_width
+    queries = linear(x, attention.query_key_value, norm=_entry(residual), store=cache.store, positions=cache.slots, kept=kept)
+    mixed = attend(queries, cache.store, ends, cache.orders, scale=attention.scale, relative=relative)
+    return _leave(mixed, attention.output, x, residual)
 
 
 def _feed_forward(x: Tensor, layer: FeedForward) -> Tensor:
-    inner = linear(x, layer.inner, norm=_entry(layer.residual), activation=layer.activation_name)
+    units = linear(x, layer.inner, norm=_entry(layer.residual), activation=None if layer.gated else layer.activation_name)
+    inner = gate(units, layer.activation_name) if layer.gated else units
     return _leave(inner, layer.outer, x, layer.residual)
 
 
 def _leave(x: Tensor, layer: nn.Linear, before: Tensor, residual: Sublayer) -> Tensor:
     """The output of a sublayer that ends with `layer` and was entered with `before`."""
     total = linear(x, layer, residual=before)
-    return total if residual.pre else norm(total, _layer_norm(residual))
+    return total if residual.pre else norm(total, residual.norm)
 
 
-def _entry(residual: Sublayer) -> nn.LayerNorm | None:
+def _entry(residual: Sublayer) -> AnyNorm | None:
     """The norm at the entry of a sublayer; None with post-norm."""
-    return _layer_norm(residual) if residual.pre else None
-
-
-def _layer_norm(residual: Sublayer) -> nn.LayerNorm:
-    assert isinstance(residual.norm, nn.LayerNorm)
-    return residual.norm
+    return residual.norm if residual.pre else None

@@ -39,8 +39,6 @@ def supported(config: TransformerConfig, device: torch.device, dtype: torch.dtyp
         return f"kernels do not compute in {dtype}"
     if interpreted and dtype is torch.bfloat16:
         return "Triton's interpreter does not multiply numbers in bfloat16"
-    if unknown := next((name for name, applies in _unknown(config).items() if applies), None):
-        return f"kernels do not compute models with {unknown}"
     if config.head_width > WIDEST_HEAD:
         return f"heads are {config.head_width} wide, and kernels have at most {WIDEST_HEAD}"
     if config.width > WIDEST_ROW:
@@ -48,19 +46,6 @@ def supported(config: TransformerConfig, device: torch.device, dtype: torch.dtyp
     if config.vocabulary_size > LARGEST_VOCABULARY:
         return f"the vocabulary has {config.vocabulary_size} tokens, and kernels have at most {LARGEST_VOCABULARY}"
     return None
-
-
-def _unknown(config: TransformerConfig) -> dict[str, bool]:
-    """Whether a model has each of the properties that the kernels do not know."""
-    return {
-        "relative positions": config.positions == "relative",
-        "RMS norms": config.norm_kind == "rms",
-        "layers without biases": not config.biases,
-        "gated feed-forward layers": config.gated,
-        "attention of another width than states": config.heads_width != config.width,
-        "attention without a scale": not config.attention_scale,
-        f"the activation {config.activation}": config.activation == "gelu-tanh",
-    }
 
 
 def fits(vocabulary: int, best: int) -> bool:

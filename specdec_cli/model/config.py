@@ -148,6 +148,13 @@ class TransformerConfig(StoredConfig):
         """Width of all attention heads together."""
         return self.attention_width or self.width
 
+    @property
+    def half(self) -> Literal["float16", "bfloat16"]:
+        """The number format of 16 bits for this model. RMS norms do not limit the states that are added up from layer to layer, and those
+        of T5, which was trained in bfloat16, exceed the largest number of float16.
+        """
+        return "bfloat16" if self.norm_kind == "rms" else "float16"
+
     def bias_tables(self, layers: int) -> int:
         """Number of tables of relative positions in a stack of so many layers."""
         if self.positions != "relative":

@@ -47,20 +47,22 @@ CLOSE = {torch.float32: 1e-3, torch.float16: 3e-2, torch.bfloat16: 2e-1}
 """Largest difference of states of kernels and operators, as a share of the largest state."""
 
 
-def fastest_exact(bundle: "Bundle", device: str) -> Literal["float16", "float32"]:
-    """The precision `auto` of `bundle` on a GPU: float16 if kernels compute it there and pass the check on this card, so that drafts and
-    batches do not change the output of greedy decoding in float16; otherwise float32. The bundle is not changed.
+def fastest_exact(bundle: "Bundle", device: str) -> Literal["float16", "bfloat16", "float32"]:
+    """The precision `auto` of `bundle` on a GPU: that of 16 bits for the model (`TransformerConfig.half`) if kernels compute it there and
+    pass the check on this card, so that drafts and batches do not change the output of greedy decoding in it; otherwise float32. The bundle
+    is not changed.
 
     A warning says what the check found.
     """
     verifier, drafter = deepcopy((bundle.verifier, bundle.drafter))
+    half = bundle.shape.half
     for module in (verifier, drafter):
         if module is not None:
-            module.to(device=device, dtype=torch.float16).requires_grad_(False)
+            module.to(device=device, dtype=getattr(torch, half)).requires_grad_(False)
     means, problem = _means(replace(bundle, verifier=verifier, drafter=drafter))
     if problem:
-        warnings.warn(f"on this GPU the precision is float32 instead of float16: {problem}", RuntimeWarning, stacklevel=2)
-    return "float16" if means == "kernels" else "float32"
+        warnings.warn(f"on this GPU the precision is float32 instead of {half}: {problem}", RuntimeWarning, stacklevel=2)
+    return half if means == "kernels" else "float32"
 
 
 def prepare_for_gpu(bundle: "Bundle") -> "Bundle":

@@ -20,7 +20,7 @@ from specdec_cli.opening.gpu import Means, prepare_for_gpu
 from specdec_cli.opening.machine import Machine, MachineOptions, move_to
 from specdec_cli.opening.models import ModelChoice
 from tests.decoding.imitation import ImitatedCapture
-from tests.fakes import tiny_drafter, tiny_transformer
+from tests.fakes import RELATIVE_SHAPE, tiny_drafter, tiny_transformer
 
 
 def made(bundle: Bundle, inner: int = 32) -> Bundle:
@@ -126,6 +126,19 @@ def test_an_engine_names_the_chosen_precision(bundle_folder: Path, card: Callabl
     assert opened.machine.precision == wanted
     assert [each.number for each in opened.engine.decode([Sentence(0, [4, 5, 3])])] == [0]
     assert Computation.resolve(model, options, request).precision == wanted
+
+
+def test_models_with_rms_norms_compute_in_bfloat16(bundle: Bundle, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def found(moved: Bundle) -> tuple[Means, str]:
+        seen.append(moved.verifier.embedding.tokens.weight.dtype)
+        return "kernels", ""
+
+    monkeypatch.setattr(gpu, "_means", found)
+    model = tiny_transformer(vocabulary_size=len(bundle.tokenizer), **RELATIVE_SHAPE)
+    assert gpu.fastest_exact(Bundle(bundle.info, bundle.tokenizer, model), "cpu") == "bfloat16"
+    assert seen == [torch.bfloat16]
 
 
 def test_the_answer_depends_on_card_versions_and_model(bundle: Bundle) -> None:

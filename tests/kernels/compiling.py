@@ -34,7 +34,7 @@ from specdec_cli.kernels.vocabulary import best_tokens
 from specdec_cli.model.slot_link import SlotLink
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import imitated
-from tests.fakes import VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
 
 SHARED_MEMORY = {75: 64 << 10, 80: 163 << 10, 86: 99 << 10, 90: 227 << 10, 100: 227 << 10, 120: 99 << 10}
 """Bytes of shared memory that a kernel may have, by compute capability."""
@@ -118,6 +118,14 @@ def play_rounds() -> None:
                 list(decode_with(verifier, each, make_sentences(5), decoding))
 
 
+def read_relative() -> None:
+    """Launch the passes of a tiny model of T5's form."""
+    for kind in (torch.bfloat16, torch.float32):
+        network = TritonNetwork(tiny_transformer(**RELATIVE_SHAPE | RELATIVE["gated"]).to(kind))
+        ids = torch.ones(2, 5, dtype=torch.long)
+        network.teach(network.encode(ids), ids)
+
+
 def launch_large() -> None:
     """Launch kernels with the widest heads, rows and slot link, the largest vocabulary, and tiles of many rows."""
     for kind in (torch.float16, torch.bfloat16, torch.float32):
@@ -126,6 +134,7 @@ def launch_large() -> None:
             x = torch.ones(rows, 1, 1024, dtype=kind)
             linear(x, wide, norm=normed, activation="gelu")
             linear(x, wide, activation="silu")
+            linear(x, wide, norm=nn.RMSNorm(1024, eps=1e-6).to(kind))
         vocabulary = nn.Linear(64, 2**18).to(kind)
         best_tokens(torch.ones(tiles.MANY + 1, 64, dtype=kind), vocabulary, best=16, totals=True)
         best_tokens(torch.ones(tiles.MANY + 1, 1024, dtype=kind), wide, best=2)
@@ -156,6 +165,7 @@ def main(capability: int) -> None:
         patch.start()
     with torch.no_grad():
         play_rounds()
+        read_relative()
         launch_large()
     print(json.dumps({"shared": compiler.shared, "errors": compiler.errors}))
 

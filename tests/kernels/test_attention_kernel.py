@@ -6,7 +6,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
-from specdec_cli.kernels.attention import attend
+from specdec_cli.kernels.attention import Relative, attend
+from specdec_cli.model.attention import RelativeBias
 
 CAPACITY = 70
 
@@ -36,6 +37,26 @@ def test_attention_is_that_of_the_operators(head_width: int, count: int, dtype: 
         result = attend(queries, keys_values, ends)
         assert result.dtype is dtype
         torch.testing.assert_close(result.float(), reference(queries, keys_values, ends), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("ahead", "reach"), [(False, 7), (True, 7), (True, 60)])
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_relative_positions_are_those_of_the_operators(ahead: bool, reach: int, scale: float | None) -> None:
+    queries, keys_values = inputs(32, 19)
+    table = RelativeBias(1, 2, reach, ahead=ahead)
+    table.weight.normal_()
+    positions = torch.tensor([0, 29, 31, 50])[:, None] + torch.arange(19)
+    ends = torch.tensor([40, 50, 60, 70])[:, None] if ahead else positions + 1
+    seen = torch.arange(CAPACITY) < ends.expand(4, 19)[..., None]
+    mask = table(positions, torch.arange(CAPACITY))[0].masked_fill(~seen[:, None], -torch.inf)
+    keys, values = keys_values.transpose(1, 3).unbind(2)
+    split = queries.view(4, 19, 2, 32).transpose(1, 2)
+    expected = F.scaled_dot_product_attention(split, keys, values, attn_mask=mask, scale=scale).transpose(1, 2).flatten(2)
+    found = attend(queries, keys_values, ends, scale=scale, relative=Relative(table.weight, reach, positions))
+    torch.testing.assert_close(found, expected, rtol=2e-5, atol=2e-5)
+    alone = Relative(table.weight, reach, positions[2:3, 4:5].contiguous())
+    one = attend(queries[2:3, 4:5].contiguous(), keys_values[2:3], ends.expand(4, 19)[2:3, 4:5], scale=scale, relative=alone)
+    assert torch.equal(one[0, 0], found[2, 4])
 
 
 @pytest.mark.parametrize("head_width", [16, 80, 128])
@@ -75,17 +96,21 @@ def test_keys_may_be_a_layer_of_a_cache() -> None:
     assert torch.equal(attend(queries, layers[:, :, 1], ends), attend(queries, layers[:, :, 1].contiguous(), ends))
 
 
-@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize(("step", "biased"), [(1, False), (1, True), (2, False)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
-def test_a_hypothesis_has_the_bits_of_a_row_with_its_keys(step: int, dtype: torch.dtype) -> None:
+def test_a_hypothesis_has_the_bits_of_a_row_with_its_keys(step: int, biased: bool, dtype: torch.dtype) -> None:
     rows, hypotheses, positions = 3, 5, CAPACITY // 5
     queries = 2 * torch.randn(rows, hypotheses * step, 32, dtype=dtype)
     keys_values = torch.randn(rows, CAPACITY, 2, 2, 16, dtype=dtype)
     orders = torch.randint(hypotheses, (rows, hypotheses, positions))
     ends = torch.tensor([2, 9, 14])[:, None].expand(-1, hypotheses * step)
-    found = attend(queries, keys_values, ends, orders).view(rows, hypotheses, step, 32)
+    biases, at = torch.randn(2, 6), (ends - step + torch.arange(step).repeat(hypotheses)).contiguous()
+    relative = Relative(biases, 5, at) if biased else None
+    found = attend(queries, keys_values, ends, orders, relative=relative).view(rows, hypotheses, step, 32)
     for row in range(rows):
         for hypothesis in range(hypotheses):
             own = keys_values[row, torch.arange(positions) * hypotheses + orders[row, hypothesis]][None]
             query = queries.view(rows, hypotheses, step, 32)[row, hypothesis][None]
-            assert torch.equal(found[row, hypothesis], attend(query.contiguous(), own, ends[row : row + 1, :step])[0])
+            relative = Relative(biases, 5, at[row : row + 1, :step].contiguous()) if biased else None
+            expected = attend(query.contiguous(), own, ends[row : row + 1, :step], relative=relative)
+            assert torch.equal(found[row, hypothesis], expected[0])

@@ -12,7 +12,7 @@ pytest.importorskip("triton", reason="triton is not installed: pip install -e '.
 from tests.kernels.compiling import SHARED_MEMORY
 
 ROOT = Path(__file__).parents[2]
-KERNELS = "_accept _append _attend _embed _forbid _inputs _linear _merge _norm _sample _score _walk _weigh"
+KERNELS = "_accept _append _attend _embed _forbid _gate _inputs _linear _merge _norm _sample _score _walk _weigh"
 
 
 @pytest.mark.parametrize("capability", SHARED_MEMORY)

@@ -10,7 +10,7 @@ pytest.importorskip("triton", reason="triton is not installed: pip install -e '.
 from specdec_cli.kernels import linear as linear_module
 from specdec_cli.kernels import tiles
 from specdec_cli.kernels.embedding import embed
-from specdec_cli.kernels.linear import linear
+from specdec_cli.kernels.linear import gate, linear
 from specdec_cli.kernels.norm import norm
 from specdec_cli.model.cache import Cache
 from specdec_cli.model.config import Activation, TransformerConfig
@@ -28,15 +28,28 @@ def layer_norm(width: int, dtype: torch.dtype = torch.float32) -> nn.LayerNorm:
     return layer.to(dtype)
 
 
+def rms_norm(width: int, dtype: torch.dtype = torch.float32) -> nn.RMSNorm:
+    layer = nn.RMSNorm(width, eps=1e-6)
+    layer.weight.add_(0.3 * torch.randn(width))
+    return layer.to(dtype)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(
-    ("activation", "parts"), [(None, "norm"), ("relu", "norm"), ("gelu", "residual"), ("silu", "norm, residual, no bias")]
+    ("activation", "parts"),
+    [
+        (None, "norm"),
+        ("relu", "norm"),
+        ("gelu", "residual"),
+        ("silu", "norm, residual, no bias"),
+        ("gelu-tanh", "rms norm, residual, no bias"),
+    ],
 )
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 def test_a_layer_is_that_of_the_operators(shape: tuple[int, int], activation: Activation | None, parts: str, dtype: torch.dtype) -> None:
     width, columns = shape
     layer = nn.Linear(width, columns, bias="no bias" not in parts).to(dtype)
-    before = layer_norm(width, dtype) if "norm" in parts else None
+    before = (rms_norm if "rms" in parts else layer_norm)(width, dtype) if "norm" in parts else None
     x = torch.randn(2, 9, width, dtype=dtype)
     residual = torch.randn(2, 9, columns, dtype=dtype) if "residual" in parts else None
     result = linear(x, layer, norm=before, activation=activation, residual=residual)
@@ -117,10 +130,22 @@ def test_keys_and_values_go_to_their_positions_in_the_cache(kept: int) -> None:
     assert int(cache.whole.isnan().logical_not().sum()) == expected[..., kept:].numel()
 
 
+@pytest.mark.parametrize("activation", ["relu", "gelu", "gelu-tanh", "silu"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_gate_is_that_of_the_operators(activation: Activation, dtype: torch.dtype) -> None:
+    units = 3 * torch.randn(3, 2, 2 * 272, dtype=dtype)
+    units[0, 0, :4] = torch.tensor([-60.0, -20.0, 20.0, 60.0])
+    result = gate(units, activation)
+    activated, factors = units.float().chunk(2, -1)
+    assert result.dtype is dtype
+    torch.testing.assert_close(result.float(), ACTIVATIONS[activation](activated) * factors, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("make", [layer_norm, rms_norm])
 @pytest.mark.parametrize("width", [16, 48, 80, 512])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_a_norm_is_that_of_the_operators(width: int, dtype: torch.dtype) -> None:
-    layer, x = layer_norm(width, dtype), 3 * torch.randn(2, 5, width, dtype=dtype) + 1
+def test_a_norm_is_that_of_the_operators(make: Any, width: int, dtype: torch.dtype) -> None:
+    layer, x = make(width, dtype), 3 * torch.randn(2, 5, width, dtype=dtype) + 1
     result = norm(x, layer)
     assert result.dtype is dtype
     torch.testing.assert_close(result.float(), layer.float()(x.float()), rtol=1e-2, atol=1e-5 if dtype is torch.float32 else 1e-2)
@@ -134,13 +159,14 @@ def test_a_norm_is_that_of_the_operators(width: int, dtype: torch.dtype) -> None
         {"positions": "learned", "position_offset": 2, "embedding_norm": True},
         {"embedding_scale": False, "embedding_norm": True},
         {"positions": "learned"},
+        {"positions": "relative", "embedding_norm": True, "norm_kind": "rms"},
     ],
 )
 def test_embeddings_are_those_of_the_operators(changes: dict[str, Any]) -> None:
     config = TransformerConfig(60, width=48, heads=2, max_positions=32, **changes)
     embedding = Embedding(config, nn.Embedding(60, 48), 0.0).eval()
-    if isinstance(embedding.norm, nn.LayerNorm):
-        embedding.norm = layer_norm(48)
+    if not isinstance(embedding.norm, nn.Identity):
+        embedding.norm = (rms_norm if config.norm_kind == "rms" else layer_norm)(48)
     ids, positions = torch.randint(60, (3, 5)), torch.randint(32, (3, 5))
     result = embed(ids, positions, embedding)
     torch.testing.assert_close(result, embedding(ids, positions), rtol=2e-5, atol=2e-5)

@@ -10,17 +10,11 @@ import torch
 
 from specdec_cli.kernels.support import supported
 from specdec_cli.model.config import TransformerConfig
+from tests.fakes import RELATIVE, RELATIVE_SHAPE
 
 GPU, CPU = torch.device("cuda"), torch.device("cpu")
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"width": 512, "heads": 2}, "heads are 256 wide, and kernels have at most 128"),
-    ({"positions": "relative"}, "kernels do not compute models with relative positions"),
-    ({"norm_kind": "rms"}, "kernels do not compute models with RMS norms"),
-    ({"biases": False}, "kernels do not compute models with layers without biases"),
-    ({"gated": True}, "kernels do not compute models with gated feed-forward layers"),
-    ({"attention_width": 1024}, "kernels do not compute models with attention of another width than states"),
-    ({"attention_scale": False}, "kernels do not compute models with attention without a scale"),
-    ({"activation": "gelu-tanh"}, "kernels do not compute models with the activation gelu-tanh"),
     ({"vocabulary_size": 2**18 + 1}, "the vocabulary has 262145 tokens, and kernels have at most 262144"),
 ]
 
@@ -42,6 +36,12 @@ def test_a_model_outside_the_limits_is_refused(changes: dict[str, Any], problem:
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32])
 def test_models_within_the_limits_are_accepted(heads: int, norm: Any, dtype: torch.dtype) -> None:
     assert supported(TransformerConfig(2**18, heads=heads, norm=norm), GPU, dtype) is None
+
+
+@pytest.mark.parametrize("kind", RELATIVE)
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_models_of_the_t5_family_are_accepted(kind: str, dtype: torch.dtype) -> None:
+    assert supported(TransformerConfig(2**18, **RELATIVE_SHAPE | RELATIVE[kind]), GPU, dtype) is None
 
 
 def test_the_device_and_the_type_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:

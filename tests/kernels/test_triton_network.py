@@ -19,7 +19,7 @@ from specdec_cli.kernels import network as network_module
 from specdec_cli.kernels.accept import accept
 from specdec_cli.kernels.network import TritonNetwork
 from tests.fake_drafters import FakeDrafter, sometimes
-from tests.fakes import VOCABULARY, tiny_transformer
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, VOCABULARY, tiny_transformer
 
 pytestmark = pytest.mark.usefixtures("whole_layers")
 
@@ -32,6 +32,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "masked": {"order": "masked", "decoder_layers": 1},
     "a head of 80": {"width": 80, "heads": 1, "feed_forward": 96, "decoder_layers": 1},
     "a head of 128": {"width": 128, "heads": 1, "feed_forward": 48, "decoder_layers": 1},
+    **{f"relative, {name}": RELATIVE_SHAPE | kind for name, kind in RELATIVE.items()},
 }
 
 
@@ -90,6 +91,8 @@ def test_states_in_half_precision_are_as_close_as_those_of_the_operators(dtype: 
         ("Marian", torch.float32),
         ("a head of 80", torch.float32),
         ("a head of 128", torch.float16),
+        ("relative, gated", torch.bfloat16),
+        ("relative, of layers", torch.float32),
     ],
 )
 def test_a_row_has_the_same_bits_in_any_company(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +148,7 @@ def copies(texts: Sequence[Sequence[int]], size: int) -> Callable[[State], Draft
     return propose
 
 
-@pytest.mark.parametrize("changes", [{"decoder_layers": 1}, VARIANTS["BART"]])
+@pytest.mark.parametrize("changes", [{"decoder_layers": 1}, VARIANTS["BART"], VARIANTS["relative, gated"]])
 def test_rounds_give_the_tokens_of_the_plain_network(changes: dict[str, Any]) -> None:
     model = tiny_transformer(**changes)
     source = sources(3, 10, 9)
