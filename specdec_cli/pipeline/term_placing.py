@@ -4,7 +4,7 @@ First, the sentence is decoded with the target of each term in the place of the 
 outputs as translations of the sentence as it is, and the best one that has all terms is taken. If there is none, a missing term is forced
 at each word of the best outputs, and the verifier continues greedily after it, until all terms are there (as in grid beam search, Hokamp
 and Liu 2017). If that fails, the term is inserted there, or replaces a word, and nothing else changes. A sentence that would take too many
-attempts is not searched. A sentence for which all this fails is translated in parts.
+attempts is not searched. If all this fails, the texts between the terms of a sentence are translated one by one.
 
 An output is not taken if it has a new fault, or if the words around the terms are far less likely than the usual translation.
 """
@@ -32,15 +32,14 @@ from specdec_cli.pipeline.term_judging import (
     target_ends,
     with_articles,
 )
-from specdec_cli.pipeline.term_sources import cuts, lowered, replaced_sources, with_end_of
-from specdec_cli.pipeline.variants import as_it_is
+from specdec_cli.pipeline.term_sources import between_terms, replaced_sources
 from specdec_cli.text.glossary import Glossary, Match, Term, begins_sentence, capitalised, come_out
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
 
 _KEPT = 3
 """Outputs of a sentence to which the next term is added."""
 _MOST_TOKENS = 50_000
-"""Most tokens of the outputs that a search for a sentence may decode, or those for all of its parts."""
+"""Most tokens of the outputs that a search for a sentence may decode."""
 
 
 @dataclass(frozen=True)
@@ -111,23 +110,18 @@ class TermPlacer:
 
     def place(self, texts: Sequence[DecodedText]) -> None:
         """Replace the outputs of `texts` by ones that have their terms; an output stays as it is if none was found."""
-        self._place(texts, _MOST_TOKENS)
-
-    def _place(self, texts: Sequence[DecodedText], most_tokens: int, *, are_parts: bool = False) -> None:
-        """Do what `place` says, by searches of at most `most_tokens` tokens each. Texts that `are_parts` of sentences are not cut again."""
         waiting = [sentence for text in texts for sentence in self._lacking(text)]
         self._score_usual(waiting)
         self._try_replaced(waiting)
         placed: list[tuple[_Sentence, _Output]] = []
         for sentence in waiting:
-            best, can_search, doubtful = self._best_of(sentence), sentence.search_tokens <= most_tokens, False
+            best, can_search, doubtful = self._best_of(sentence), sentence.search_tokens <= _MOST_TOKENS, False
             for keeps_rest in (False, True):
                 if best is None and can_search:
                     self._search(sentence, keeps_rest=keeps_rest)
                     best, doubtful = self._best_of(sentence), keeps_rest
-            if best is None and not are_parts:
-                best = self._in_parts(sentence) or self._best_of(sentence, LAST_WORSE)
-                doubtful = True
+            if best is None:
+                best, doubtful = self._in_parts(sentence) or self._best_of(sentence, LAST_WORSE), True
             if best is not None:
                 best = self._with_articles(sentence, best)
                 score = best.hypothesis.score if self._engine.decoding.with_scores else None
@@ -136,8 +130,7 @@ class TermPlacer:
                 if not is_all_terms(sentence.source, sentence.matches):
                     sentence.text.is_doubtful |= doubtful
                     placed.append((sentence, best))
-        if not are_parts:
-            self._doubt_misplaced(placed)
+        self._doubt_misplaced(placed)
 
     def _doubt_misplaced(self, placed: Sequence[tuple[_Sentence, _Output]]) -> None:
         """Mark the texts of those outputs as doubtful in which the words around the terms are less likely, in which a target with a
@@ -208,28 +201,17 @@ class TermPlacer:
         self._force([(sentence, ids, len(ids) + 1) for sentence, ids in zip(outputs.values(), encoded, strict=True)], continues=False)
 
     def _in_parts(self, sentence: _Sentence) -> _Output | None:
-        """Translate the sentence in parts, in shorter and shorter ones until an output has all terms and no new fault."""
-        for variant in cuts(sentence.source, sentence.matches, lambda text: len(self._tokenizer.encode(text))):
-            texts = variant.segments.texts
-            outputs = [with_end_of(text, output) for text, output in zip(texts, self._translated(sentence, texts), strict=True)]
-            restored = (variant.restore(each) for each in (outputs, *lowered(texts, outputs)))
-            encoded = self._tokenizer.encode_targets([each.text for each in restored if each is not None])
-            self._force([(sentence, ids, len(ids) + 1) for ids in encoded], continues=False)
-            best = self._best_of(sentence)
-            if best is not None:
-                return best
-        return None
-
-    def _translated(self, sentence: _Sentence, texts: Sequence[str]) -> list[str]:
-        """The translations of parts of a sentence, with their terms where this succeeds."""
-        parts = [DecodedText(text, iter([as_it_is(text)]), is_fragment=True) for text in texts]
-        asked = [make_sentence(self._tokenizer, self._engine.eos, number, part) for number, part in enumerate(texts)]
+        """Translate the texts between the terms of a sentence one by one."""
+        variant = between_terms(sentence.source, sentence.matches)
+        asked = [make_sentence(self._tokenizer, self._engine.eos, number, text) for number, text in enumerate(variant.segments.texts)]
+        outputs = [""] * len(asked)
         for hypothesis in self._engine.decode(asked):
-            parts[hypothesis.number].parts.append(hypothesis)
-            parts[hypothesis.number].settle(self._tokenizer.decode)
-        self._place(parts, _MOST_TOKENS // max(len(parts), 1), are_parts=True)
-        sentence.rounds += sum(part.parts[0].rounds for part in parts)
-        return [part.output or "" for part in parts]
+            outputs[hypothesis.number] = self._tokenizer.decode(hypothesis.ids)
+            sentence.rounds += hypothesis.rounds
+        restored = variant.restore(outputs)
+        encoded = self._tokenizer.encode_targets([] if restored is None else [restored.text])
+        self._force([(sentence, ids, len(ids) + 1) for ids in encoded], continues=False)
+        return self._best_of(sentence)
 
     def _search(self, sentence: _Sentence, *, keeps_rest: bool) -> None:
         states = sentence.unfinished

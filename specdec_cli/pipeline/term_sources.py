@@ -1,16 +1,14 @@
-"""Sources in which terms are replaced, or that are cut into parts, to bring terms into their translations."""
+"""Sources in which terms are replaced, or that are cut at them, to bring terms into their translations."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
-from specdec_cli.pipeline.variants import Variant, in_parts, split_at_spans
+from specdec_cli.pipeline.variants import Variant, split_at_spans
 from specdec_cli.text.edits import Edit, apply_edits, with_outputs
 from specdec_cli.text.glossary import Match, begins_sentence, capitalised
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.protect.stand_ins import PLACEHOLDERS, name_pattern, placeholder_names
-from specdec_cli.text.segment.sentences import Count, split_to_limit
 
 
 @dataclass(frozen=True)
@@ -71,43 +69,8 @@ def _shared_stop(target: str, following: str) -> int:
     return int(target.endswith(".") and following.startswith("."))
 
 
-_SHARES = (2, 4, 8)
-"""A part has at most the sentence's tokens divided by one of these numbers, tried in this order."""
-_SHORTEST = 6
-"""The fewest tokens of a part; a part that is cut around a term may have fewer."""
-_MOST_LOWERED = 5
-"""With more parts than this, not every set of parts is tried with a lower case first letter, but each part alone and all of them."""
-_END = re.compile(r"(?<![.,;:!?\u2026])[.,;:!?\u2026]*$")
-
-
-def cuts(source: str, matches: Sequence[Match], count: Count) -> Iterator[Variant]:
-    """Yield `source` cut into shorter and shorter parts: between clauses or words, into parts of at most a half of its tokens, a
-    quarter and an eighth; at last around its terms, which become their targets.
-
-    `matches` are the terms of `source`; `count` returns the number of tokens of a text.
-    """
-    tokens = count(source)
-    for limit in (tokens // share for share in _SHARES):
-        if limit >= _SHORTEST:
-            yield in_parts(split_to_limit(source, limit, count), source)
-    yield _at_terms(source, matches)
-
-
-def with_end_of(part: str, output: str) -> str:
-    """`output` with the punctuation at the end of `part`, a part of a sentence, instead of its own."""
-    ends = [_END.search(text) for text in (part, output)]
-    return "".join([output[: ends[1].start() if ends[1] else None], ends[0].group() if ends[0] else ""])
-
-
-def lowered(parts: Sequence[str], outputs: Sequence[str]) -> Iterator[list[str]]:
-    """Yield `outputs` with a small first letter in some of those whose part of the sentence begins with one."""
-    places = [place for place, (part, output) in enumerate(zip(parts, outputs, strict=True)) if part[:1].islower() and output[:1].isupper()]
-    sizes = range(1, len(places) + 1) if len(places) <= _MOST_LOWERED else (1, len(places))
-    for chosen in (set(some) for size in sizes for some in combinations(places, size)):
-        yield [output[:1].lower() + output[1:] if place in chosen else output for place, output in enumerate(outputs)]
-
-
-def _at_terms(source: str, matches: Sequence[Match]) -> Variant:
+def between_terms(source: str, matches: Sequence[Match]) -> Variant:
+    """The texts of `source` between its terms, which become their targets."""
     replaced, spans = _replaced(source, matches, _fitting(matches))
     kept = [span for span in protected_spans(replaced) if not any(span[0] < end and start < span[1] for start, end in spans)]
     places = sorted([*spans, *kept])
