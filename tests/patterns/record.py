@@ -37,7 +37,7 @@ def _record(file: str, line: int, pattern: str | bytes, flags: int) -> None:
 def _read_tables() -> None:
     """Compile what is kept as text and compiled when it is first needed."""
     from specdec_cli.text import quotations
-    from specdec_cli.text.locale import conventions, date_readings, dates, quantities, scales
+    from specdec_cli.text.locale import conventions, dates, quantities, readings, scales
     from specdec_cli.text.locale.conventions import _conventions
     from specdec_cli.text.protect import spans
     from specdec_cli.text.spelling.constructions import constructions
@@ -64,8 +64,8 @@ def _read_tables() -> None:
             dates._patterns(code, any_case)
     for convention in _conventions().values():
         quantities._number_pattern(convention)
-    for code in date_readings._PATTERNS:
-        date_readings._patterns(code)
+    for code in readings._PATTERNS:
+        readings._patterns(code)
     for code in conventions.SCALES:
         scales._pattern(code)
     for code in conventions.ABBREVIATIONS:
@@ -98,8 +98,8 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "documents.xliff:with_attributes": [{"name": "state"}],
         "files:_remove_partial_folders": [{"output": Path("a.b")}],
         "pipeline.ignored_edits:_spans": [{"bound": r"(?<!\w)"}, {"bound": r"(?!\w)"}],
-        "pipeline.term_sources:restore": [name | {"self": SimpleNamespace(leftover=each)} for each in (r"Ab\d*", r"\d{4,}")],
-        "pipeline.term_sources:replaced_sources": [{"leftover": each} for each in (r"Ab\d*", r"\d{4,}")],
+        "pipeline.term_placing:restore": [name | {"self": SimpleNamespace(leftover=each)} for each in (r"Ab\d*", r"\d{4,}")],
+        "pipeline.term_placing:replaced_sources": [{"leftover": each} for each in (r"Ab\d*", r"\d{4,}")],
         "pipeline.text_variants:_with_escapes": [{"marks": "*_"}],
         "pipeline.text_variants:_in_capitals": [{"pattern": r"<b>|\{x\}"}],
         "text.checks:_differs": [{"span": "a.b"}, {"span": "<b>"}],
@@ -120,8 +120,8 @@ def _variables() -> dict[str, list[dict[str, Any]]]:
         "text.locale.scales:lost_currencies": currencies,
         "text.locale.scales:_amounts_with": currencies,
         "text.locale.scales:_amounts": scaled,
-        "text.locale.date_readings:_other": [{"by": "by"}],
-        "text.locale.date_readings:_places": [name | {"language": code} for code in dates.DATE_WORDS],
+        "text.locale.readings:_other": [{"by": "by"}],
+        "text.locale.readings:_places": [name | {"language": code} for code in dates.DATE_WORDS],
         "text.protect.characters:lacking_spans": [
             {"amount": amount, "inner": inner, "sign": "[~\u20ac]"}
             for amount in ("", rf"[\u20ac]\s?{characters._NUMBER}|(?<![\w.,]){characters._NUMBER}\s?[\u20ac]|")

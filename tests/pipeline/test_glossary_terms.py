@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.term_judging import is_spoilt, mean_around
-from specdec_cli.pipeline.term_sources import between_terms, replaced_sources
+from specdec_cli.pipeline.term_placing import between_terms, replaced_sources
 from specdec_cli.text.glossary import Glossary, Phrases, Term, come_out, read_glossaries, with_kept
 
 Words = st.text(st.sampled_from("aB .-'"), max_size=12)

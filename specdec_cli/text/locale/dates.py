@@ -1,6 +1,6 @@
 """Dates in words, decades, and ranges of dates, weekdays and months: where they are in a text, and how a language writes them.
 
-Only those of English and German are read and written. Dates in digits are read by date_readings.py; years alone are none here.
+Only those of English and German are read and written. Dates in digits are read by readings.py; years alone are none here.
 """
 
 import json

@@ -9,7 +9,6 @@ from itertools import pairwise
 
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.locale.conventions import CODES, CURRENCIES, MULTIPLIER, convention
-from specdec_cli.text.locale.date_readings import with_months_in_digits, with_named_months
 from specdec_cli.text.locale.dates import find_dates, has_short_names, joint, knows_dates, written_date
 from specdec_cli.text.locale.quantities import (
     NO_TEXT,
@@ -26,6 +25,7 @@ from specdec_cli.text.locale.quantities import (
     without_dash_cents,
     written,
 )
+from specdec_cli.text.locale.readings import with_months_in_digits, with_named_months
 from specdec_cli.text.marks import THIN_SPACES
 from specdec_cli.text.protect.spans import once
 from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with

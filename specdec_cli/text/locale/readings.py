@@ -1,14 +1,18 @@
-"""What a model reads in the place of units of the kitchen, lengths of time, couples and musical keys, whose translations it does not know.
+"""What a model reads in the place of what it does not translate well: units of the kitchen, lengths of time, couples, musical keys, dates.
 
-An amount is read as grams, a couple as two names, a key as a town; what stands for it in the output is written anew.
+An amount is read as grams, a couple as two names, a key as a town, a date in digits with the name of its month, and any date as another
+one, such as "the 3rd of May". What stands for it in the output is written anew.
 """
 
 import re
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache, partial
+from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.locale.quantities import Languages, hidden
+from specdec_cli.text.edits import Edit, apply_edits
+from specdec_cli.text.locale.dates import DATE_WORDS, Date, find_dates, joint, knows_dates, month_name, written_date
+from specdec_cli.text.locale.quantities import NO_TEXT, Languages, hidden
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.protect.stand_ins import ReadText, StandIn, read_with
 
@@ -153,3 +157,276 @@ def _couples(text: str, code: str) -> Iterator[StandIn]:
 
 def _couple_in_german(found: re.Match[str], name: str) -> str:
     return f"Herr{'' if _BEFORE_SUBJECT.search(found.string[: found.start()]) else 'n'} und Frau {name}"
+
+
+_DAY, _MONTH, _FULL_YEAR = r"(?P<day>0?[1-9]|[12]\d|3[01])", r"(?P<month>0?[1-9]|1[0-2])", r"(?P<year>(?:19|2[01])\d\d)"
+_DAY_OVER_12 = r"(?P<day>1[3-9]|2\d|3[01])"
+_IN_TWO = r"(?P<day>0[1-9]|[12]\d|3[01])\.(?P<month>0[1-9]|1[0-2])\."
+_ISO = rf"(?P<date>(?P<year>\d{{4}})-(?P<month>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01]))(?! {NO_TEXT})"
+_FIRST_DAY = r"(?:(?P<first>0?[1-9]|[12]\d|3[01])\.(?:\s?(?P<first_month>0?[1-9]|1[0-2])\.)?(?P<dash>\s?[-\u2013]\s?))?"
+"""The first day of a range."""
+_BEFORE_IN_GERMAN = (
+    r"\b(?:ab|am|bis|das|dem|den|der|des|nach|seit|und|vom|vor|zum|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag"
+    r"|(?:mo|di|mi|do|fr|sa|so)\b\.?),? "
+)
+_BEFORE_IN_ENGLISH = r"\b(?:on|by|until|till|since|from|to|of|before|after|dated|and|or) "
+"""Words that show that a date follows, and no number of a chapter or version."""
+_BEGIN, _END = r"(?<!version )(?<!release )(?<!kapitel )(?<!abschnitt )(?<![\w.,:/+-])", r"(?!\w|[.,:/-]\d)"
+_PATTERNS = {
+    "de": (
+        rf"{_BEGIN}(?P<date>{_FIRST_DAY}{_DAY}\.\s?{_MONTH}\.\s?{_FULL_YEAR}){_END}",
+        rf"{_BEGIN}(?P<date>{_FIRST_DAY}{_IN_TWO}(?P<year>\d\d)){_END}",
+        rf"{_BEGIN}(?P<date>(?P<month>0[1-9]|1[0-2])\.{_FULL_YEAR}){_END}",
+        rf"{_BEFORE_IN_GERMAN}(?P<date>{_FIRST_DAY}{_DAY}\.\s?{_MONTH}\.(?:(?P<year>\d\d){_END}|(?![\w.]|\s?\d{{4}})))",
+        rf"{_BEFORE_IN_GERMAN}{_ISO}{_END}",
+    ),
+    "en": (
+        rf"{_BEGIN}(?P<date>{_MONTH}/{_DAY_OVER_12}/(?P<year>(?:19|2[01])?\d\d)){_END}",
+        rf"{_BEGIN}(?P<date>{_DAY_OVER_12}/{_MONTH}/(?P<year>(?:19|2[01])?\d\d)){_END}",
+        rf"{_BEFORE_IN_ENGLISH}{_ISO}{_END}",
+    ),
+}
+"""Patterns of dates. In English, those with two numbers up to 12 are no dates: either may be the month."""
+_MAY_BE_DATE = re.compile(r"\d\s?[./-]\s?\d")
+_WEEKDAY = re.compile(r"(?:[^\W\d_]+\.?,? (?:(?:on )?the |de[mnrs] |am )?)?")
+"""A weekday, with what is between it and the day."""
+_LONG_WORD = re.compile(r"[^\W\d_]{4}")
+"""What a text in capitals has that is no abbreviation."""
+_LATEST = 49
+"""The last year of this century that is written with two digits."""
+_SPAN = re.compile(r"\d{1,2}\.\d{1,2}\.\d{2,4}|\d{1,2}/\d{1,2}/\d{4}|\d{4}-\d\d-\d\d")
+"""Protected spans that may be dates."""
+
+
+def with_named_months(text: str, language: str) -> str:
+    """Return `text` with the names of months in its dates in digits: "am 3.10." becomes "am 3. Oktober", "12/24/2024" "December 24, 2024".
+
+    German days without a year need a word such as "am" or a weekday before them, and so do dates such as 2024-12-24. English dates in which
+    both numbers may be the month stay.
+    """
+    code, edits = short_code(language), list[Edit]()
+    for found in _found(text, code):
+        month = month_name(int(found["month"]), code)
+        year, groups = _year(found), found.groupdict()
+        if code == "en":
+            shown = f"{month} {int(found['day'])}, {year}"
+        else:
+            first_month = groups.get("first_month") and month_name(int(groups["first_month"]), code)
+            first = f"{int(groups['first'])}.{f' {first_month}' if first_month else ''}{groups['dash']}" if groups.get("first") else ""
+            day = f"{int(found['day'])}. " if groups.get("day") else ""
+            shown = f"{first}{day}{month}{f' {year}' if year else ''}"
+        stop = "." * (found["date"].endswith(".") and found.end() == len(text))
+        edits.append(
+            Edit(*found.span("date"), found["date"], (shown.upper() if text.isupper() and _LONG_WORD.search(text) else shown) + stop)
+        )
+    return apply_edits(text, sorted(edits))
+
+
+def with_months_in_digits(source: str, output: str, languages: Languages) -> str:
+    """Return `output`, the translation of `source` with the names of months, with those dates in digits that both languages read alike:
+    2024-12-24, and in German dates with a year of an English source.
+    """
+    if not knows_dates(languages):
+        return output
+    for found in _found(source, short_code(languages[0])):
+        is_iso = "-" in found["date"] and "." not in found["date"]
+        if not _year(found) or not found.groupdict().get("day") or not (is_iso or short_code(languages[1]) == "de"):
+            continue
+        wanted = Date(0, 0, "", "day", day=int(found["day"]), month=int(found["month"]), year=_year(found)).value
+        digits = found["date"] if is_iso else f"{found['day']:0>2}.{found['month']:0>2}.{found['year']}"
+        there = [each for each in find_dates(output, languages[1]) if each.value == wanted]
+        if len(there) == 1:
+            weekday = _WEEKDAY.match(there[0].text) if there[0].weekday else None
+            start = there[0].start + (weekday.end() if weekday else 0)
+            output = f"{output[:start]}{digits}{output[there[0].end :]}"
+    return output
+
+
+def _year(found: re.Match[str]) -> int:
+    """The year of a date; 0 if it has none."""
+    year = int(found["year"] or 0)
+    return year + (2000 if year <= _LATEST else 1900) if len(found["year"] or "") == 2 else year
+
+
+def _found(text: str, code: str) -> Iterator[re.Match[str]]:
+    """The dates in digits of a text outside of its protected spans, each as the group `date`."""
+    if code not in _PATTERNS or not _MAY_BE_DATE.search(text):
+        return
+    shown = hidden(text, [span for span in protected_spans(text) if not _SPAN.fullmatch(text, *span)])
+    for pattern in _patterns(code):
+        dates = list(pattern.finditer(shown))
+        yield from dates
+        shown = hidden(shown, [found.span("date") for found in dates])
+
+
+@cache
+def _patterns(code: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern, re.IGNORECASE) for pattern in _PATTERNS[code])
+
+
+_DAYS = ((3, 5), (1, 7), (4, 10), (5, 6))
+_MONTHS = (6, 10, 5, 7)
+_DECADE = 1990
+_ATTEMPTS = 3
+
+
+_LONGEST_BEFORE = 20
+_EVERY_DAY = Date(0, 0, "", "weekdays")
+"""What stands for a range as an adverb."""
+
+
+class DateList(NamedTuple):
+    """Days in a list, and the conjunction before the last one, in English; "" if there is none, or if it is in the last range."""
+
+    dates: tuple[Date, ...]
+    conjunction: str
+
+    def written(self, language: str) -> str:
+        """The list as a language writes it."""
+        *first, last = (written_date(each, language) for each in self.dates)
+        return f"{', '.join(first)}{joint(self.conjunction, language) if self.conjunction else ', '}{last}"
+
+
+class Substitute(NamedTuple):
+    """A text in which dates are replaced; `replaced` are pairs of the date in the text and the right one, or the right ones of a list, and
+    `language` is that of the translation.
+    """
+
+    text: str
+    replaced: Sequence[tuple[Date, Date | DateList]]
+    language: str
+
+    def restored(self, output: str) -> str | None:
+        """The translation `output` of the text, with the right dates put back. None if a substitute, or the name of its month, does not
+        stand in it exactly once.
+        """
+        edits, months, words, language = list[Edit](), set[str](), DATE_WORDS[short_code(self.language)], self.language
+        for other, date in self.replaced:
+            places = _places(other, output, language)
+            if len(places) != 1:
+                return None
+            start, end, separator = places[0]
+            months |= {month_name(other.month, language)} if other.month else set()
+            if isinstance(date, DateList):
+                edits.append(Edit(start, end, output[start:end], date.written(language)))
+                continue
+            is_adverb = other is _EVERY_DAY
+            written = written_date(date, language, joint("to", language) if is_adverb or date.kind in ("weekdays", "months") else separator)
+            if is_adverb:
+                written = _as_at(output, start, (words.since if date.kind == "day" else words.of_names) + written)
+            edits.append(Edit(start, end, output[start:end], written))
+        rest = apply_edits(output, [each._replace(text="") for each in sorted(edits)])
+        return None if any(month in rest for month in months) else apply_edits(output, sorted(edits))
+
+
+def substitutes(text: str, lost: Collection[Date], languages: Languages) -> Iterator[Substitute]:
+    """Yield the `text` with substitutes for the dates in `lost`, in several ways. First, a list of days becomes one day. Then a day becomes
+    a day such as the 3rd of May, a month with a year a month alone, a range first "every day", then a range of days such as the 3rd to the
+    4th of May, and at last one day.
+    """
+    code = short_code(languages[0])
+    yield from (Substitute(*each, languages[1]) for each in _for_lists(text, lost, code))
+    dates = [date for date in find_dates(text, code) if date in lost]
+    for attempt in range(_ATTEMPTS if dates else 0):
+        shown = [_other(text, date, code, place, attempt) for place, date in enumerate(dates)]
+        edits = [Edit(start, date.end, text[start : date.end], new) for date, (start, new, _) in zip(dates, shown, strict=True)]
+        yield Substitute(apply_edits(text, edits), [(other, date) for date, (_, _, other) in zip(dates, shown, strict=True)], languages[1])
+
+
+def _for_lists(text: str, lost: Collection[Date], code: str) -> Iterator[tuple[str, list[tuple[Date, Date | DateList]]]]:
+    """The text with a day in the place of each list of days in which one is lost, and what is replaced."""
+    lists = [each for each in _lists(text, code) if any(date in lost for date in each.dates)]
+    for attempt in range(2 if lists else 0):
+        edits, replaced = list[Edit](), list[tuple[Date, Date | DateList]]()
+        for place, days in enumerate(lists):
+            day, month = _DAYS[(place + attempt) % len(_DAYS)]
+            start, end, new = days.dates[0].start, days.dates[-1].end, _day(day, month, code, is_long=not attempt)
+            edits.append(Edit(start, end, text[start:end], _as_at(text, start, new)))
+            replaced.append((Date(0, 0, "", "day", day=day, month=month), days))
+        yield apply_edits(text, edits), replaced
+
+
+def _lists(text: str, code: str) -> Iterator[DateList]:
+    """The lists of days in a text: at least two dates with a comma or conjunction between them."""
+    run, word = list[Date](), ""
+    for date in (*find_dates(text, code), None):
+        between = DATE_WORDS[code].listed.fullmatch(text, run[-1].end, date.start) if run and date is not None else None
+        if date is not None and date.kind == "day" and between is not None and not word:
+            run, word = [*run, date], between["word"] or ""
+            continue
+        if len(run) > 1:
+            yield DateList(tuple(run), joint(word))
+        run, word = [date] if date is not None and date.kind == "day" else [], ""
+
+
+def _other(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
+    """For a date, the `place`-th one that is replaced in `text`: the offset where the replaced characters begin, the substitute as it is
+    written there, and the substitute as a Date.
+    """
+    if date.is_range:
+        return _other_range(text, date, code, place, attempt)
+    number = place + attempt
+    day, month = _DAYS[number % len(_DAYS)]
+    start, new, other = date.start, _day(day, month, code, is_long=attempt != 1), Date(0, 0, "", "day", day=day, month=month)
+    if date.kind == "decade":
+        other = Date(0, 0, "", "decade", year=_DECADE - 10 * number)
+        new = written_date(other, code)
+    elif date.kind == "month":
+        other = Date(0, 0, "", "month", month=_MONTHS[number % len(_MONTHS)])
+        new = month_name(other.month, code)
+    by, other_word = DATE_WORDS[code].read_by
+    before = re.search(rf"\b{by} $", text[:start], re.IGNORECASE) if by and attempt == _ATTEMPTS - 1 else None
+    if before is not None:
+        start, new = before.start(), f"{other_word} {new}"
+    return start, _as_at(text, start, new), other
+
+
+def _other_range(text: str, date: Date, code: str, place: int, attempt: int) -> tuple[int, str, Date]:
+    """The same for a range."""
+    words, (day, month) = DATE_WORDS[code], _DAYS[(place + attempt) % len(_DAYS)]
+    before = words.before.search(text[max(date.start - _LONGEST_BEFORE, 0) : date.start])
+    start = date.start - len(before.group()) if before and (before["range"] or before["between"]) else date.start
+    if attempt == 0 and date.separator not in ("and", "or") and (not before or before["range"]):
+        return start, _as_at(text, start, words.every_day), _EVERY_DAY
+    if attempt == _ATTEMPTS - 1 and date.kind == "day":
+        new = _day(day, month, code, is_long=True)
+        return date.start, _as_at(text, date.start, new if before else words.on + new), Date(0, 0, "", "day", day=day, month=month)
+    if date.kind == "day":
+        other = Date(0, 0, "", "day", day=day + 1, month=month, first=(day, month, 0))
+        first, last = (_day(each, month, code, is_long=True) for each in (day, day + 1))
+    else:
+        begin, end = (date.first[2], date.weekday) if date.kind == "weekdays" else (1, 5)
+        other = Date(0, 0, "", "weekdays", weekday=end, first=(0, 0, begin))
+        first, last = written_date(other, code, "|").split("|")
+    opening, between = (words.since, words.to_day) if date.kind == "day" else (words.of_names, words.to_name)
+    if before and before["between"]:
+        opening, between = words.between
+    elif date.separator in ("and", "or"):
+        start, opening, between = date.start, "", words.between[1]
+    elif before and not before["range"]:
+        opening = ""
+    return start, _as_at(text, start, f"{opening}{first}{between}{last}"), other
+
+
+def _day(day: int, month: int, code: str, *, is_long: bool) -> str:
+    """A day as models read it well."""
+    if not is_long or not DATE_WORDS[code].long_day:
+        return written_date(Date(0, 0, "", "day", day=day, month=month), code)
+    return DATE_WORDS[code].long_day.format(day={1: "1st", 2: "2nd", 3: "3rd"}.get(day, f"{day}th"), month=month_name(month, code))
+
+
+def _as_at(text: str, start: int, new: str) -> str:
+    """A new text with a capital if it begins a sentence."""
+    is_beginning = not text[:start].strip(" \"'(\u201c\u201e") or text[:start].rstrip()[-1:] in ".!?"
+    return new[0].upper() + new[1:] if is_beginning else new
+
+
+def _places(other: Date, output: str, language: str) -> list[tuple[int, int, str]]:
+    """Where a date is in an output, and what is between its ends."""
+    if other is _EVERY_DAY:
+        return [(*found.span(), "") for found in re.finditer(DATE_WORDS[short_code(language)].every_day, output, re.IGNORECASE)]
+    if other.kind == "month":
+        name = month_name(other.month, language)
+        return [(*found.span(), "") for found in re.finditer(rf"(?<![\w-]){name}(?![\w-])(?!,? \d)", output)]
+    found = [each for each in find_dates(output, language) if each.value == other.value]
+    return [(each.start, each.end, each.between) for each in found]
