@@ -35,27 +35,7 @@ _STOP_INSIDE = re.compile(r"(?: Uhr\b)?(?:\.(?=\s[a-z\u00e4\u00f6\u00fc]))?")
 
 
 class DateWords(NamedTuple):
-    """Words of a language around dates. Those that have a default are optional in its file.
-
-    - `before_day`, `after_day`, `before_month`, `before_year`, `after_weekday`: patterns of what is around the parts of a date.
-    - `decade`: a pattern of what is after the number of a decade; `decade_form`: a decade as it is written.
-    - `to`, `also`: patterns of what is between the ends of a range, and between two days of the same month.
-    - `before`: a pattern of what is before a date; `range` and `between` are the words of ranges in it.
-    - `every_day`: an adverb that can stand for a range.
-    - `since`, `of_names`: what is before a range of days, and before one of names.
-    - `to_day`, `to_name`: what is between two days, and between two names.
-    - `between`: what is before and between two days after "between".
-    - `on`: what is before a day.
-    - `listed`: a pattern of what is between the dates of a list, with its conjunction as the group `word`.
-    - `separators`: the words between the ends of ranges, by the English ones; `short_and`: a short form of "and", and what it means.
-    - `not_before_day`, `not_before_range`, `not_before_month`: patterns of what does not stand there in a translation.
-    - `before_both`: patterns of what is before a date in a source, and of what must then be before it in a translation.
-    - `before_amount`, `after_amount`: what is around a number that is no day ("In May 20 people came").
-    - `no_age`: words that make a decade an age ("in his 20s"); `ordinal`: the end of a word for the number of a day.
-    - `month_adjectives`, `month_nouns`: those of nouns that have a month with its year before them: the October 2026 issue.
-    - `also_months`, `also_weekdays`: other names, and the numbers of what they name. `capitals`: weekdays have them wherever they stand.
-    - `long_day`: a day as models read it best; `read_by`: a word before dates, and another one that is read in its place at last.
-    """
+    """Words of a language around dates; en.toml and de.toml explain them. Those that have a default are optional in its file."""
 
     before_day: str
     after_day: str

@@ -1,19 +1,6 @@
-"""Language codes, what is known of languages, and detection of languages: by their function words, or by a library if it is installed.
+"""What is known of languages, and detection of languages: by their function words, or by a library if it is installed.
 
-The folder `languages` has a file of data for each language of which something is known, with these keys, all optional:
-
-- `function-words`: frequent words that tell the language. `stressed`: words that are often written in capitals for stress.
-- `beginnings`: words with which sentences begin behind a greeting, beside function words. `letters`: those beside ASCII.
-- `speeches`: short speeches; `quotes`: marks of quotations, and of those inside others, each a text or a list of both; with
-  `stops-behind-quotes`, commas and stops of the sentence are behind them.
-- `abbreviations`, `before-numbers`: words whose full stop ends no sentence, anywhere or before a number.
-- `numerals`: words for 0 to 12; `units`, `teens`, `tens`: those from which words up to 99 are made.
-- `written-out`: abbreviations, which may have no spaces inside, and words that models read better in their place.
-- `references`: what stands before numbers of parts of a text, in English and in the language.
-- `scales`: powers of ten, with the word after one, that after other amounts, and a pattern of all forms.
-- `beside-numbers`: patterns of what models read badly beside numbers, and what they read in its place.
-- `negation`, `no-negation`, `negated`: patterns of negations, of those that other languages express without one, and of translations.
-- `currencies`: patterns of names of currencies. `dates`: see `DateWords`. `articles`, `genders`: see there.
+The folder `languages` has a file of data for each language of which something is known; en.toml and de.toml explain their keys.
 """
 
 import re
