@@ -234,7 +234,8 @@ class LineCorrector:
         if spelling:
             edits = merge_edits(view.text, spelling, sorted([*edits, *taken_back], key=lambda edit: edit.start))
         reject = self._rejecting(line.parts[0]) if line.parts else None
-        wanted = self._wanted(view.text, edits, view.places([tag.place for tag in plain.tags]))
+        typed = self._with_types(view.text, self._outside_protected(view.text, edits), view.places([tag.place for tag in plain.tags]))
+        wanted = self._ignored.passing(view.text, typed)
         report_rejected(edits, wanted, "protected or ignored", reject)
         restored = view.restored(wanted)
         kept = [edit for edit in restored if self._keeps_lacking(edit)]
@@ -305,10 +306,6 @@ class LineCorrector:
         if edits and part.log_probabilities:
             edits = list(score_edits(text, edits, part, self.tokenizer, self._ngrams, self._filter.offsets))
         return applied(self._rules, edits, context, reject)
-
-    def _wanted(self, line: str, edits: Sequence[Edit], tags: Sequence[int]) -> list[Edit]:
-        """The edits of a line that change no protected span and are not ignored, with their types if these are wanted."""
-        return self._ignored.passing(line, self._with_types(line, self._outside_protected(line, edits), tags))
 
     def _with_types(self, line: str, edits: list[Edit], tags: Sequence[int]) -> list[Edit]:
         """The edits of a line with the types of their errors, if these are wanted."""

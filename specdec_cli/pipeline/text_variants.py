@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, cycle, islice
+from operator import methodcaller
 from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
@@ -203,10 +204,6 @@ def _rewritten(write: Callable[[str, str], str]) -> Callable[[Setting, str], Ite
     return read
 
 
-def _with_scales(text: str, language: str) -> str:
-    return without_dash_cents(spelled_out(text, language), language)
-
-
 def _months(setting: Setting, text: str) -> Iterator[Read] | None:
     named = with_named_months(text, setting.languages[0]) if setting.translates else text
     back = partial(with_months_in_digits, text, languages=setting.languages)
@@ -347,10 +344,6 @@ def _unquoted(restored: Restored, source: str, language: str) -> Restored:
     return _quoted(restored, source, language) or restored.with_problems("quotation marks lost")
 
 
-def _watched(setting: Setting, text: str) -> Iterator[Read]:
-    return iter([Read(text, partial(_with_lost, source=text, setting=setting))])
-
-
 def _with_placeholders_for_lost(setting: Setting, text: str, problems: Collection[Problem]) -> Iterator[Variant]:
     """The variants with placeholders for long numbers, prices, times and names that outputs lack."""
     lost = {each.detail for each in problems}
@@ -413,11 +406,11 @@ def _with_known_signs(setting: Setting, text: str) -> Iterator[Variant]:
         written_back = {sign for character, sign in known.items() if character not in DOUBLE_QUOTES}
         written_back |= set("()") if written_back & set("()") else set()  # none is added in the output either
         originals = {sign: "".join(old for old, new in pairs if new == sign) for sign in written_back}
-        signs = {each: sign for sign, own in originals.items() for each in own}
+        signs = str.maketrans({each: sign for sign, own in originals.items() for each in own})
         rest = lacking_spans(shown, [character for character in lacking if character not in known])
         kept = tuple(text[start:end] for start, end in protected)
         change = partial(_with_originals, originals=originals, source=text, spans=kept, fitted=fitted)
-        draft = partial(_with_signs, signs=signs)
+        draft = methodcaller("translate", signs)
         yield from (each.changed("known signs", change, draft) for each in variants(shown, latin=setting.latin, also=rest))
     # Amounts with signs that are lacking, too, are written as in the target language.
     written, moved = written_in(text, spans, setting.languages)
@@ -450,14 +443,10 @@ def _with_originals(
     return restored._replace(text=output) if holds(output, source, spans) else None
 
 
-def _with_signs(text: str, signs: Mapping[str, str]) -> str:
-    return "".join(signs.get(character, character) for character in text)
-
-
 STEPS = (
     Step("escapes", _escapes),
     Step("readings", _readings),
-    Step("scales", _rewritten(_with_scales)),
+    Step("scales", _rewritten(lambda text, language: without_dash_cents(spelled_out(text, language), language))),
     Step("genders", _rewritten(without_gender_signs)),
     Step("stress", _rewritten(without_stress)),
     Step("months", _months),
@@ -474,7 +463,7 @@ STEPS = (
     _cut("brackets", lambda _: True, has_brackets_of, lambda text, _: brackets_apart(text)),  # an output may have new ones
     Step("speech", _speech),
     Step("quotation marks", _quotation_marks, _speech_at_last),
-    Step("", _watched, _with_placeholders_for_lost),
+    Step("", lambda setting, text: iter([Read(text, partial(_with_lost, source=text, setting=setting))]), _with_placeholders_for_lost),
     Step("plain characters", _plain_characters),
     Step("", _with_known_signs),
 )

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -305,7 +305,7 @@ def spelled_dates(text: str, language: str) -> str:
         if date.kind == "decade":
             shown = re.sub("['\u2019]", "", date.text)
         elif date.kind in ("day", "month"):
-            shown = _month_pattern(code).sub(partial(_in_full, code), date.text)
+            shown = _month_pattern(code).sub(lambda found: month_name(_forms(code, "months")[found[0].rstrip(".")], code), date.text)
         else:
             continue
         if shown != date.text:
@@ -396,10 +396,6 @@ def _forms(code: str, of: Literal["months", "weekdays"]) -> dict[str, int]:
 @cache
 def _month_pattern(code: str) -> re.Pattern[str]:
     return re.compile(rf"\b(?:{_with_stop(code, 'months', _names()[code].months)})")
-
-
-def _in_full(code: str, found: re.Match[str]) -> str:
-    return month_name(_forms(code, "months")[found.group().rstrip(".")], code)
 
 
 @cache

@@ -249,10 +249,6 @@ def _opening_tag(line: str, position: int) -> re.Match[str] | None:
 _LATIN_LETTER = re.compile(r"[A-Za-z\u00aa-\u024f\u1e00-\u1eff]")
 
 
-def _never(text: str) -> bool:  # noqa: ARG001
-    return False
-
-
 @dataclass(frozen=True)
 class Passthrough:
     """Decides which texts are copied unchanged, for a model from language `source` to `target` ("": unknown).
@@ -266,7 +262,7 @@ class Passthrough:
 
     source: str = ""
     target: str = ""
-    knows: Callable[[str], bool] = _never
+    knows: Callable[[str], bool] = lambda _: False
     """Whether a text is known to be in the source language, as labels are."""
 
     @property
@@ -301,10 +297,7 @@ class Passthrough:
             return True
         if self.latin and not _LATIN_LETTER.search(words):
             return True
-        return self._is_other_language(words)
-
-    def _is_other_language(self, text: str) -> bool:
-        return is_in_language(text, self.target, self.source) if self.translates else is_foreign(text, self.source)
+        return is_in_language(words, self.target, self.source) if self.translates else is_foreign(words, self.source)
 
 
 _TABS = re.compile(r"(?<! )[ ]*\t+[ ]*")
