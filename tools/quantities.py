@@ -18,7 +18,7 @@ from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import MachineOptions
 from specdec_cli.opening.models import ModelChoice, find_bundle
-from specdec_cli.text.locale.conventions import CURRENCIES
+from specdec_cli.text.locale.languages import CURRENCIES
 from specdec_cli.text.locale.quantities import find_quantities
 
 COUNT = 300

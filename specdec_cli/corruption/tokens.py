@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 from specdec_cli.english.lexicon import is_known, readings
-from specdec_cli.text.locale.conventions import is_abbreviation
+from specdec_cli.text.locale.languages import is_abbreviation
 from specdec_cli.text.marks import DASHES, ENGLISH_OPENING
 
 NUMBER, NAME, PROTECTED = "<number>", "<name>", "<protected>"

@@ -26,8 +26,8 @@ from specdec_cli.text.apart import (
 from specdec_cli.text.checks import holds, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.genders import without_gender_signs
-from specdec_cli.text.locale.conventions import convention
 from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, lost_dates, spelled_dates, with_dates
+from specdec_cli.text.locale.languages import convention
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
 from specdec_cli.text.locale.quantities import Languages, find_quantities, with_written, without_dash_cents, written_in
 from specdec_cli.text.locale.ranges import AmountRange, find_ranges, lost_ranges, read_as_one, with_ranges

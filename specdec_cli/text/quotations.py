@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.locale.conventions import is_abbreviation
-from specdec_cli.text.locale.languages import CODES, known
+from specdec_cli.text.locale.languages import CODES, is_abbreviation, known
 from specdec_cli.text.marks import APOSTROPHES, QUOTATION_MARKS
 from specdec_cli.text.protect.spans import once, protected_spans
 

@@ -37,8 +37,8 @@ def _record(file: str, line: int, pattern: str | bytes, flags: int) -> None:
 def _read_tables() -> None:
     """Compile what is kept as text and compiled when it is first needed."""
     from specdec_cli.text import quotations
-    from specdec_cli.text.locale import conventions, dates, quantities, readings, scales
-    from specdec_cli.text.locale.conventions import _conventions
+    from specdec_cli.text.locale import dates, languages, quantities, readings, scales
+    from specdec_cli.text.locale.languages import _conventions
     from specdec_cli.text.protect import spans
     from specdec_cli.text.spelling.constructions import constructions
     from specdec_cli.text.spelling.kept_words import forms
@@ -66,27 +66,27 @@ def _read_tables() -> None:
         quantities._number_pattern(convention)
     for code in readings._PATTERNS:
         readings._patterns(code)
-    for code in conventions.SCALES:
+    for code in languages.SCALES:
         scales._pattern(code)
-    for code in conventions.ABBREVIATIONS:
+    for code in languages.ABBREVIATIONS:
         scales._abbreviations(code)
-    for pair in conventions.REFERENCES:
+    for pair in languages.REFERENCES:
         scales._references(tuple(pair))
 
 
 def _variables() -> dict[str, list[dict[str, Any]]]:
     """Values of the variables of functions in whose calls a pattern is put together, by module and function, or module and line."""
-    from specdec_cli.text.locale import conventions, dates, scales
-    from specdec_cli.text.locale.conventions import CURRENCY_CODES
+    from specdec_cli.text.locale import dates, languages, scales
+    from specdec_cli.text.locale.languages import CURRENCY_CODES
     from specdec_cli.text.protect import characters, spans
     from specdec_cli.text.protect.stand_ins import name_pattern
 
     name = {"name": "X1"}
     stand_ins = (r"(?<![\d.,])12[.,]30(?!\d)", rf" ?{name_pattern('X1')} ?", r"(?<!\d)37\.", r"(?<![\d.,])2,000\s?\$(?![\d])")
     signs = {"sign": r"\s?\$?\s?", "first": "(?:1,000|1\\.000)", "last": "(?:2,000|2\\.000)", "each": SimpleNamespace(sign="$")}
-    scaled = [{"each": each} for code in conventions.SCALES for each in conventions.SCALES[code]]
+    scaled = [{"each": each} for code in languages.SCALES for each in languages.SCALES[code]]
     currencies = [
-        {"names": conventions.currency_names(sign, code) or "euros?", "named": rf"{scales._NAME_START}(?:euros?|{each})(?!\w)"}
+        {"names": languages.currency_names(sign, code) or "euros?", "named": rf"{scales._NAME_START}(?:euros?|{each})(?!\w)"}
         for sign, each in CURRENCY_CODES.items()
         for code in ("en", "de")
     ]

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import convention, half_of_day
+from specdec_cli.text.locale.languages import convention, half_of_day
 from specdec_cli.text.locale.matching import same_numbers
 from specdec_cli.text.locale.quantities import Quantity, find_quantities, written
 

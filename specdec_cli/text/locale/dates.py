@@ -13,8 +13,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import NUMBER_WORDS
-from specdec_cli.text.locale.languages import CODES, known, known_pairs
+from specdec_cli.text.locale.languages import CODES, NUMBER_WORDS, known, known_pairs
 from specdec_cli.text.locale.quantities import Languages, hidden
 from specdec_cli.text.protect.spans import once, protected_spans
 

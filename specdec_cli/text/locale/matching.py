@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import (
+from specdec_cli.text.locale.languages import (
     CURRENCIES,
     LATER_WORDS,
     MULTIPLIER,

@@ -9,8 +9,7 @@ from typing import Literal
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, Convention, convention, half_of_day
-from specdec_cli.text.locale.languages import is_function_word
+from specdec_cli.text.locale.languages import AMOUNT_WORDS, CURRENCIES, MULTIPLIER, Convention, convention, half_of_day, is_function_word
 from specdec_cli.text.marks import THIN_SPACES
 from specdec_cli.text.protect.spans import once, protected_spans
 

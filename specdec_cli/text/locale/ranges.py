@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import CODES, CURRENCIES, MULTIPLIER, convention
 from specdec_cli.text.locale.dates import find_dates, has_short_names, joint, knows_dates, written_date
+from specdec_cli.text.locale.languages import CURRENCIES, CURRENCY_CODE, MULTIPLIER, convention
 from specdec_cli.text.locale.quantities import (
     NO_TEXT,
     PERCENT,
@@ -137,7 +137,7 @@ def _signed(amount: str, sign: str, language: str) -> str:
     return with_percent(amount, own) if sign == "%" else with_sign(amount, sign, own)
 
 
-_ITEM = rf"[-\u2212]?(?:{CODES}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{SYMBOL}|{CODES})?"
+_ITEM = rf"[-\u2212]?(?:{CURRENCY_CODE}|[{CURRENCIES}])?\s?#\s?(?:[{CURRENCIES}%]|{SYMBOL}|{CURRENCY_CODE})?"
 _ALONE = re.compile(rf"\s*{_ITEM}(?:\s?[-\u2013\u2014\u00d7x]\s?{_ITEM})*\s*")
 """One or more amounts (#) with their signs or units, and nothing else."""
 _BETWEEN_DATES = re.compile(r"[\s/,;.\u2013-]*")

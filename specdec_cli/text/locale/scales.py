@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from specdec_cli.language_codes import short_code
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.locale.conventions import (
+from specdec_cli.text.locale.languages import (
     ABBREVIATIONS,
     BESIDE_NUMBERS,
     CURRENCIES,

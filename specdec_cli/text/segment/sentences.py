@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import ceil
 
-from specdec_cli.text.locale.conventions import is_abbreviation
+from specdec_cli.text.locale.languages import is_abbreviation
 from specdec_cli.text.marks import CLOSING, ONLY_OPENING, OPENING, STOPS
 from specdec_cli.text.protect.spans import EMOJI, EMOTICON, gaps_outside_spans
 

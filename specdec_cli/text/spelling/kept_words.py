@@ -11,7 +11,7 @@ from typing import Any
 
 from specdec_cli.english.words import ARTICLES, PLURAL_DETERMINERS, POSSESSIVES, SUBJECTS
 from specdec_cli.text.edits import Edit, apply_edits, count_words
-from specdec_cli.text.locale.conventions import is_abbreviation
+from specdec_cli.text.locale.languages import is_abbreviation
 from specdec_cli.text.marks import STOPS
 from specdec_cli.text.protect.spans import protected_spans
 from specdec_cli.text.spelling.ngrams import NgramModel
