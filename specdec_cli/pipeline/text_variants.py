@@ -25,7 +25,6 @@ from specdec_cli.text.apart import (
 )
 from specdec_cli.text.checks import holds, shortened_names
 from specdec_cli.text.edits import Edit, apply_edits
-from specdec_cli.text.genders import without_gender_signs
 from specdec_cli.text.locale.dates import Date, find_dates, knows_dates, lost_dates, spelled_dates, with_dates
 from specdec_cli.text.locale.languages import convention
 from specdec_cli.text.locale.matching import lost_long_numbers, realise, tidied_numbers
@@ -34,7 +33,7 @@ from specdec_cli.text.locale.ranges import AmountRange, find_ranges, lost_ranges
 from specdec_cli.text.locale.readings import read_text, substitutes, with_months_in_digits, with_named_months
 from specdec_cli.text.locale.scales import lost_letters, spelled_out, with_references
 from specdec_cli.text.marks import DOTS, ELLIPSIS
-from specdec_cli.text.people import lost_names, names_in
+from specdec_cli.text.people import lost_names, names_in, without_gender_signs
 from specdec_cli.text.protect.characters import (
     DOUBLE_QUOTES,
     TWO_ELLIPSES,

@@ -1,4 +1,4 @@
-"""Genders of German nouns by their endings, whether the article before a noun fits its gender, and words for people of all genders.
+"""Genders of German nouns by their endings, and whether the article before a noun fits its gender.
 
 Endings are those of word formation (-ung, -chen) and the last parts of frequent compounds (-vertrag, -karte). The longest ending that is
 listed decides; a noun without one has no known gender.
@@ -8,17 +8,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from specdec_cli.language_codes import short_code
 from specdec_cli.text.locale.languages import known, known_pairs
-from specdec_cli.text.protect.spans import changed_outside
 
-_SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
-_SIGN = re.compile(rf"(?<={_SMALL})(?:(?:[*:_\u00b7]|/-?)(?=in(?:nen)?\b)|(?P<capital>I)(?=nnen\b))")
-"""The sign in Kolleg*innen, Sch\u00fcler:in and Lehrer/-innen, and the capital in LehrerInnen."""
-_UNDERLINE = re.compile(r"(?<![\w/.-])([A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u00fc\u00df]+)_(in(?:nen)?)\b")
-"""The sign in Leser_innen, which would be a name of a program otherwise."""
-_SIGN_OF_ENDING = re.compile(r"\b(?P<word>(?:[km]?ein|jed|dein|sein|welch|lieb)e?)[*:_](?P<ending>e[rnms]?|[rnms])\b", re.IGNORECASE)
-"""The sign in jede*r and ein:e."""
 _AMBIGUOUS = ("sein", "ihr")
 """Words that are determiners if they fit a noun, and else probably a verb or a pronoun."""
 _WORD = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]++)\s++\Z")
@@ -84,21 +75,3 @@ def article_of(text: str, start: int, end: int) -> Article | None:
         if not _ADJECTIVE.fullmatch(written):
             return None
     return None
-
-
-def without_gender_signs(text: str, language: str) -> str:
-    """Return a German `text` with the words for women in place of those for people of all genders (Kolleg*innen, LehrerInnen): models know
-    these, and most other languages have one word for both.
-    """
-    if short_code(language) != "de" or not (_SIGN.search(text) or _SIGN_OF_ENDING.search(text)):
-        return text
-
-    def plain(part: str) -> str:
-        return _SIGN_OF_ENDING.sub(_joined, _SIGN.sub(lambda sign: "i" if sign["capital"] else "", part))
-
-    return changed_outside(_UNDERLINE.sub(r"\1\2", text), plain)
-
-
-def _joined(found: re.Match[str]) -> str:
-    """A word and its ending, with one "e" between them."""
-    return found["word"] + found["ending"].removeprefix("e" if found["word"].endswith("e") else "")

@@ -1,4 +1,6 @@
-"""Names of people and places that a text shows to be names: those behind titles, those with foreign letters, and those of a list."""
+"""Names of people and places that a text shows to be names: those behind titles, those with foreign letters, and those of a list; and words
+for people of all genders.
+"""
 
 import re
 import tomllib
@@ -7,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from specdec_cli.language_codes import short_code
+from specdec_cli.text.protect.spans import changed_outside
 
 _CAPITAL = r"[^\W\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
 _NAME = rf"{_CAPITAL}[^\W\d_]*+(?:(?:-|['\u2019](?={_CAPITAL}))[^\W\d_]++){{0,8}}+"
@@ -91,3 +94,30 @@ def _listed(text: str) -> Iterator[str]:
 def _stem(word: str) -> str:
     """A name without the s of a genitive."""
     return word[:-1] if len(word) > 3 and word.endswith("s") else word
+
+
+_SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
+_SIGN = re.compile(rf"(?<={_SMALL})(?:(?:[*:_\u00b7]|/-?)(?=in(?:nen)?\b)|(?P<capital>I)(?=nnen\b))")
+"""The sign in Kolleg*innen, Sch\u00fcler:in and Lehrer/-innen, and the capital in LehrerInnen."""
+_UNDERLINE = re.compile(r"(?<![\w/.-])([A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u00fc\u00df]+)_(in(?:nen)?)\b")
+"""The sign in Leser_innen, which would be a name of a program otherwise."""
+_SIGN_OF_ENDING = re.compile(r"\b(?P<word>(?:[km]?ein|jed|dein|sein|welch|lieb)e?)[*:_](?P<ending>e[rnms]?|[rnms])\b", re.IGNORECASE)
+"""The sign in jede*r and ein:e."""
+
+
+def without_gender_signs(text: str, language: str) -> str:
+    """Return a German `text` with the words for women in place of those for people of all genders (Kolleg*innen, LehrerInnen): models know
+    these, and most other languages have one word for both.
+    """
+    if short_code(language) != "de" or not (_SIGN.search(text) or _SIGN_OF_ENDING.search(text)):
+        return text
+
+    def plain(part: str) -> str:
+        return _SIGN_OF_ENDING.sub(_joined, _SIGN.sub(lambda sign: "i" if sign["capital"] else "", part))
+
+    return changed_outside(_UNDERLINE.sub(r"\1\2", text), plain)
+
+
+def _joined(found: re.Match[str]) -> str:
+    """A word and its ending, with one "e" between them."""
+    return found["word"] + found["ending"].removeprefix("e" if found["word"].endswith("e") else "")

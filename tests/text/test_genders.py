@@ -2,7 +2,8 @@
 
 import pytest
 
-from specdec_cli.text.genders import article_of, gender, without_gender_signs
+from specdec_cli.text.genders import article_of, gender
+from specdec_cli.text.people import without_gender_signs
 
 BY_GENDER = {
     "m": "Vertrag Kaufvertrag Frühling Tourismus Prozessor Bahnhof Kuchen Skorpion Aufwand Zement Irrtum Rechner Export Streik Umsatz",
