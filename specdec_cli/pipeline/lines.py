@@ -359,7 +359,8 @@ class LineDecoder:
         if self.terms is not None and lacking:
             self.terms.place(lacking)
         with_spans = [text for text in texts if text.tags and text.tagged is None]
-        for text, tagged in zip(with_spans, self.with_tags([(text, text.output or "") for text in with_spans]), strict=True):
+        outputs = self.with_tags([(text, text.output or "") for text in with_spans]) if with_spans else ()
+        for text, tagged in zip(with_spans, outputs, strict=True):
             text.tagged = tagged
         for text in texts:
             text.is_waiting = False
