@@ -158,7 +158,11 @@ def _judged(output: str, source: str, spans: tuple[str, ...], words: tuple[str, 
 
 
 def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple[str, ...]) -> Variant:
-    """The texts between the `spans`, which are at the `positions` (start, end) of `text`, as `in_parts`."""
+    """The texts between the `spans`, which are at the `positions` (start, end) of `text`, and are decoded separately.
+
+    Marks at the end of an output (. ! ? : ; , …) are removed if its part does not end with one, and a function word at its beginning gets a
+    small letter if the part has one. If the result does not have each of the `spans` as often as the text, this is the output.
+    """
     texts: list[str] = []
     gaps, position = [""], 0
     for start, end in [*positions, (len(text), len(text))]:
@@ -175,21 +179,13 @@ def split_at_spans(text: str, positions: Sequence[tuple[int, int]], spans: tuple
             gaps[-1] += piece
         gaps[-1] += text[start:end]
         position = end
-    return in_parts(Segments(tuple(texts), tuple(gaps)), text, spans)
-
-
-def in_parts(segments: Segments, source: str, spans: tuple[str, ...] = ()) -> Variant:
-    """The parts of a text, which are decoded separately.
-
-    Marks at the end of an output (. ! ? : ; , …) are removed if its part does not end with one, and a function word at its beginning gets a
-    small letter if the part has one. If the result does not have each of the `spans` as often as the source, the source is the output.
-    """
+    segments = Segments(tuple(texts), tuple(gaps))
 
     def restore(outputs: Sequence[str]) -> Restored:
-        pairs = zip(segments.texts, outputs, strict=True)
-        kept = [with_small_function_word(output if text[-1] in _END else output.rstrip(_END) or output, text) for text, output in pairs]
+        pairs = zip(texts, outputs, strict=True)
+        kept = [with_small_function_word(output if part[-1] in _END else output.rstrip(_END) or output, part) for part, output in pairs]
         output = segments.join(kept)
-        return Restored(output, (Problem(IN_PARTS),)) if holds(output, source, spans) else Restored(source, (Problem("copied"),))
+        return Restored(output, (Problem(IN_PARTS),)) if holds(output, text, spans) else Restored(text, (Problem("copied"),))
 
     return Variant(IN_PARTS, segments, restore, lambda _: None)
 
