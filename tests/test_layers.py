@@ -25,7 +25,7 @@ LAYERS = (
     {"metrics", "corruption", "memories"},
     {"documents"},
     {"text.checks", "text.corpus", "text.glossary", "text.labels", "text.shape", "text.spelling", "text.tags"},
-    {"text.apart", "text.genders", "text.people"},
+    {"text.apart", "text.people"},
     {"text.quotations", "text.segment", "english"},
     {"text.locale"},
     {"text.protect"},

@@ -2,7 +2,7 @@
 
 import pytest
 
-from specdec_cli.text.genders import article_of, gender
+from specdec_cli.pipeline.term_judging import article_of, gender
 from specdec_cli.text.people import without_gender_signs
 
 BY_GENDER = {
