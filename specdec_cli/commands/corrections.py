@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 from urllib.parse import quote
 
 from specdec_cli.commands.input_output import SegmentLine
+from specdec_cli.documents.document import FileEdit, Point, byte_column, column, utf16_column
 from specdec_cli.documents.wrapped import edited_lines, fitted_edits, paragraph_edit
 from specdec_cli.error_types.names import description, explanation
 from specdec_cli.errors import SpecdecError
 from specdec_cli.files import json_text
-from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits, byte_column, column, utf16_column
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.io.lines import COMPRESSED, Line
 from specdec_cli.text.segment.paragraphs import Paragraph
 from specdec_cli.version import __version__

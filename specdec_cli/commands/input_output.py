@@ -21,9 +21,9 @@ from specdec_cli.text.io.lines import COMPRESSED, STDIO, Line, LineTooLong, chec
 from specdec_cli.text.io.writing import FolderWriter, LineWriter, Writer, check_not_input, compressed, write_failures
 
 if TYPE_CHECKING:
-    from specdec_cli.documents.document import Document, Purpose
+    from specdec_cli.documents.document import Document, FileEdit, Purpose
     from specdec_cli.documents.segments import Segment
-    from specdec_cli.text.edits import Edit, FileEdit
+    from specdec_cli.text.edits import Edit
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,54 @@
-"""The protocol of documents, and documents that are one text with segments at offsets into it."""
+"""The protocol of documents, documents that are one text with segments at offsets into it, and places of edits in files."""
 
 import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from specdec_cli.documents.reading import line_at
 from specdec_cli.documents.segments import Change, Segment
 from specdec_cli.errors import InputError
 from specdec_cli.language_codes import short_code
-from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
+from specdec_cli.text.edits import Edit, Utf16, apply_edits
+
+
+class Point(NamedTuple):
+    """A place between two characters of a file: the number of its line, from 1, and the text of the line before it."""
+
+    line: int
+    before: str
+
+
+class FileEdit(NamedTuple):
+    """A replacement of what is between two points of a file by `text`; None if programs cannot make it
+    in the file, which is no text, or compressed.
+    """
+
+    start: Point
+    end: Point
+    text: str | None
+
+
+def column(point: Point) -> int:
+    """The column of a point, from 1, in code points. A byte order mark is not counted here nor in the other units."""
+    return len(_visible(point)) + 1
+
+
+def byte_column(point: Point) -> int:
+    """The column of a point, from 1, in bytes of UTF-8."""
+    return len(_visible(point).encode("utf-8", "surrogatepass")) + 1
+
+
+def utf16_column(point: Point) -> int:
+    """The column of a point, from 1, in UTF-16 code units."""
+    visible = _visible(point)
+    return Utf16(visible).offset(len(visible)) + 1
+
+
+def _visible(point: Point) -> str:
+    return point.before.removeprefix("\ufeff")
+
 
 Purpose = Literal["translate", "correct"]
 

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from specdec_cli.documents.document import line_starts, point_at
+from specdec_cli.documents.document import FileEdit, Point, line_starts, point_at
 from specdec_cli.documents.segments import Layout, Segment, is_decoded
-from specdec_cli.text.edits import Edit, FileEdit, Point, apply_edits
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.segment.layout import split_marks
 from specdec_cli.text.segment.paragraphs import Paragraph, find_wrapped
 from specdec_cli.text.view import View, joined, view_of

@@ -1,4 +1,4 @@
-"""Word-level edits between two texts, and places of edits in files."""
+"""Word-level edits between two texts."""
 
 import re
 from bisect import bisect_left
@@ -211,40 +211,3 @@ class Utf16:
     def offset(self, offset: int) -> int:
         """The number of code units before an `offset` in code points."""
         return offset + bisect_left(self._astral, offset)
-
-
-class Point(NamedTuple):
-    """A place between two characters of a file: the number of its line, from 1, and the text of the line before it."""
-
-    line: int
-    before: str
-
-
-class FileEdit(NamedTuple):
-    """A replacement of what is between two points of a file by `text`; None if programs cannot make it
-    in the file, which is no text, or compressed.
-    """
-
-    start: Point
-    end: Point
-    text: str | None
-
-
-def column(point: Point) -> int:
-    """The column of a point, from 1, in code points. A byte order mark is not counted here nor in the other units."""
-    return len(_visible(point)) + 1
-
-
-def byte_column(point: Point) -> int:
-    """The column of a point, from 1, in bytes of UTF-8."""
-    return len(_visible(point).encode("utf-8", "surrogatepass")) + 1
-
-
-def utf16_column(point: Point) -> int:
-    """The column of a point, from 1, in UTF-16 code units."""
-    visible = _visible(point)
-    return Utf16(visible).offset(len(visible)) + 1
-
-
-def _visible(point: Point) -> str:
-    return point.before.removeprefix("\ufeff")

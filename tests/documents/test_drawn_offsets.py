@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from specdec_cli.documents.document import Document, Source, TextDocument
+from specdec_cli.documents.document import Document, FileEdit, Source, TextDocument
 from specdec_cli.documents.formats import Format, read_document
 from specdec_cli.documents.html import unescape
 from specdec_cli.documents.segments import STAND_IN
 from specdec_cli.server.matches import plain_text, read_annotations
 from specdec_cli.server.texts import checked_lines
-from specdec_cli.text.edits import Edit, FileEdit, apply_edits
+from specdec_cli.text.edits import Edit, apply_edits
 from specdec_cli.text.protect.characters import readable
 from specdec_cli.text.tags.markup import bare
 

@@ -9,10 +9,10 @@ from io import BytesIO
 from itertools import chain
 from typing import Protocol
 
-from specdec_cli.documents.document import Source
+from specdec_cli.documents.document import FileEdit, Point, Source
 from specdec_cli.documents.segments import Segment
 from specdec_cli.errors import InputError
-from specdec_cli.text.edits import Edit, FileEdit, Point
+from specdec_cli.text.edits import Edit
 
 
 class PartDocument(Protocol):

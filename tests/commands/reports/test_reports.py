@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from specdec_cli.commands.corrections import REPORTS, Finding, ReportFormat, open_report, written_around
 from specdec_cli.commands.input_output import inputs_of
+from specdec_cli.documents.document import FileEdit, Point, byte_column, column, utf16_column
 from specdec_cli.documents.wrapped import edited_lines
 from specdec_cli.error_types.annotation import with_types
 from specdec_cli.errors import InputError
-from specdec_cli.text.edits import FileEdit, Point, apply_edits, byte_column, column, find_edits, utf16_column
+from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.io.lines import Line, read_lines
 from specdec_cli.text.io.writing import LineWriter, output_line
 from specdec_cli.text.segment.paragraphs import Paragraph, join_paragraphs
