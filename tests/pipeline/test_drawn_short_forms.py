@@ -1,4 +1,4 @@
-"""Abbreviations with a full stop and those of chats, drawn into right lines, stay as they are."""
+"""Abbreviations with a full stop, those of chats, and names of dishes and the like, drawn into right lines, stay as they are."""
 
 import random
 import re
@@ -58,6 +58,17 @@ CHAT = """{omg|lol|wow lol|haha|rofl} that was {close|fun|so good|weird|quick}
     {gg|wp|glhf|gg wp} {everyone|guys|all}""".splitlines()
 
 
+DISHES = """{Fish and chips|Bacon and eggs|Macaroni and cheese|Bread and butter} is {my favourite dish|on the table|not healthy}.
+    {Rice and beans|Gin and tonic} has {a good taste|no taste}.
+    {Ham and eggs|Spaghetti and meatballs|Bangers and mash} was {what we ate|on the menu|very good}.
+    The bed and breakfast has {a garden|five rooms|no lift}.
+    {I ate|She made|They sell} {a banh mi|two banh mi} {for lunch|on Monday}.
+    {Ye olde shop|Ye olde shoppe|Ye olde inn} {is on the left|was closed|sells tea}.
+    Write to {tom|anna|info|sales} (at) {example|mail} (dot) {org|com} {today|for help}.
+    {The|Our|Her} no. {1|2|12} {hit|choice|rule} is {here|this one|on page 5}.
+    Yours {faithfully|sincerely|truly},""".splitlines()
+
+
 @pytest.fixture(scope="module")
 def corrector(pytestconfig: pytest.Config) -> LineCorrector:
     assert pytestconfig.cache is not None
@@ -65,7 +76,7 @@ def corrector(pytestconfig: pytest.Config) -> LineCorrector:
     return LineCorrector.of_bundle(engine, bundle, mode="balanced")
 
 
-@pytest.mark.parametrize("patterns", [STOPPED, CHAT])
+@pytest.mark.parametrize("patterns", [STOPPED, CHAT, DISHES])
 def test_drawn_right_lines_stay(patterns: list[str], corrector: LineCorrector) -> None:
     draw = random.Random(60)
     drawn = (re.sub(r"\{([^}]*)\}", lambda each: draw.choice(each[1].split("|")), draw.choice(patterns).strip()) for _ in range(10 * DRAWN))
