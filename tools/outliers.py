@@ -5,7 +5,7 @@
 
 `plant` multiplies units of the inner layers and rows of the values of attention by a factor, and divides the weights that read them. Only
 functions that commute with a factor are between the two: ReLU, the half of a gated layer without an activation, and the mean of values. A
-factor below 1 makes large weights of them instead.
+factor below 1 makes large weights of them instead. `--equalise` balances the ranges afterwards, as a conversion from another toolkit does.
 
 `compare` decodes LINES greedily in float32 and in int8, and counts equal outputs. The difference of logits is that along the outputs of
 float32. `--blocks N` simulates int8 with a range for each N inputs in place of one for a row, `N:NAME` in the products of that name alone
@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from converters.conversion import Conversion
 from specdec_cli.decoding.options import DecodingOptions, resolve
 from specdec_cli.decoding.sentence import make_sentence
 from specdec_cli.engines.reference import Engine
@@ -173,6 +174,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     planting.add_argument("--share", type=float, default=0.01, help="share of the units of each layer (default: %(default)s)")
     planting.add_argument("--places", nargs="+", choices=PLACES, default=PLACES, help="which units (default: both)")
     planting.add_argument("--seed", type=int, default=0, help="for the choice of units (default: %(default)s)")
+    planting.add_argument("--equalise", action="store_true", help="balance the ranges of units for int8")
     comparing.add_argument("lines", type=Path, help="text, a sentence on each line")
     comparing.add_argument("--count", type=int, help="lines that are read (default: all)")
     comparing.add_argument("--blocks", action="append", default=[], metavar="N[:NAME]", help="simulate int8 with ranges for N inputs")
@@ -188,6 +190,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         with new_folder(chosen.output, "bundle.json", force=False) as partial:
             bundle = load_checkpoint(find_bundle(chosen.bundle))
             count = plant(bundle.verifier, chosen.factor, chosen.share, chosen.places, chosen.seed)
+            if chosen.equalise:
+                conversion = Conversion(bundle)
+                conversion.equalise()
+                conversion.joined()
             if bundle.drafter is not None:
                 bundle.drop_drafter()
             save_bundle(bundle, partial)

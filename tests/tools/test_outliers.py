@@ -83,6 +83,10 @@ def test_outliers_cost_int8_more_and_ranges_for_blocks_less(
         assert found[0].mean == pytest.approx(found[1].mean, rel=0.3), "the simulation is not int8"
     assert planted[0].mean > 2 * plain[0].mean and planted[0].equal <= plain[0].equal
     assert planted[2].mean < 0.7 * planted[1].mean
+    main(["plant", str(tmp_path / "plain"), str(tmp_path / "equal"), "--factor", "100", "--share", "0.02", "--equalise"])
+    assert "14 units times 100" in capsys.readouterr().out
+    (equal,) = compare(tmp_path / "equal", lines, (), 16)
+    assert equal.mean < 1.2 * plain[0].mean and equal.equal >= planted[0].equal
     (tmp_path / "lines.txt").write_text("".join(f"{line}\n\n" for line in lines))
     main(["compare", str(tmp_path / "planted"), str(tmp_path / "lines.txt"), "--count", "3", "--blocks", "16:outer"])
     said = capsys.readouterr().out.splitlines()
