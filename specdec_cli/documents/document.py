@@ -103,21 +103,31 @@ class TextDocument:
 
     The text is encoded as `encoding`; characters that this lacks become character references if `references` is
     true, and else raise InputError. Bytes at the ends of `data` that are no text (a byte order mark) are kept by the
-    encoding.
+    encoding. The text states its language in the characters `stated` (start, end): the source language there becomes the target language.
     """
 
     def __init__(
-        self, source: Source, content: str, segments: Iterable[Segment], encoding: str = "utf-8", *, references: bool = False
+        self,
+        source: Source,
+        content: str,
+        segments: Iterable[Segment],
+        encoding: str = "utf-8",
+        *,
+        references: bool = False,
+        stated: Iterable[tuple[int, int]] = (),
     ) -> None:
         self.source, self.content, self.segments = source, content, tuple(segments)
         self.languages: Sequence[tuple[str, str]] = ()
         self.direction = ("", "")
-        self._encoding, self._references = encoding, references
+        self._encoding, self._references, self._stated = encoding, references, tuple(stated)
         self._starts = line_starts(content)
 
     def translated(self, outputs: Sequence[str]) -> bytes:
         """Return the document with an output in the place of each segment."""
-        return self.changed(self.replacements(outputs))
+        source, target = map(short_code, self.direction)
+        codes = ((place, self.content[slice(*place)]) for place in self._stated if source and target)
+        stated = [Change(*place, self.direction[1]) for place, code in codes if short_code(code) == source]
+        return self.changed([*stated, *self.replacements(outputs)])
 
     def replacements(self, outputs: Sequence[str]) -> list[Change]:
         """Return the changes of the document for the outputs of its segments.

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from specdec_cli.documents.document import Document, Source, TextDocument, line_starts
 from specdec_cli.documents.reading import decode, known_encoding, marked_encoding
-from specdec_cli.documents.segments import Change, Layout, Segment, SegmentBuilder
+from specdec_cli.documents.segments import Layout, Segment, SegmentBuilder
 from specdec_cli.documents.wrapped import with_lines
 from specdec_cli.language_codes import short_code
 
@@ -226,19 +226,9 @@ def read_html(source: Source) -> Document:
     encoding = marked_encoding(source.data) or _declared_encoding(source.data) or "utf-8"
     content = decode(source.data, source.name, encoding)
     segments = html_segments(content, 0, len(content), source.language)
-    return HtmlDocument(source, content, segments, encoding, references=True)
-
-
-class HtmlDocument(TextDocument):
-    """A page. That its text is in the source language, as its first tag may say, becomes that it is in the target language."""
-
-    def replacements(self, outputs: Sequence[str]) -> list[Change]:
-        """Return the changes of the page for the outputs of its segments."""
-        source, target = self.direction
-        root = _ROOT.search(self.content)
-        stated = _LANGUAGE.finditer(self.content, *root.span()) if root and source and target else ()
-        changes = [Change(*each.span(1), target) for each in stated if short_code(each[1]) == short_code(source)]
-        return [*changes, *super().replacements(outputs)]
+    root = _ROOT.search(content)
+    stated = (each.span(1) for each in _LANGUAGE.finditer(content, *root.span())) if root else ()
+    return TextDocument(source, content, segments, encoding, references=True, stated=stated)
 
 
 def _declared_encoding(data: bytes) -> str | None:

@@ -1,6 +1,6 @@
 """JSON: the strings that are values are texts, as in the messages of programs (also `.arb`); keys are kept.
 
-What describes messages, values of keys that begin with "@" or "$", is kept too.
+What describes messages, values of keys that begin with "@" or "$", is kept too, but for the language of `.arb`, which becomes the target's.
 """
 
 import json
@@ -17,6 +17,7 @@ _TOKEN = re.compile(r'"((?:[^"\\]|\\.)*+)"|[{}\[\]]')
 _COLON = re.compile(r"\s*:")
 _ESCAPE = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\.")
 _DESCRIPTIONS = ("@", "$")
+_LOCALE = re.compile(r'"@@locale"\s*:\s*"([\w-]+)"')
 
 
 def read_json(source: Source) -> TextDocument:
@@ -40,7 +41,7 @@ def read_json(source: Source) -> TextDocument:
         for begin, finish in _values(content)
         for segment in value_segments(unescaped(content, begin, finish, _ESCAPE, _undone), layout)
     ]
-    return TextDocument(source, content, segments, encoding)
+    return TextDocument(source, content, segments, encoding, stated=(each.span(1) for each in _LOCALE.finditer(content)))
 
 
 def in_double_quotes(text: str, *, ascii_only: bool = False) -> str:

@@ -48,8 +48,9 @@ def book(title: str = "The house", language: str = "en-GB") -> bytes:
     """A book of one page, with a table of contents."""
     return package(
         mimetype="application/epub+zip",
-        content_opf=f"<package xmlns:dc='d'><dc:title>{title}</dc:title><dc:language>{language}</dc:language></package>",
-        toc_ncx="<ncx><navLabel><text>The first\n  room &amp; the garden</text></navLabel></ncx>",
+        content_opf=f"<package xmlns:dc='d' xml:lang='{language}'><dc:title>{title}</dc:title>"
+        f"<dc:language>{language}</dc:language></package>",
+        toc_ncx=f'<ncx version="1" xml:lang="{language}"><navLabel><text>The first\n  room &amp; the garden</text></navLabel></ncx>',
         text__one_xhtml=f'<html lang="{language}"><body><h1>The first room</h1><p>It is <b>very</b> old.</p></body></html>',
     )
 
@@ -138,6 +139,7 @@ def test_pages_contents_and_titles_of_books_are_segments() -> None:
     check_languages(document, "a.epub", "en", "de")
     changed = document.translated([shout(each) for each in texts(document)])
     assert "<dc:title>THE HOUSE</dc:title><dc:language>de</dc:language>" in part(changed, "content.opf")
+    assert "xml:lang='de'" in part(changed, "content.opf") and '<ncx version="1" xml:lang="de">' in part(changed, "toc.ncx")
     assert "<text>THE FIRST\n  ROOM &amp; THE GARDEN</text>" in part(changed, "toc.ncx") or "THE FIRST ROOM &amp; THE GARDEN" in part(
         changed, "toc.ncx"
     )
@@ -149,7 +151,8 @@ def test_pages_contents_and_titles_of_books_are_segments() -> None:
 def test_the_language_of_a_book_in_another_language_stays() -> None:
     document = parse(book(language="fr"), "epub")
     check_languages(document, "a.epub", "en", "de")
-    assert "<dc:language>fr</dc:language>" in part(document.translated([shout(each) for each in texts(document)]), "content.opf")
+    changed = document.translated([shout(each) for each in texts(document)])
+    assert "<dc:language>fr</dc:language>" in part(changed, "content.opf") and 'xml:lang="fr"' in part(changed, "toc.ncx")
 
 
 @pytest.mark.parametrize(("data", "form"), [(opendocument("<text:p>An old house</text:p>"), "odt"), (book("An old house"), "epub")])

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from specdec_cli.documents.document import Source
+from specdec_cli.documents.document import Source, check_languages
 from specdec_cli.documents.formats import Format, format_of, read_document
 from specdec_cli.documents.segments import is_decoded
 from specdec_cli.errors import InputError, UsageError
@@ -323,3 +323,10 @@ def test_data_in_a_named_column_stays_and_names_for_addresses_are_translated() -
 def test_a_column_that_a_table_lacks_is_refused_with_the_names_of_all(name: str) -> None:
     with pytest.raises(UsageError, match=rf"--columns: a\.csv has no column '{name}'; it has title, note"):
         read_document(Source(b"title,note\na,b\n", "a.csv", columns=(name,)), "csv")
+
+
+@pytest.mark.parametrize(("stated", "target", "written"), [("en_GB", "de", "de"), ("fr", "de", "fr"), ("en", "", "en")])
+def test_the_language_that_messages_state_becomes_the_target_language(stated: str, target: str, written: str) -> None:
+    document = read_document(Source(f'{{"@@locale" : "{stated}", "a": "A house"}}'.encode(), "a.arb"), "json")
+    check_languages(document, "a.arb", "en", target)
+    assert document.translated(["Ein Haus"]).decode() == f'{{"@@locale" : "{written}", "a": "Ein Haus"}}'

@@ -1,22 +1,24 @@
 """Books in EPUB: the texts of their pages, the entries of their tables of contents, and their titles and descriptions."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from specdec_cli.documents.document import Source, TextDocument
 from specdec_cli.documents.html import read_html
 from specdec_cli.documents.packages.archive import PackageDocument, PartDocument, read_parts
 from specdec_cli.documents.packages.opendocument import add_xml_text
-from specdec_cli.documents.segments import Change, Layout, SegmentBuilder
+from specdec_cli.documents.segments import Layout, SegmentBuilder
 from specdec_cli.documents.xml_events import ends_of, escape_xml, read_xml
 from specdec_cli.errors import InputError
-from specdec_cli.language_codes import short_code
 
 _PAGES = (".xhtml", ".html", ".htm")
 _TEXTS = {".opf": frozenset(["title", "description"]), ".ncx": frozenset(["text"])}
 """The elements with text of the book's description and of a table of contents, by the ending of their names."""
-_LANGUAGE = re.compile(r"<(?:\w+:)?language\b[^<>]*>\s*([\w-]+)\s*<")
+_LANGUAGES = (
+    re.compile(r"<(?:\w+:)?language\b[^<>]*>\s*([\w-]+)\s*<"),
+    re.compile(r"<(?:\w+:)?(?:package|ncx)\s[^<>]{0,1000}?\bxml:lang\s*=\s*[\"']([\w-]+)[\"']"),
+)
+"""Where a part states the language of the book."""
 
 
 def read_epub(source: Source) -> PackageDocument:
@@ -52,11 +54,5 @@ class _Described(TextDocument):
                         builder.void(event.begin, event.finish)
                 segments += builder.build_each(Layout(escape=escape_xml))
         segments.sort(key=lambda segment: segment.begin)
-        super().__init__(source, content, segments, encoding, references=True)
-
-    def replacements(self, outputs: Sequence[str]) -> list[Change]:
-        """Return the changes of the part for the outputs of its segments."""
-        source, target = self.direction
-        stated = _LANGUAGE.finditer(self.content) if source and target else ()
-        changes = [Change(*each.span(1), target) for each in stated if short_code(each[1]) == short_code(source)]
-        return [*changes, *super().replacements(outputs)]
+        stated = (each.span(1) for pattern in _LANGUAGES for each in pattern.finditer(content))
+        super().__init__(source, content, segments, encoding, references=True, stated=stated)
