@@ -20,7 +20,7 @@ from specdec_cli.model.bundle import Bundle, BundleInfo, save_bundle
 from specdec_cli.opening import gpu
 from specdec_cli.text.tokenize.sentencepiece import Subwords
 from tests.decoding.imitation import ImitatedCapture
-from tests.fakes import tiny_drafter, tiny_transformer
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, tiny_drafter, tiny_transformer
 
 pytestmark = pytest.mark.usefixtures("whole_layers")
 
@@ -100,14 +100,18 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     assert "kernels:" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("order", ["bidirectional", "masked"])
-def test_models_of_other_orders_pass_the_first_check(order: str, tokenizer: Subwords, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [{"order": "bidirectional", "heads": 1}, {"order": "masked", "heads": 1}, RELATIVE_SHAPE | RELATIVE["gated"]],
+    ids=["bidirectional", "masked", "relative"],
+)
+def test_models_of_other_forms_pass_the_first_check(changes: dict[str, Any], tokenizer: Subwords, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "ROWS", 2)
     monkeypatch.setattr(gpu, "TOKENS", 4)
     monkeypatch.setattr(gpu, "BEAM", 2)
     monkeypatch.setattr(gpu, "PASSES", 2)
     monkeypatch.setattr(gpu, "MANY", 8)
-    model = tiny_transformer(vocabulary_size=len(tokenizer), order=order, decoder_layers=1, heads=1)
+    model = tiny_transformer(vocabulary_size=len(tokenizer), decoder_layers=1, **changes)
     bundle = Bundle(BundleInfo(decoding="greedy"), tokenizer, model)
     assert gpu.why_not_kernels(bundle) is None
     assert gpu._check_operators(bundle, "") == ("operators", "")
