@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from specdec_cli.language_codes import short_code
+from specdec_cli.text.locale.languages import known
 from specdec_cli.text.protect.spans import changed_outside
 
 _CAPITAL = r"[^\W\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
@@ -29,6 +30,12 @@ _STREETS = {
     for code, ends in (("de", "platz|weg|allee|gasse|damm|ufer|ring"), ("en", "platz|allee|gasse"))
 }
 """The name of a street of German, in German and English texts, with the number of a house, and perhaps the town."""
+_SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
+_TO_SQUARE = "|".join(rf"(?<=\b{word} )" for word in ("am", "dem", "der", "den", "zum", "vom", "beim"))
+_SQUARE = re.compile(
+    rf"\b(?P<name>(?P<person>{_CAPITAL}{_SMALL}+?)[sn]?platz|(?:{_TO_SQUARE}){_CAPITAL}{_SMALL}+er (?:Platz|Tor))(?!\w)",
+)
+"""A square that is named after a person, or a square or gate after a town: Alexanderplatz, Potsdamer Platz; other words end with -platz."""
 _FOREIGN = {"en": re.compile(rf"\b(?P<name>(?=[^\W\d_]*[^\W\d_\x00-\x7f]){_NAME}(?: {_NAME}){{1,2}})")}
 """A name of several words, of which the first has a letter that the language has not."""
 _OFFICE = re.compile(
@@ -47,7 +54,7 @@ def lost_names(source: str, output: str, language: str) -> list[str]:
 
 def names_in(text: str, language: str) -> Iterator[str]:
     """The names behind titles in a text, such as "Herr Müller", without words for an office; in English also those of several words whose
-    first one has a foreign letter (São Paulo); those of a list, and those of German streets with their numbers.
+    first one has a foreign letter (São Paulo); those of a list, those of German streets with their numbers, and in German those of squares.
     """
     code = short_code(language)
     for pattern in filter(None, (_TITLES.get(code), _FOREIGN.get(code))):
@@ -60,6 +67,9 @@ def names_in(text: str, language: str) -> Iterator[str]:
     if code in _TITLES:
         yield from _listed(text)
         yield from (found["name"] for found in _STREETS[code].finditer(text))
+    if code == "de":
+        squares = _SQUARE.finditer(text) if "latz" in text or " Tor" in text else ()
+        yield from (found["name"] for found in squares if found["person"] in (None, *_lists()[0], *known("de")["squares"].split()))
 
 
 _WORD = re.compile(r"(?P<first>(?<![\w@#/.-])[^\W\d_a-z][^\W\d_]+)(?: (?P<last>[^\W\d_a-z][^\W\d_]+))?")
@@ -96,7 +106,6 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") else word
 
 
-_SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
 _SIGN = re.compile(rf"(?<={_SMALL})(?:(?:[*:_\u00b7]|/-?)(?=in(?:nen)?\b)|(?P<capital>I)(?=nnen\b))")
 """The sign in Kolleg*innen, Sch\u00fcler:in and Lehrer/-innen, and the capital in LehrerInnen."""
 _UNDERLINE = re.compile(r"(?<![\w/.-])([A-Z\u00c4\u00d6\u00dc][a-z\u00e4\u00f6\u00fc\u00df]+)_(in(?:nen)?)\b")

@@ -125,6 +125,17 @@ def names_in_german(draw: random.Random) -> Drawn:
     return _named(draw, draw.choice(ABOUT_IN_GERMAN))
 
 
+SQUARES = ("Alexander", "Marien", "Ludwigs", "Karls", "Königs", "Wilhelms", "Friedrichs", "Goethe", "Schiller", "Mozart", "Luther")
+TOWNS = ("Potsdamer", "Leipziger", "Pariser", "Berliner", "Wiener", "Frankfurter", "Kölner", "Münchner", "Hamburger", "Dresdner")
+AT_SQUARES = ("Wir treffen uns am {}.", "Der Markt am {} ist groß.", "Sie wohnt am {}.", "Fahren Sie bis zum {}.", "Das Fest ist am {}.")
+
+
+def squares_in_german(draw: random.Random) -> Drawn:
+    """Squares that are named after people and towns."""
+    square = draw.choice((f"{draw.choice(SQUARES)}platz", f"{draw.choice(TOWNS)} Platz"))
+    return Drawn(draw.choice(AT_SQUARES).format(square), (square,))
+
+
 IN_MENUS = ("Click {} to go on.", "Go to {}.", "You can change this under {}.", "Select {}.", "Choose {} and press Enter.", "{}")
 IN_MENUS_IN_GERMAN = ("Klicken Sie auf {}.", "Gehen Sie zu {}.", "Das ändert man unter {}.", "Wählen Sie {} und drücken Sie Enter.", "{}")
 
@@ -166,6 +177,7 @@ KINDS = (
     Kind(menus_in_german, 95, bundle="de-en"),
     Kind(names, 95),
     Kind(names_in_german, 95, bundle="de-en"),
+    Kind(squares_in_german, 95, bundle="de-en"),
     Kind(kitchen, 95),
     Kind(kitchen_in_german, 95, bundle="de-en"),
     Kind(lengths, 95),

@@ -14,6 +14,8 @@ from specdec_cli.text.people import lost_names
         ("i. A. Lehrling, Fa. Holz", "p.p. apprentice, Wood", "de", ["Lehrling", "Holz"]),
         ("Bahnhofstra\u00dfe 5a, eine Stra\u00dfe", "Station road 5a, a street", "de", ["Bahnhofstra\u00dfe 5a"]),
         ("Peters Haus, Mark und Rose", "Peter's house", "de", []),
+        ("Am Marienplatz, am Parkplatz und am Potsdamer Platz", "at the place", "de", ["Marienplatz", "Potsdamer Platz"]),
+        ("Unser Lehrer Platz ist am freien Platz", "at the place", "de", []),
         ("I met Dieter and Will.", "Ich traf D\u00e4mme.", "en", ["Dieter"]),
     ],
 )
