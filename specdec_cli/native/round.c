@@ -41,10 +41,6 @@ static void accept_tokens(struct worker *worker, const struct verdict *verdict) 
     if (status) atomic_store(&session->status, status);
 }
 
-double milliseconds_alone(const struct worker *worker) {
-    return 1e-6 * (double)nanoseconds_of(worker->team ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
-}
-
 // The time of a round's parts. Where a thread decodes several rows alone, the time that it waits for a processor does not count:
 // such rounds are so long that all of them may be interrupted while other programs run.
 static double milliseconds(const struct worker *worker) {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "adaptive.h"
+#include "clock.h"
 #include "judge.h"
 #include "ngram_memory.h"
 #include "row.h"
@@ -119,8 +120,10 @@ void propose_draft(const struct worker *worker, struct row *row);
 // beam.c: a step of beam search for all running rows. Returns a status.
 int32_t search_rows(struct worker *worker);
 
-// round.c: the time in milliseconds: that of the processor where the worker's thread works alone.
-double milliseconds_alone(const struct worker *worker);
+// The time in milliseconds: that of the processor where the worker's thread works alone.
+static inline double milliseconds_alone(const struct worker *worker) {
+    return 1e-6 * (double)nanoseconds_of(worker->team ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID);
+}
 
 // round.c: one round of a worker, or rows that enter, so that it takes little time. Returns a status; SPECDEC_FINISHED: nothing is left
 // to do.
