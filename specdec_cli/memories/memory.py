@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import specdec_cli
 from specdec_cli.errors import InputError, cause_of
 from specdec_cli.files import cache_folder, check_regular
 from specdec_cli.memories.found import EXACT, FoundDraft, load_rapidfuzz
 from specdec_cli.memories.index import Index, build_index, feature_weights, features, hashed, map_index, write_index
 from specdec_cli.memories.pairs import sentence_pairs
 from specdec_cli.memories.readers import kind_of, read_pairs
+from specdec_cli.version import __version__
 
 RULE_FILES = (
     "documents",
@@ -36,9 +36,9 @@ RULE_FILES = (
 @cache
 def rules_version() -> str:
     """A digest of the code whose changes may change an index, so that no index that was made by other code is used."""
-    digest = sha256(specdec_cli.__version__.encode())
+    digest = sha256(__version__.encode())
     for part in RULE_FILES:
-        path = Path(specdec_cli.__file__).parent / part
+        path = Path(__file__).parents[1] / part
         for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]

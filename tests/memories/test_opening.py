@@ -108,7 +108,7 @@ def test_the_rules_are_the_code_that_reads_memories(file: str, changes: bool, tm
     for name in ("memories/a.py", *(f"{part}{'' if part.endswith('.py') else '/a.py'}" for part in RULE_FILES), file):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("a = 1\n")
-    monkeypatch.setattr(specdec_cli, "__file__", str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(memory, "__file__", str(tmp_path / "memories" / "memory.py"))
     before = rules_version.__wrapped__()
     (tmp_path / file).write_text("a = 2\n")
     assert (rules_version.__wrapped__() != before) is changes
