@@ -217,7 +217,7 @@ _specdec() {
                 --data) compopt -o default; return ;;
                 --dev) compopt -o default; return ;;
                 --tokenizer) compopt -o default; return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter quick-verifier report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --source-language) return ;;
@@ -237,7 +237,7 @@ _specdec() {
                 -m|--model|--verifier) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --data) compopt -o default; return ;;
                 --source) compopt -o default; return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter quick-verifier report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
                 --set) return ;;
                 --init) compopt -o plusdirs; words="de-en en-de en-gec" ;;
                 --devices) return ;;
@@ -275,7 +275,7 @@ _specdec() {
         corrupt)
             case $previous in
                 --column) return ;;
-                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
+                --recipe) compopt -o default; words="blockwise double-token double-token-quick en-de-distilled en-de-drafter en-de-verifier en-gec-careful en-gec-constructions en-gec-corrupt en-gec-corrupt-learners en-gec-finetuned en-gec-learners en-gec-verifier en-gec-whole en-simple gad-big-drafter gad-drafter gad-drafter-quick gad-verifier mask-predict mask-predict-quick quick-drafter quick-verifier report-drafter report-gec-12-2 report-gec-finetune report-gec-pretrain report-gec-scratch zh-gec-corrupt" ;;
                 --set) return ;;
                 --copies) return ;;
                 --seed) return ;;

@@ -40,7 +40,7 @@ def test_bash_completes_commands_options_and_values() -> None:
     assert complete("--help", "prepare", "--detok") == ["--detokenize"]
     assert complete("translate", "-m", "en-") == ["en-de", "en-gec"]
     assert complete("bench", "--row", "ctr") == ["ctranslate2-greedy", "ctranslate2-beam"]
-    assert complete("train-drafter", "--recipe", "quick") == ["quick-drafter"]
+    assert complete("train-drafter", "--recipe", "quick") == ["quick-drafter", "quick-verifier"]
     assert complete("help", "prep") == ["prepare"]
     assert complete("nix", "") == []
 

@@ -23,7 +23,7 @@ BLOCK = ["drafter.feed_forward=64", "drafter.layers=1", "drafter.max_block=3"]
 OWN = ["drafter.model.width=32", "drafter.model.heads=2", "drafter.model.encoder_layers=1"]
 RUN = ["run.max_updates=2", "run.evaluate_every=2", "run.batch_tokens=64", "run.precision=32-true"]
 
-SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "mask-predict", "report-gec-pretrain", "report-gec-scratch")
+SCRATCH = ("double-token", "en-de-verifier", "gad-verifier", "mask-predict", "quick-verifier", "report-gec-pretrain", "report-gec-scratch")
 FURTHER = (
     "en-de-distilled",
     "en-gec-careful",
@@ -71,7 +71,7 @@ def test_every_recipe_has_a_test() -> None:
 def test_a_verifier_is_trained_from_scratch(recipe: str, text: Path, tokenizer: Subwords, tmp_path: Path) -> None:
     assert train("train-verifier", tmp_path / "out", recipe, text, "--tokenizer", tokenizer.path, changes=SHAPE) == [2]
     config = load_bundle(tmp_path / "out").verifier.config
-    assert (config.width, config.norm) == (32, "pre" if recipe == "en-de-verifier" else "post")
+    assert (config.width, config.norm) == (32, "pre" if recipe in ("en-de-verifier", "quick-verifier") else "post")
 
 
 @pytest.mark.parametrize("recipe", FURTHER)
