@@ -124,11 +124,12 @@ class DrafterConfig(StoredConfig):
 
     def check_against(self, verifier: TransformerConfig) -> None:
         """Raise ModelError if the mask id, the shortlist or the number of candidates exceeds the vocabulary of
-        `verifier`, or if the verifier has relative positions, of which a block of drafted tokens has none yet.
+        `verifier`, or if the verifier has relative positions and the drafter needs others: over the verifier's states, which say where
+        they are, a block needs none.
         """
-        if verifier.positions == "relative":
+        if verifier.positions == "relative" and (self.prefix, self.positions, self.source_copy) != ("states", "input", False):
             raise ModelError(
-                "block drafters need a verifier with learned or sinusoidal positions, not relative ones; heads (--recipe blockwise) do not"
+                'a verifier with relative positions has block drafters with prefix "states", positions "input" and no source_copy, or heads'
             )
         size = verifier.vocabulary_size
         for name, most in (("mask", size - 1), ("shortlist", size), ("candidates", size)):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from specdec_cli.decoding.drafters import NoDrafter
-from specdec_cli.decoding.drafters.networks import Blockwise
+from specdec_cli.decoding.drafters.networks import Block, Blockwise
 from specdec_cli.decoding.loop import decode_with
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Exact, Tolerant, resolve
 from specdec_cli.decoding.rounds import RoundTrace
@@ -21,7 +21,7 @@ from specdec_cli.engines.reference import Engine
 from specdec_cli.errors import UsageError
 from specdec_cli.model.bundle import Bundle, BundleInfo
 from specdec_cli.model.drafter import Heads
-from tests.fakes import HEADS, RELATIVE, RELATIVE_SHAPE, in_precision, make_sentences, redraw, tiny_heads, tiny_transformer
+from tests.fakes import HEADS, RELATIVE, RELATIVE_SHAPE, in_precision, make_sentences, redraw, tiny_drafter, tiny_heads, tiny_transformer
 
 LONGEST = 40
 PRECISIONS = ["float32", "bfloat16", "int8"]
@@ -63,23 +63,25 @@ def test_some_drafts_of_heads_are_accepted(kind: str, precision: str) -> None:
     assert sum(h.rounds for h in found) < sum(len(greedy[h.number].ids) for h in found)
 
 
+@pytest.mark.parametrize("kind", ["heads", "block"])
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 @pytest.mark.parametrize("form", RELATIVE)
-def test_heads_on_states_of_relative_positions_give_greedy_output(form: str, precision: str) -> None:
+def test_drafters_over_states_of_relative_positions_give_greedy_output(form: str, precision: str, kind: str) -> None:
     model = tiny_transformer(5, **RELATIVE_SHAPE | RELATIVE[form])
     redraw(model)
     with torch.no_grad():
         for name, weight in model.named_parameters():
             if name.endswith(("cross_attention.output.weight", "outer.weight")):
                 weight.mul_(3)
-    network = tiny_heads(model, start=True)
+    network = tiny_heads(model, start=True) if kind == "heads" else tiny_drafter(model)
     in_precision(model, precision, network if precision == "int8" else None)
     verifier, sentences = Verifier(model), make_sentences(12)
     greedy = {h.number: h.ids for h in decode_with(verifier, NoDrafter(), sentences, Decoding(max_length=LONGEST))}
     assert len(set(map(tuple, greedy.values()))) > 6 and max(map(len, greedy.values())) > 2 * model.config.reach
     for block_size, batch_size in ((1, 1), (3, 5), (6, 4)):
         options = Decoding(batch_size=batch_size, max_length=LONGEST)
-        found = {h.number: h for h in decode_with(verifier, Blockwise(network, block_size), sentences, options)}
+        drafter = Blockwise(network, block_size) if isinstance(network, Heads) else Block(network, block_size)
+        found = {h.number: h for h in decode_with(verifier, drafter, sentences, options)}
         assert {number: h.ids for number, h in found.items()} == greedy
         assert all(h.rounds <= len(h.ids) for h in found.values())
 

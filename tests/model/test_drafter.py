@@ -11,7 +11,7 @@ from torch import Tensor
 from specdec_cli.errors import ModelError
 from specdec_cli.model.drafter import BlockDrafter
 from specdec_cli.training.blocks import block_states, encode_sentences
-from tests.fakes import DRAFTERS, PAPERS, tiny_drafter, tiny_transformer
+from tests.fakes import DRAFTERS, PAPERS, RELATIVE_SHAPE, tiny_drafter, tiny_transformer
 
 
 @pytest.mark.parametrize("kind", DRAFTERS)
@@ -174,3 +174,11 @@ def test_the_source_copy_uses_the_position_offset(kind: str) -> None:
             else:
                 value.copy_(tables[name])
     assert torch.allclose(states(one), states(other), atol=1e-5)
+
+
+@pytest.mark.parametrize("changes", [{"prefix": "own"}, {"positions": "layers"}, {"source_copy": True}])
+def test_over_relative_positions_a_drafter_needs_no_others(changes: dict[str, Any]) -> None:
+    verifier = tiny_transformer(**RELATIVE_SHAPE)
+    assert tiny_drafter(verifier).config.prefix == "states"
+    with pytest.raises(ModelError, match='block drafters with prefix "states", positions "input" and no source_copy, or heads'):
+        tiny_drafter(verifier, **changes)

@@ -22,7 +22,7 @@ from specdec_cli.native.library import NativeError, load_library
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.machine import Machine
 from specdec_cli.opening.models import SHIPPED, open_bundle
-from tests.fakes import redraw, tiny_drafter
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, redraw, tiny_drafter
 from tests.native.comparison import by_number, native, reference, shipped_sources, sources_of
 from tests.native.decoding_requests import Request, decode
 from tests.native.expected import Expectations
@@ -43,6 +43,10 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "own prefix": (ALIVE, {"prefix": "own", "layers": 2, "chain": 16, "candidates": 4}),
     "own prefix, recurrent": (ALIVE, {"prefix": "own", "chain": 16, "candidates": 4, "recurrent": True}),
     "own prefix, post-norm, no link": (ALIVE | POST, {"prefix": "own", "chain": 0, "shortlist": 150, "max_block": 9}),
+    **{
+        f"over relative positions of {form}": (RELATIVE_SHAPE | RELATIVE[form], {"chain": 16, "candidates": 4, "max_block": 6})
+        for form in RELATIVE
+    },
     "sinusoids": ({"output_bias": True}, {"chain": 64, "candidates": 3, "feed_forward": 16, "max_block": 9}),
 }
 
