@@ -25,7 +25,7 @@ from specdec_cli.kernels.drafter import TritonDrafter
 from specdec_cli.kernels.network import TritonNetwork
 from specdec_cli.text.tokenize.sentencepiece import EOS, PADDING
 from tests.decoding.imitation import imitated
-from tests.fakes import VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
+from tests.fakes import RELATIVE, RELATIVE_SHAPE, VOCABULARY, make_sentences, tiny_drafter, tiny_transformer
 
 pytestmark = pytest.mark.usefixtures("whole_layers", "short_bursts")
 
@@ -84,10 +84,18 @@ def test_a_beam_of_one_has_the_tokens_of_greedy_decoding_by_kernels() -> None:
     assert found == greedy
 
 
-@pytest.mark.parametrize("changes", [{"recurrent": True}, {"prefix": "own", "layers": 2}, {"prefix": "own", "layout": "unshifted"}])
+@pytest.mark.parametrize(
+    ("shape", "changes"),
+    [
+        ({}, {"recurrent": True}),
+        ({}, {"prefix": "own", "layers": 2}),
+        ({}, {"prefix": "own", "layout": "unshifted"}),
+        (RELATIVE_SHAPE | RELATIVE["gated"], {"recurrent": True}),
+    ],
+)
 @torch.inference_mode()
-def test_a_drafter_of_kernels_drafts_what_the_operators_draft(changes: dict[str, Any]) -> None:
-    model = tiny_transformer(decoder_layers=1)
+def test_a_drafter_of_kernels_drafts_what_the_operators_draft(shape: dict[str, Any], changes: dict[str, Any]) -> None:
+    model = tiny_transformer(decoder_layers=1, **shape)
     network, sentences = tiny_drafter(model, **changes), make_sentences(3)
     batches = []
     for each in (Block(network, 4), Block(TritonDrafter(network), 4)):
