@@ -49,6 +49,8 @@ def generators() -> dict[str, Generator]:
         "summary": results.summary,
         "comparison": results.comparison,
         "table": results.table,
+        "drafts": results.drafts,
+        "sizes": results.sizes,
         "large-corrector": large_corrector.table,
         "gpu-checks": gpu_checks,
         "gpu-decodings": gpu_decodings,

@@ -180,6 +180,48 @@ def comparison(processor: str) -> str:
     return markdown(columns, rows, 2) + sources(stored)
 
 
+def drafts(*names: str) -> str:
+    """The Markdown table of drafts by another model: a line for each of the stored results `names`."""
+    stored, rows = [load(name) for name in names], []
+    for one in stored:
+        ours, greedy, theirs = (next(row for row in one.rows if row["decoding"] == name) for name in ("draft-model", "greedy", _GREEDY))
+        speeds = (_over(ours, greedy), _over(ours, theirs), _over(greedy, theirs))
+        threads = str(one.record["environment"]["threads"])
+        rows.append((one.label, threads, f"{ours['tokens_per_round']:.2f}", *(f"{times:.2f}x" for times in speeds), _identical(ours)))
+    columns = (
+        "text",
+        "threads",
+        "tokens per round",
+        "over own greedy",
+        "over CTranslate2",
+        "own greedy over CTranslate2",
+        "greedy's lines",
+    )
+    return markdown(columns, rows, 1) + sources(stored)
+
+
+def sizes(*names: str) -> str:
+    """The Markdown table of the stored results `names`, of models of the sizes in wide use: greedy decoding alone and in batches, and how
+    many times as fast as CTranslate2.
+    """
+    stored, rows = [load(name) for name in names], []
+    for one in stored:
+        cells = []
+        for batch_size in (1, 32):
+            batch = [row for row in one.rows if row["settings"]["batch_size"] == batch_size]
+            ours, theirs = (next(row for row in batch if row["decoding"] == name) for name in ("greedy", _GREEDY))
+            cells += [f"{ours['tokens_per_second']:,.0f}", f"{_over(ours, theirs):.2f}x"]
+        alone = one.rows[0]
+        rows.append((one.label, *cells, f"{alone['peak_memory_mb']:,.0f}", f"{alone['settings']['start_seconds']:.1f}"))
+    speeds = (f"{what}, {unit}" for what in ("alone", "batches of 32") for unit in ("tokens/s", "over CTranslate2"))
+    return markdown(("size of", *speeds, "memory alone, MB", "start, s"), rows, 1) + sources(stored)
+
+
+def _over(ours: _Row, theirs: _Row) -> float:
+    """How many times as fast as another row a row is."""
+    return float(ours["tokens_per_second"]) / float(theirs["tokens_per_second"])
+
+
 def table(*names: str) -> str:
     """The Markdown table of the stored results `names`: a line for each row of the benchmark, a column for each measured quantity."""
     stored = [load(name) for name in names]
@@ -256,7 +298,7 @@ def _pair(each: Comparison) -> tuple[_Row, _Row]:
 def _times(each: Comparison, ours: _Row, theirs: _Row) -> str:
     if each.geometry:
         return f"{load(each.name).record['synthetic'][each.geometry]['speedup_vs'][each.theirs]:.2f}x"
-    return f"{ours['tokens_per_second'] / theirs['tokens_per_second']:.2f}x"
+    return f"{_over(ours, theirs):.2f}x"
 
 
 def _chosen(row: _Row) -> str:
