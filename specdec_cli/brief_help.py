@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperOption
 
 _ALL = "specdec.help-all"
-"""The key in a context's `meta` that `--help-all` sets."""
+"""The key in `meta` of click's context that `--help-all` sets, so that `shortened` hides nothing."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ BRIEF: Mapping[str, Brief] = {
         {},
     ),
 }
-"""The commands that have a short help; the help of the others shows all options."""
+"""The short help by the name of the command. For a command that is not here, `--help` shows every option."""
 
 
 def help_text(name: str, described: str) -> str:

@@ -201,8 +201,8 @@ def drafts(*names: str) -> str:
 
 
 def sizes(*names: str) -> str:
-    """The Markdown table of the stored results `names`, of models of the sizes in wide use: greedy decoding alone and in batches, and how
-    many times as fast as CTranslate2.
+    """The Markdown table of the stored results `names`, one line for each size of model. The columns are the speed of greedy decoding for
+    single sentences and for batches of 32, each also relative to CTranslate2, the memory and the processor time of the start.
     """
     stored, rows = [load(name) for name in names], []
     for one in stored:

@@ -31,17 +31,17 @@ class FileEdit(NamedTuple):
 
 
 def column(point: Point) -> int:
-    """The column of a point, from 1, in code points. A byte order mark is not counted here nor in the other units."""
+    """The column of a point, from 1, in Unicode code points. A byte order mark is not counted."""
     return len(_visible(point)) + 1
 
 
 def byte_column(point: Point) -> int:
-    """The column of a point, from 1, in bytes of UTF-8."""
+    """The column of a point, from 1, in bytes of UTF-8. A byte order mark is not counted."""
     return len(_visible(point).encode("utf-8", "surrogatepass")) + 1
 
 
 def utf16_column(point: Point) -> int:
-    """The column of a point, from 1, in UTF-16 code units."""
+    """The column of a point, from 1, in UTF-16 code units. A byte order mark is not counted."""
     visible = _visible(point)
     return Utf16(visible).offset(len(visible)) + 1
 

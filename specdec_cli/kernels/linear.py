@@ -1,6 +1,7 @@
 """A linear layer with what stands around it in a Transformer: y = activation(norm(x) @ weight.T + bias) + residual.
 
-Its last columns may go to a cache of keys and values instead of to y. In a gated layer another kernel multiplies the halves of y.
+The last columns of y can be written to a cache of keys and values instead. For a gated layer, `gate` then multiplies the activation of the
+first half of y by the second half.
 """
 
 from functools import cache

@@ -213,7 +213,9 @@ def _forced(constraints: Constraints, state: State, slots: int, eos: int) -> Ten
 
 
 def _relative(bias: RelativeBias | None, positions: Tensor, layers: int) -> list[Relative | None]:
-    """For each layer of a stack, its relative positions for queries at `positions` (B, Q); None for a stack without them."""
+    """Return, for each layer of a stack, what `attend` adds to its scores for queries at `positions` (B, Q): None for each layer if the
+    model has no relative positions.
+    """
     if bias is None:
         return [None] * layers
     tables, positions = bias.weight.view(-1, bias.heads, bias.last + 1), positions.contiguous()

@@ -124,8 +124,8 @@ class DrafterConfig(StoredConfig):
 
     def check_against(self, verifier: TransformerConfig) -> None:
         """Raise ModelError if the mask id, the shortlist or the number of candidates exceeds the vocabulary of
-        `verifier`, or if the verifier has relative positions and the drafter needs others: over the verifier's states, which say where
-        they are, a block needs none.
+        `verifier`, or if the verifier has relative positions and the drafter adds positions to embeddings. A drafter over the verifier's
+        states needs none: the states depend on their positions already.
         """
         if verifier.positions == "relative" and (self.prefix, self.positions, self.source_copy) != ("states", "input", False):
             raise ModelError(

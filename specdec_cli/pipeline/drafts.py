@@ -6,7 +6,9 @@ from typing import Self
 from specdec_cli.memories.found import EXACT, DraftFinder, FoundDraft, Origin
 
 FIRST = 3
-"""Tokens of the first draft from a text whose source is similar by less than SIMILAR (90) percent; else it is the whole text."""
+"""The number of tokens in the first draft from an earlier translation whose source has a similarity below SIMILAR percent. From SIMILAR on,
+the first draft is the whole translation.
+"""
 SIMILAR = 90.0
 """Similarity in percent from which on a text is expected to resemble the output."""
 ALONE, TOGETHER = 0.25, 0.8

@@ -25,7 +25,7 @@ _WORD = re.compile(r"(?<![^\W\d_])(?P<word>[^\W\d_]++)\s++\Z")
 _ADJECTIVE = re.compile(r"[^\W\d_]+e[nmrs]?")
 _MOST_ADJECTIVES = 2
 _RELATIVE = re.compile(r",\s*\Z")
-"""What stands before a relative pronoun, which looks like an article."""
+"""The text before a relative pronoun, a comma. German relative pronouns have the forms of articles."""
 
 
 @cache

@@ -100,7 +100,7 @@ def _shared_stop(target: str, following: str) -> int:
 
 
 def between_terms(source: str, matches: Sequence[Match]) -> Variant:
-    """The texts of `source` between its terms, which become their targets."""
+    """Split `source` at its glossary terms: the texts between them are decoded, and each term is replaced by its translation."""
     replaced, spans = _replaced(source, matches, _fitting(matches))
     kept = [span for span in protected_spans(replaced) if not any(span[0] < end and start < span[1] for start, end in spans)]
     places = sorted([*spans, *kept])

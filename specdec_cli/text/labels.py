@@ -18,7 +18,7 @@ _NAME_WORD = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019-])*|[^\W\d_]\.")
 _LONGEST_NAME = 6
 """Words of a name at most."""
 _BETWEEN_PEOPLE = re.compile(r",? (and|und|&) |, ")
-"""What is between the people of a greeting: "Dear Anna, Tom and Mary"."""
+"""The separators of names in a greeting, such as "Dear Anna, Tom and Mary"."""
 _MOST_PEOPLE = 4
 _CONJUNCTION = re.compile(" (?:and|und) ")
 

@@ -364,7 +364,9 @@ def _text(group: Sequence[Run]) -> str:
 
 
 def _paragraph(groups: Sequence[tuple[Run, ...]], signs: Mapping[int, str], end: int | None) -> Iterator[Paragraph]:
-    """Yield the paragraph of `groups`, if they have text; `signs` are those of stand-ins before some of them (see `_marks`)."""
+    """Yield one paragraph made of `groups`, or nothing if they have no text. `signs` maps the number of a group to the placeholder that
+    stands before it (see `_marks`).
+    """
     parts, end_before = list[Part](), groups[0][0].start if groups else 0
     for mark, group in zip(_marks(groups, signs), groups, strict=True):
         begin, finish = group[0].start, group[-1].end
