@@ -145,6 +145,8 @@ class RangeChooser:
             node.low = node.high = len(self.others)
         elif not (self.is_same_word(node) and self.is_same_word(other)):
             nodes.remove(node)
+            while other.inner and (other.inner[-1].low, other.inner[-1].high) == (other.low, other.high):
+                other = other.inner[-1]
             other.inner.append(node)
             other.share()
 
@@ -261,12 +263,15 @@ def _begin(output: str, words: Sequence[Run], cut: int) -> int:
 
 
 def _allowed(void: VoidSpan, ranges: Ranges, count: int) -> list[int]:
-    """The cuts at which an item may be; all, if it may be at none."""
-    inside = [(low, high) for number, low, high in ranges if number == void.owner]
-    others = [(low, high) for number, low, high in ranges if number != void.owner]
-    low, high = inside[0] if inside else (0, count)
-    found = [cut for cut in range(low, high + 1) if not any(first < cut < last for first, last in others if (first, last) != (low, high))]
-    return found or list(range(count + 1))
+    """The cuts at which an item may be: in its own span, not in others, and not at the edge of one that is on its other side in the source.
+    All, if it may be at none.
+    """
+    low, high = next(((first, last) for number, first, last in ranges if number == void.owner), (0, count))
+    others = [each for each in ranges if each[0] > void.owner or each[1] > low or each[2] < high]
+    found = set(range(low, high + 1))
+    for number, first, last in others:
+        found.difference_update(range(first, last) if number < void.spans else range(first + 1, last + 1))
+    return sorted(found) or list(range(count + 1))
 
 
 def _is_after_stop(text: str, place: int) -> bool:
@@ -289,19 +294,18 @@ _LEADING, _TRAILING = re.compile(r"[^\w\s]+"), re.compile(r"[^\w\s]+$")
 
 @dataclass
 class _Item:
-    """The characters `begin` to `finish` of the output are between the tags `opening` and `closing`, with the items `inner` among them.
+    """The characters `begin` to `finish` of the output are between the tags `opening` and `closing`, with the items `inner` among them, or
+    become `opening`, a void item, without these.
 
-    A void item is written in the place of its characters. `order` is the number of the span, counted from 1, and for a void item that of
-    the last span that begins before it in the source.
+    `place` are the first and the end of its words in the output, and the number of spans that begin before it in the source.
     """
 
+    place: tuple[int, int, int]
     begin: int
     finish: int
-    order: int
     opening: str
     closing: str = ""
-    inner: list["_Item"] = field(default_factory=list)
-    is_void: bool = False
+    inner: Sequence["_Item"] | None = None
 
 
 def with_tags(
@@ -318,49 +322,30 @@ def with_tags(
     nodes = chooser.tree(tags.spans, gains)
     cuts = choose_cuts(source, output, tags.voids, part_gains or [()] * (len(tags.voids) + 1), _ranges(nodes))
     voids: dict[int, list[_Item]] = {}
-    place = 0
     for void, cut in zip(tags.voids, cuts, strict=True):
-        begin, finish = (max(each, place) for each in void_place(source, output, void, chooser.others, cut))
-        voids.setdefault(void.owner, []).append(_Item(begin, finish, void.spans, void.item, is_void=True))
-        place = finish
-    items = [_item(node, chooser, voids) for node in nodes]
-    return _written(output, [*items, *_outside(items, voids.get(-1, ()))], 0, len(output))
+        place = void_place(source, output, void, chooser.others, cut)
+        voids.setdefault(void.owner, []).append(_Item((cut, cut, void.spans), *place, void.item))
+    return _written(output, [*(_item(node, chooser, voids) for node in nodes), *voids.get(-1, ())], 0, len(output))
 
 
 def _written(output: str, items: Iterable[_Item], begin: int, finish: int) -> str:
     """The characters `begin` to `finish` of the output with `items` there."""
     pieces, position = [], begin
-    for item in sorted(_nested(items), key=lambda each: (each.begin, each.finish, each.order, each.is_void)):
+    for item in sorted(items, key=lambda each: each.place):
         start = max(item.begin, position)
         end = max(item.finish, start)
-        inner = "" if item.is_void else _written(output, item.inner, start, end)
+        inner = "" if item.inner is None else _written(output, item.inner, start, end)
         pieces += [output[position:start], item.opening, inner, item.closing]
         position = end
     return "".join([*pieces, output[position:finish]])
 
 
-def _nested(items: Iterable[_Item]) -> list[_Item]:
-    """`items` with each that has the same characters as one before it inside that one."""
-    found: dict[Run, _Item] = {}
-    kept: list[_Item] = []
-    for item in sorted(items, key=lambda each: each.order):
-        run = item.begin, item.finish
-        if item.is_void or item.begin == item.finish or run not in found:
-            kept.append(item)
-        else:
-            found[run].inner.append(item)
-        if not item.is_void:
-            found[run] = item
-    return kept
-
-
 def _item(node: Node, chooser: RangeChooser, voids: dict[int, list[_Item]]) -> _Item:
     """The tags of `node`, with those inside it and the void items of its span."""
     begin, finish, opening, closing = _with_spaces(node, chooser, *_characters(node, chooser))
-    inner = [_item(each, chooser, voids) for each in node.inner]
-    inner += _outside(inner, voids.get(node.order, ()))
+    inner = [*(_item(each, chooser, voids) for each in node.inner), *voids.get(node.order, ())]
     begin, finish = min([begin, *(each.begin for each in inner)]), max([finish, *(each.finish for each in inner)])
-    return _Item(begin, finish, node.order + 1, opening, closing, inner)
+    return _Item((node.low, node.high, node.order), begin, finish, opening, closing, inner)
 
 
 def _with_spaces(node: Node, chooser: RangeChooser, begin: int, finish: int) -> tuple[int, int, str, str]:
@@ -385,35 +370,6 @@ def _with_spaces(node: Node, chooser: RangeChooser, begin: int, finish: int) -> 
         else:
             finish = len(output) - len(output[finish:].lstrip())
     return begin, finish, opening, closing
-
-
-def _outside(items: Sequence[_Item], voids: Iterable[_Item]) -> list[_Item]:
-    """Return the void items with corrected places. One that is inside one of `items`, or before an item that it follows in the source,
-    is moved to the end of that item.
-
-    If an item with another void item follows a void item in the source, but would stand before it, the void item is moved to the
-    beginning of that item.
-    """
-    found = []
-    for void in voids:
-        around = next((each for each in items if _is_inside(void, each)), None)
-        following = next((each for each in items if void.order < each.order and each.begin < void.begin <= each.finish), None)
-        if following is not None and _has_void(following):
-            void.begin = void.finish = following.begin
-        elif around is not None:
-            void.begin = void.finish = around.finish
-        found.append(void)
-    return found
-
-
-def _has_void(item: _Item) -> bool:
-    return any(each.is_void or _has_void(each) for each in item.inner)
-
-
-def _is_inside(void: _Item, item: _Item) -> bool:
-    """Whether a void item is written inside another item, or before one that it follows in the source."""
-    follows = item.order <= void.order
-    return item.begin < void.begin < item.finish or (follows and item.begin == void.begin < item.finish)
 
 
 def _ranges(nodes: Iterable[Node]) -> list[tuple[int, int, int]]:
