@@ -8,7 +8,6 @@ from specdec_cli.text.corpus.parallel import Pair
 from specdec_cli.text.segment.layout import split_marks
 from specdec_cli.text.segment.sentences import split_sentences
 from specdec_cli.text.tags.markup import tags_around, without_tags
-from specdec_cli.text.view import Untagged
 
 LONGEST = 2000
 """Most characters of a text of a memory; longer ones are left out, as they are longer than an output can be."""
@@ -55,7 +54,7 @@ def _tagged(source: str, target: str, plain_source: str, plain_target: str) -> t
     if (source, target) == (plain_source, plain_target):
         return "", ""
     own, other = without_tags(source), without_tags(target)
-    if (own.text, other.text) != (plain_source, plain_target) or _tags(own) != _tags(other):
+    if (own.text, other.text) != (plain_source, plain_target) or sorted(own.removed) != sorted(other.removed):
         return "", ""
     before, after = tags_around(source)
     if not (before or after):
@@ -63,10 +62,6 @@ def _tagged(source: str, target: str, plain_source: str, plain_target: str) -> t
     if tags_around(target) != (before, after) or not (target.startswith(before) and target.endswith(after)):
         return "", ""
     return source[len(before) : len(source) - len(after)], target[len(before) : len(target) - len(after)]
-
-
-def _tags(text: Untagged) -> list[str]:
-    return sorted([*(text.source[tag.start : tag.end] for tag in text.tags), *(void.item.strip() for void in text.voids)])
 
 
 def _unmarked(source: str, target: str) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from specdec_cli.text.spelling.ngrams import NgramModel
 from specdec_cli.text.spelling.speller import Lexicon, Speller, spelling_rules
 from specdec_cli.text.tags.markup import bare
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
-from specdec_cli.text.view import Bare, Readable, Untagged
+from specdec_cli.text.view import Bare, Readable, unchanged
 
 NOTHING_IGNORED = IgnoredEdits()
 END, BEGINNING = "marks at the end", "beginning"
@@ -170,7 +170,7 @@ class LineCorrector:
 
     def _in_full(self, lines: Sequence[str], *, separate: bool, numbers: Sequence[int]) -> Iterator[Correction]:
         """The model's own output for each line; for parts of a document, which keeps its tags, that for what is between them."""
-        plain = [bare(line) for line in lines] if separate else [Bare(line, Untagged(line, line)) for line in lines]
+        plain = [bare(line) for line in lines] if separate else [unchanged(line) for line in lines]
         for each, line in zip(plain, self._lines.decode([each.text for each in plain], numbers=numbers), strict=True):
             found = self._with_types(each.text, find_edits(each.text, line.text), [tag.place for tag in each.tags])
             edits, ids = each.restored(found), tuple(tuple(part.ids) for part in line.parts)

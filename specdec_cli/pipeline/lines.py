@@ -28,7 +28,7 @@ from specdec_cli.text.segment.sentences import Count, Segments, segment
 from specdec_cli.text.shape import tidied
 from specdec_cli.text.tags.markup import distributed, without_tags
 from specdec_cli.text.tokenize.tokenizer import Tokenizer
-from specdec_cli.text.view import Untagged
+from specdec_cli.text.view import Bare, unchanged
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class LineDecoder:
         apart = [separate] * len(lines) if isinstance(separate, bool) else separate
         code = code_lines(lines) if self._passthrough is not None else [False] * len(lines)
         plain = [
-            None if is_code and not own else without_tags(line) if self._place else Untagged(line, line)
+            None if is_code and not own else without_tags(line) if self._place else unchanged(line)
             for line, own, is_code in zip(lines, apart, code, strict=True)
         ]
         whole = self._with_drafts(self.drafts, plain) if self.drafts is not None else [()] * len(lines)
@@ -228,7 +228,7 @@ class LineDecoder:
     def _prepared(
         self,
         index: int,
-        plain: Untagged,
+        plain: Bare,
         encoded: dict[str, list[int]],
         separate: bool,
         number: int,
@@ -305,7 +305,7 @@ class LineDecoder:
         is_own = self._passthrough is not None and character in own_letters(self._passthrough.source)
         return not (is_own and self._tokenizer.has_bytes(character))
 
-    def _with_drafts(self, drafts: Drafts, lines: Sequence[Untagged | None]) -> list[list[WholeSentence]]:
+    def _with_drafts(self, drafts: Drafts, lines: Sequence[Bare | None]) -> list[list[WholeSentence]]:
         """The sentences of each line, before they are cut, with the drafts that are found for them; none for a line that is copied."""
         segments = [None if line is None else self.segments(line.text, lambda _: 0) for line in lines]
         found = iter(drafts.finder.find([text for each in segments if each is not None for text in each.texts]))

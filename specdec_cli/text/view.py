@@ -124,7 +124,7 @@ class View:
         """Return `edits` of the text; one on both sides of one of `places`, which are in order, is divided between its words there, or left
         out if its two texts have different numbers of words.
         """
-        tags = tuple(Tag(place, place, place, closes=False) for place in places)
+        tags = tuple(Tag(place, place, place) for place in places)
         return Untagged(self.text, self.text, tags).restored(list(edits))
 
 
@@ -147,48 +147,37 @@ Side = Literal["before", "after", "gap"]
 """Where an item is: before the word that follows it, after the word before it, or in the place of the space between both."""
 
 
-@dataclass(frozen=True)
-class Void:
-    """A removed `item`, with the white space beside it that was removed too.
-
-    In the text without items, `width` spaces (0 or 1) at the offset `place` are in its place.
-    """
-
-    place: int
-    width: int
-    item: str
-    side: Side
-
-
 _TOKEN = re.compile(r"\S+")
 
 
 @dataclass(frozen=True)
 class Tag:
-    """The tag at the characters `start` to `end` of a text; `place` is its offset in the text without tags.
+    """What was removed at the characters `start` to `end` of a text: a tag, or a void item, with the white space beside it. In the text
+    without it, `width` spaces (0 or 1) at the offset `place` are in its place.
 
-    An edit that begins before the tag and ends after it removes the tag if it is not `kept`.
+    An edit that begins before it and ends after it removes it if it is not `kept`. `side` is that of a void item.
     """
 
     place: int
     start: int
     end: int
-    closes: bool
+    closes: bool = False
     kept: bool = True
+    width: int = 0
+    side: Side = "before"
+
+    def is_before(self, text: str) -> bool:
+        """Whether a `text` that is inserted at its place is behind it."""
+        return self.closes or (self.side == "after" and text[:1].isspace())
 
 
 @dataclass(frozen=True)
 class Untagged:
-    """A `source`, and its `text` without inline tags; `tags` are those that were removed, in order.
-
-    `voids` were removed before the tags; they are not in the `source`, and `marks` are their offsets in it.
-    """
+    """A `source`, and its `text` without `tags`, which are in order."""
 
     source: str
     text: str
     tags: tuple[Tag, ...] = ()
-    voids: tuple[Void, ...] = ()
-    marks: tuple[int, ...] = ()
 
     @property
     def is_enclosed(self) -> bool:
@@ -211,12 +200,12 @@ class Untagged:
     @cached_property
     def view(self) -> View:
         """The text as a view of the source."""
-        ends, starts = [0, *(tag.end for tag in self.tags)], [*(tag.start for tag in self.tags), len(self.source)]
-        parts: list[Part] = []
-        for begin, finish, tag in zip(ends, starts, [*self.tags, None], strict=True):
-            parts.append((self.source[begin:finish], begin, finish, "text"))
-            parts += [] if tag is None else [("", tag.start, tag.end, "markup")]
-        return view_of(parts)
+        parts, start, begin = list[Part](), 0, 0
+        for tag in self.tags:
+            parts.append((self.text[start : tag.place], begin, tag.start, "text"))
+            parts.append((" " * tag.width, tag.start, tag.end, "gap" if tag.width else "markup"))
+            start, begin = tag.place + tag.width, tag.end
+        return view_of([*parts, (self.text[start:], begin, len(self.source), "text")])
 
     def _after_space(self, edit: Edit) -> Edit:
         """Return `edit`. If it deletes a space before a tag and the first words after it, it then deletes the space after these instead."""
@@ -235,16 +224,21 @@ class Untagged:
         return any(edit.start <= first.place < last.place <= edit.end for first, last in pairs)
 
     def _parts(self, edit: Edit, places: Sequence[int]) -> Iterator[Edit]:
-        among = self.tags[bisect_right(places, edit.start) : bisect_left(places, edit.end)]
-        inner = list(dict.fromkeys(tag.place for tag in among if tag.kept))
-        bounds = [edit.start, *inner, edit.end]
+        """Yield the parts of an edit between tags; none if it cannot be divided."""
+        among = self.tags[bisect_left(places, edit.start) : bisect_left(places, edit.end)]
+        inner = {tag.place: tag.width for tag in among if tag.kept and edit.start < tag.place + tag.width}
         cuts = _cuts(edit, [place - edit.start for place in inner])
-        if cuts is not None:
-            cuts = [0, *cuts, len(edit.text)]
-            for start, end, first, last in zip(bounds, bounds[1:], cuts, cuts[1:], strict=False):
-                source, text = self.text[start:end], edit.text[first:last]
-                if not inner or source != text:
-                    yield edit._replace(start=start, end=end, source=source, text=text)
+        if not inner or cuts is None:
+            yield from () if inner else (edit,)
+            return
+        start, first, spaced = edit.start, 0, 0
+        for (place, width), cut in zip([*inner.items(), (edit.end, 0)], [*cuts, len(edit.text)], strict=True):
+            end, text = place, edit.text[first:cut].lstrip() if spaced else edit.text[first:cut]
+            if spaced and not text and start < end and self.text[end : end + 1] == " " and end not in places:
+                end += 1
+            if self.text[start:end] != text:
+                yield edit._replace(start=start, end=end, source=self.text[start:end], text=text)
+            start, first, spaced = place + width, cut, width
 
     def _moved(self, edit: Edit, places: Sequence[int]) -> Edit:
         """The edit at its place in the source; an insertion beside tags is after those that close and before those that open."""
@@ -252,24 +246,28 @@ class Untagged:
             start, end = self.view.span(edit.start, edit.end)
         else:
             count = bisect_left(places, edit.start)
-            while count < len(places) and places[count] == edit.start and self.tags[count].closes:
+            while count < len(places) and places[count] == edit.start and self.tags[count].is_before(edit.text):
                 count += 1
-            before = self.tags[count - 1] if count else Tag(0, 0, 0, closes=False)
-            start = end = before.end + edit.start - before.place
+            before = self.tags[count - 1] if count else Tag(0, 0, 0)
+            start = end = before.end + edit.start - before.place - before.width
         return edit._replace(start=start, end=end, source=self.source[start:end])
 
 
 @dataclass(frozen=True)
 class Bare:
-    """A `source`, and the same without its `voids` (see tags/markup.py) and without its inline tags (`plain`)."""
+    """A source without its void items (`items`), and that without its inline tags (`plain`; see tags/markup.py)."""
 
-    source: str
+    items: Untagged
     plain: Untagged
-    voids: tuple[Void, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The text with its inline tags and void items."""
+        return self.items.source
 
     @property
     def text(self) -> str:
-        """The source without its inline tags and `voids`, that is, the text that the model reads."""
+        """The source without its inline tags and void items, that is, the text that the model reads."""
         return self.plain.text
 
     @property
@@ -282,63 +280,19 @@ class Bare:
         """Whether the text begins and ends with a removed tag."""
         return self.plain.is_enclosed
 
+    @property
+    def removed(self) -> list[str]:
+        """The inline tags and the void items, without white space beside these."""
+        return [each.source[tag.start : tag.end].strip() for each in (self.plain, self.items) for tag in each.tags]
+
     def restored(self, edits: Sequence[Edit]) -> list[Edit]:
-        """Return `edits` of the text as edits of the source, which keeps every tag and void item.
+        """Return `edits` of the text as edits of the source, which keeps every tag and void item."""
+        return self.items.restored(self.plain.restored(edits))
 
-        An edit on both sides of an item is divided between its words, and left out if that is not possible.
-        """
-        found = self.plain.restored(edits)
-        return [self._moved(part) for edit in found for part in self._parts(edit)] if self.voids else found
 
-    def _parts(self, edit: Edit) -> Iterator[Edit]:
-        """Yield the parts, between void items, of an edit of the source without these."""
-        among = self.voids[bisect_left(self._places, edit.start) : bisect_left(self._places, edit.end)]
-        inner = [void for void in among if edit.start < void.place + void.width]
-        cuts = _cuts(edit, [void.place - edit.start for void in inner])
-        if not inner or cuts is None:
-            yield from () if inner else (edit,)
-            return
-        start, first, spaced = edit.start, 0, False
-        for void, cut in zip(inner, cuts, strict=True):
-            yield from self._part(edit, start, void.place, edit.text[first:cut], spaced)
-            start, first, spaced = void.place + void.width, cut, void.width > 0
-        yield from self._part(edit, start, edit.end, edit.text[first:], spaced)
-
-    def _part(self, edit: Edit, start: int, end: int, text: str, spaced: bool) -> Iterator[Edit]:
-        """Yield the part of an edit from `start` to `end`, if it changes these; `spaced`: after an item in place of a space."""
-        rest = self.plain.source
-        text = text.lstrip() if spaced else text
-        if spaced and not text and start < end and rest[end : end + 1] == " " and end not in self._places:
-            end += 1
-        if rest[start:end] != text:
-            yield edit._replace(start=start, end=end, source=rest[start:end], text=text)
-
-    def _moved(self, edit: Edit) -> Edit:
-        """The edit at its place in the source; an insertion beside an item is after it only if it begins with a space."""
-        count = bisect_left(self._places, edit.start)
-        is_beside = count < len(self.voids) and self.voids[count].place + self.voids[count].width == edit.start
-        if edit.start < edit.end or (is_beside and self.voids[count].side == "after" and edit.text[:1].isspace()):
-            start, end = self._view.span(edit.start, edit.end)
-        else:
-            piece = self._view.pieces[2 * count]  # the text before the item, or the rest
-            start = end = piece.begin + edit.start - piece.start
-        return edit._replace(start=start, end=end)
-
-    @cached_property
-    def _places(self) -> list[int]:
-        return [void.place for void in self.voids]
-
-    @cached_property
-    def _view(self) -> View:
-        """The text without void items, but with inline tags, as a view of the source."""
-        parts: list[Part] = []
-        start = begin = 0
-        for void in self.voids:
-            finish = begin + void.place - start
-            parts.append((self.plain.source[start : void.place], begin, finish, "text"))
-            start, begin = void.place + void.width, finish + len(void.item)
-            parts.append((" " * void.width, finish, begin, "gap" if void.width else "markup"))
-        return view_of([*parts, (self.plain.source[start:], begin, len(self.source), "text")])
+def unchanged(source: str) -> Bare:
+    """A text that has no tags and void items, or keeps them."""
+    return Bare(Untagged(source, source), Untagged(source, source))
 
 
 def _cuts(edit: Edit, places: Sequence[int]) -> list[int] | None:

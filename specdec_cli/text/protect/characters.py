@@ -200,6 +200,6 @@ def _shortened(source: str, lacks: Callable[[str], bool]) -> Untagged:
             end += len(source[end:]) - len(source[end:].lstrip())
         texts.append(source[position:start])
         length += start - position
-        tags.append(Tag(length, start, end, closes=False, kept=bool(seen)))
+        tags.append(Tag(length, start, end, kept=bool(seen)))
         position = end
     return Untagged(source, "".join([*texts, source[position:]]), tuple(tags))

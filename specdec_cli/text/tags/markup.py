@@ -2,14 +2,14 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from specdec_cli.text.protect.spans import CODE, TAG_ATTRIBUTES
 from specdec_cli.text.segment.sentences import Segments, whole_line
-from specdec_cli.text.view import Bare, Side, Tag, Untagged, Void
+from specdec_cli.text.view import Bare, Side, Tag, Untagged
 
 RAISED = (
     rf"<sup(?:{TAG_ATTRIBUTES})?>(?:<a\s[^<>]*>)?(?:\[[^][<>A-Za-z\u00c0-\u024f]{{0,16}}\](?:\([^()\s]*\))?"
@@ -37,21 +37,21 @@ class _Run(NamedTuple):
     breaks: bool
 
 
-def without_voids(source: str) -> tuple[str, tuple[Void, ...]]:
-    """Return `source` without its void items, and these in order. Items in code between backquotes remain."""
+def without_voids(source: str) -> Untagged:
+    """Return `source` without its void items. Items in code between backquotes remain."""
     if not _SIGN.search(source):
-        return source, ()
-    voids: list[Void] = []
+        return Untagged(source, source)
+    voids: list[Tag] = []
     pieces: list[str] = []
     position = length = 0
     for run in _item_runs(source):
         start, end, width, side = _removed(source, run, position)
         pieces += [source[position:start], " " * width]
         length += start - position
-        voids.append(Void(length, width, source[start:end], side))
+        voids.append(Tag(length, start, end, width=width, side=side))
         length += width
         position = end
-    return "".join([*pieces, source[position:]]), tuple(voids)
+    return Untagged(source, "".join([*pieces, source[position:]]), tuple(voids))
 
 
 def _item_runs(source: str) -> Iterator[_Run]:
@@ -130,8 +130,8 @@ class _Mark(NamedTuple):
 
 def bare(source: str) -> Bare:
     """Return `source` without its void items and inline tags."""
-    rest, voids = without_voids(source)
-    return Bare(source, untagged(rest), voids)
+    items = without_voids(source)
+    return Bare(items, untagged(items.text))
 
 
 def untagged(source: str) -> Untagged:
@@ -211,6 +211,7 @@ class _Item(NamedTuple):
     place: int
     width: int
     text: str
+    side: Side = "before"
 
 
 @dataclass(frozen=True)
@@ -264,41 +265,40 @@ class TaggedSegments:
     inner: tuple[InlineTags, ...]
 
 
-def without_tags(source: str) -> Untagged:
+def without_tags(source: str) -> Bare:
     """Return `source` without its void items and its inline tags. If the tags are no pairs, one inside or after the other, all of them
     remain.
     """
-    rest, voids = without_voids(source)
-    plain = untagged(rest)
-    if plain.tags and _pairs(plain) is None:
-        plain = Untagged(rest, rest)
-    marks = tuple(void.place for void in voids)
-    ends = [tag.end for tag in plain.tags]
-    starts = [tag.start for tag in plain.tags]
-    removed = [0, *accumulate(end - start for start, end in zip(starts, ends, strict=True))]
-    moved = tuple(replace(void, place=void.place - removed[bisect_right(ends, void.place)]) for void in voids)
-    return replace(plain, voids=moved, marks=marks)
+    found = bare(source)
+    return replace(found, plain=Untagged(found.plain.source, found.plain.source)) if _pairs(found.plain) is None else found
 
 
-def distributed(plain: Untagged, segments: Segments) -> TaggedSegments:
+def distributed(line: Bare, segments: Segments) -> TaggedSegments:
     """Distribute the tags and void items of a line over its `segments`, whose texts have none and are not empty."""
-    if not plain.tags and not plain.voids:
+    plain = line.plain
+    if not plain.tags and not line.items.tags:
         return TaggedSegments(segments, segments, (NO_TAGS,) * len(segments.texts))
     lengths = [len(part) for pair in zip(segments.gaps, (*segments.texts, ""), strict=True) for part in pair]
     edges = list(pairwise(accumulate(lengths, initial=0)))
     places = [tag.place for tag in plain.tags]
-    void_places = [void.place for void in plain.voids]
+    items = [
+        (each.place, _Item(plain.view.offset(each.place), each.width, line.source[each.start : each.end], each.side))
+        for each in line.items.tags
+    ]
+    void_places = [item.place for _, item in items]
     counterparts = {tag.start: pair for pair in _pairs(plain) or [] for tag in pair}
     inner, taken, placed = [], set[int](), set[int]()
     for start, end in edges[1:-1:2]:
         tags = plain.tags[bisect_right(places, start) : bisect_left(places, end)]
         pairs = sorted({counterparts[tag.start] for tag in tags}, key=_begin)
         taken |= {tag.start for pair in pairs for tag in pair if start <= tag.place <= end}
-        near = range(bisect_left(void_places, start), bisect_right(void_places, end))
-        voids = dict(_voids(plain, near, pairs, start, end))
+        near = items[bisect_left(void_places, start) : bisect_right(void_places, end)]
+        voids = dict(_voids(near, pairs, start, end))
         placed.update(voids)
         inner.append(InlineTags(tuple(_clipped(plain, pair, start, end) for pair in pairs), tuple(voids.values())))
-    left = _left(plain, taken, placed)
+    rest = [(tag.start, _Item(tag.place, 0, plain.source[tag.start : tag.end])) for tag in plain.tags if tag.start not in taken]
+    rest += [each for each in items if each[0] not in placed]
+    left = [item for _, item in sorted(rest, key=lambda each: each[0])]
     gaps = tuple(_with_items(plain.text, left, *edge) for edge in edges[::2])
     return TaggedSegments(segments, replace(segments, gaps=gaps), tuple(inner))
 
@@ -319,26 +319,16 @@ def _whole(source: str) -> TaggedSegments:
     return distributed(plain, whole_line(plain.text) if plain.text.strip() else Segments((plain.text,), ("", "")))
 
 
-def _voids(plain: Untagged, numbers: Sequence[int], pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
-    """Those void items with these `numbers` that are in the text from `first` to `last`, or at its ends in one of its `pairs`."""
-    for number in numbers:
-        void, mark = plain.voids[number], plain.marks[number]
-        start, end = void.place, void.place + void.width
+def _voids(items: Iterable[tuple[int, _Item]], pairs: Sequence[Pair], first: int, last: int) -> Iterator[tuple[int, VoidSpan]]:
+    """Those of the void items that are in the text from `first` to `last`, or at its ends in one of its `pairs`, with their offsets in the
+    line with tags.
+    """
+    for mark, (place, width, item, side) in items:
+        end = place + width
         owners = [index for index, (opening, closing) in enumerate(pairs) if opening.start < mark < closing.end]
-        if (first < start and end < last) or (owners and first <= start and end <= last):
+        if (first < place and end < last) or (owners and first <= place and end <= last):
             spans = sum(opening.start < mark for opening, _ in pairs)
-            yield number, VoidSpan(start - first, end - first, void.item, void.side, owners[-1] if owners else -1, spans)
-
-
-def _left(plain: Untagged, taken: Collection[int], placed: Collection[int]) -> list[_Item]:
-    """The tags and void items that are in no text, in order."""
-    tags = [(tag.start, _Item(tag.place, 0, plain.source[tag.start : tag.end])) for tag in plain.tags if tag.start not in taken]
-    voids = [
-        (mark, _Item(void.place, void.width, void.item))
-        for number, (void, mark) in enumerate(zip(plain.voids, plain.marks, strict=True))
-        if number not in placed
-    ]
-    return [item for _, item in sorted([*voids, *tags], key=lambda each: each[0])]
+            yield mark, VoidSpan(place - first, end - first, item, side, owners[-1] if owners else -1, spans)
 
 
 def _pairs(plain: Untagged) -> list[Pair] | None:
