@@ -2,10 +2,7 @@
 
 import random
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
@@ -36,12 +33,6 @@ class Kind(NamedTuple):
     task: str = "translate"
     format: str = ""
     bundle: str = "en-de"
-
-
-def texts(test: str) -> SimpleNamespace:
-    """The templates and words that the file `test`, such as test_drawn_kinds.py, draws from: drawn_kinds.toml beside it."""
-    path = Path(test)
-    return SimpleNamespace(**tomllib.loads(path.with_name(f"{path.stem.removeprefix('test_')}.toml").read_text(encoding="utf-8")))
 
 
 def wrong(drawn: Drawn, output: str) -> bool:

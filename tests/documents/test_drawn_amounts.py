@@ -13,6 +13,9 @@ from specdec_cli.pipeline.corrector import LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator
 from tests.stored_engine import opened
+from tests.tables import tables
+
+TEXTS = tables(__file__)
 
 DRAWN = 60
 
@@ -75,7 +78,6 @@ FRAMES: tuple[tuple[Format, Callable[[str], bytes]], ...] = (
         ).encode(),
     ),
 )
-LINES = ("{}", "- {}", "**{}**", "{}\t{}", "| {} | {} |", '"1","{}"', "# {}", "<b>{}</b>")
 
 
 def segments(data: bytes, format: Format, purpose: Purpose = "translate") -> list[str]:
@@ -97,7 +99,7 @@ def test_documents_and_lines_write_what_is_alone_as_the_target_does(
         format, frame = FRAMES[number % len(FRAMES)]
         assert amount in segments(frame(amount), format)
         assert [each.text for each in translator.translate([amount], separate=True)] == [expected]
-        line = LINES[number % len(LINES)]
+        line = TEXTS.lines[number % len(TEXTS.lines)]
         made = [each.text for each in translator.translate([line.replace("{}", amount)])]
         assert made == [line.replace("{}", expected)]
 

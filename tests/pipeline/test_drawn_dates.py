@@ -7,18 +7,12 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations, texts
+from tests.drawn import Drawn, Kind, check_translations
+from tests.tables import tables
 
-TEXTS = texts(__file__)
+TEXTS = tables(__file__)
 
-ENGLISH = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
-GERMAN = ["Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"]
-ENGLISH_DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-GERMAN_DAYS = ["Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"]
-SHORT = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-SHARES = ("It takes {} more time.", "About {} of the people agree.", "Save {} on shoes.", "Prices rose by {} in May.", "Use {} less water.")
-OPEN_IN_GERMAN = ("Wir haben {} geöffnet.", "Das Büro ist {} geschlossen.", "Geöffnet {} 9-17 Uhr.", "Rufen Sie uns {} an.")
 NUMERALS = {
     1: "eine?[nrms]?|erste[nrs]?",
     2: "zwei|beiden?",
@@ -46,12 +40,12 @@ def _ordinal(day: int) -> str:
 
 def _german(day: int, month: int, year: int | None = None) -> str:
     """A pattern of a day in German."""
-    return rf"(?<!\d)0?{day}\.\s(?:{GERMAN[month]}|{TEXTS.short_german[month]})" + (rf",? {year}(?!\d)" if year else r"(?!,? \d{4})")
+    return rf"(?<!\d)0?{day}\.\s(?:{TEXTS.german[month]}|{TEXTS.short_german[month]})" + (rf",? {year}(?!\d)" if year else r"(?!,? \d{4})")
 
 
 def _english(day: int, month: int, year: int | None = None) -> str:
     """A pattern of a day in English."""
-    name = rf"(?:{ENGLISH[month]}|{SHORT[month]}\.?)"
+    name = rf"(?:{TEXTS.english[month]}|{TEXTS.short[month]}\.?)"
     end = rf",? {year}(?!\d)" if year else r"(?!,? \d{4})"
     return rf"(?:{name} {day}(?:st|nd|rd|th)?(?!\d)|(?<!\d){day}(?:st|nd|rd|th)? (?:of )?{name}){end}"
 
@@ -59,22 +53,22 @@ def _english(day: int, month: int, year: int | None = None) -> str:
 def months(draw: random.Random) -> Drawn:
     """A month with its year."""
     month, year = draw.randrange(12), _year(draw)
-    source = draw.choice(TEXTS.in_month).format(f"{ENGLISH[month]} {year}")
-    german = rf"{GERMAN[month]}(?:s|-Ausgabe)? (?:des Jahres )?{year}(?!\d)|{GERMAN[month]}-{year}"
-    return Drawn(source, (german,), (rf"\bam {GERMAN[month]}", r"\bam \d{4}"))
+    source = draw.choice(TEXTS.in_month).format(f"{TEXTS.english[month]} {year}")
+    german = rf"{TEXTS.german[month]}(?:s|-Ausgabe)? (?:des Jahres )?{year}(?!\d)|{TEXTS.german[month]}-{year}"
+    return Drawn(source, (german,), (rf"\bam {TEXTS.german[month]}", r"\bam \d{4}"))
 
 
 def months_in_german(draw: random.Random) -> Drawn:
     """A month with its year, in German."""
     month, year = draw.randrange(12), _year(draw)
-    source = draw.choice(TEXTS.in_month_in_german).format(f"{GERMAN[month]} {year}")
-    return Drawn(source, (rf"{ENGLISH[month]}(?:,| of)? {year}(?!\d)",), (rf"\bon {ENGLISH[month]} \d{{4}}",))
+    source = draw.choice(TEXTS.in_month_in_german).format(f"{TEXTS.german[month]} {year}")
+    return Drawn(source, (rf"{TEXTS.english[month]}(?:,| of)? {year}(?!\d)",), (rf"\bon {TEXTS.english[month]} \d{{4}}",))
 
 
 def days(draw: random.Random) -> Drawn:
     """A day of a month."""
     month, day = draw.randrange(12), draw.randrange(1, 29)
-    name = ENGLISH[month]
+    name = TEXTS.english[month]
     shown = draw.choice((f"{day} {name}", f"{name} {day}", f"{name} {_ordinal(day)}", f"the {_ordinal(day)} of {name}"))
     return Drawn(draw.choice(TEXTS.on_day).format(shown), (_german(day, month),))
 
@@ -82,13 +76,13 @@ def days(draw: random.Random) -> Drawn:
 def days_in_german(draw: random.Random) -> Drawn:
     """A day of a month, in German."""
     month, day = draw.randrange(12), draw.randrange(1, 29)
-    return Drawn(draw.choice(TEXTS.on_day_in_german).format(f"{day}. {GERMAN[month]}"), (_english(day, month),))
+    return Drawn(draw.choice(TEXTS.on_day_in_german).format(f"{day}. {TEXTS.german[month]}"), (_english(day, month),))
 
 
 def dates(draw: random.Random) -> Drawn:
     """A day of a month and year."""
     month, day, year = draw.randrange(12), draw.randrange(1, 29), _year(draw)
-    name = ENGLISH[month]
+    name = TEXTS.english[month]
     shown = draw.choice((f"{day} {name} {year}", f"{name} {day}, {year}", f"{name} {_ordinal(day)}, {year}"))
     return Drawn(draw.choice(TEXTS.on_day).format(shown), (_german(day, month, year),))
 
@@ -96,13 +90,13 @@ def dates(draw: random.Random) -> Drawn:
 def dates_in_german(draw: random.Random) -> Drawn:
     """A day of a month and year, in German."""
     month, day, year = draw.randrange(12), draw.randrange(1, 29), _year(draw)
-    return Drawn(draw.choice(TEXTS.on_day_in_german).format(f"{day}. {GERMAN[month]} {year}"), (_english(day, month, year),))
+    return Drawn(draw.choice(TEXTS.on_day_in_german).format(f"{day}. {TEXTS.german[month]} {year}"), (_english(day, month, year),))
 
 
 def short_dates(draw: random.Random) -> Drawn:
     """A day of a month with a short name, with a year or without."""
     month, day, year = draw.choice([each for each in range(12) if each != 4]), draw.randrange(1, 29), _year(draw)
-    name, stop = SHORT[month], draw.choice(("", "."))
+    name, stop = TEXTS.short[month], draw.choice(("", "."))
     shown = draw.choice((f"{day} {name}{stop}", f"{name}{stop} {day}", f"{day} {name}{stop} {year}", f"{name}{stop} {day}, {year}"))
     source = draw.choice(TEXTS.on_day).format(shown).replace("..", ".")
     return Drawn(source, (_german(day, month, year if str(year) in shown else None),))
@@ -111,7 +105,7 @@ def short_dates(draw: random.Random) -> Drawn:
 def short_dates_in_german(draw: random.Random) -> Drawn:
     """A day of a month with a short name, in German."""
     month, day, year = draw.choice((0, 1, 3, 7, 8, 9, 10, 11)), draw.randrange(1, 29), draw.choice((None, _year(draw)))
-    name = ("Sept" if month == 8 else GERMAN[month][:3]) + "."
+    name = ("Sept" if month == 8 else TEXTS.german[month][:3]) + "."
     source = draw.choice(TEXTS.on_day_in_german).format(f"{day}. {name} {year}" if year else f"{day}. {name}").replace("..", ".")
     return Drawn(source, (_english(day, month, year),))
 
@@ -119,10 +113,10 @@ def short_dates_in_german(draw: random.Random) -> Drawn:
 def weekdays(draw: random.Random) -> Drawn:
     """A day of a month with its weekday."""
     month, day, year, weekday = draw.randrange(12), draw.randrange(1, 29), draw.choice((None, _year(draw))), draw.randrange(7)
-    name, of_week = ENGLISH[month], ENGLISH_DAYS[weekday]
+    name, of_week = TEXTS.english[month], TEXTS.english_days[weekday]
     end = f" {year}" if year else ""
     shown = draw.choice((f"{of_week}, {day} {name}{end}", f"{of_week}, {name} {day}{end and ','}{end}", f"{of_week} {day} {name}{end}"))
-    german = GERMAN_DAYS[weekday].replace("Samstag", "(?:Samstag|Sonnabend)")
+    german = TEXTS.german_days[weekday].replace("Samstag", "(?:Samstag|Sonnabend)")
     return Drawn(draw.choice(TEXTS.on_day).format(shown), (rf"{german},? (?:(?:de[nmr]|am) )?" + _german(day, month, year),))
 
 
@@ -132,8 +126,8 @@ def weekdays_in_german(draw: random.Random) -> Drawn:
     end = f" {year}" if year else ""
     article = draw.choice((",", ", dem", ", den"))
     source = draw.choice(("Wir treffen uns am {}.", "Das Konzert ist am {}.", "Der Kurs beginnt am {}.", "Er kam am {} zurück."))
-    shown = f"{GERMAN_DAYS[weekday]}{article} {day}. {GERMAN[month]}{end}"
-    return Drawn(source.format(shown), (rf"{ENGLISH_DAYS[weekday]},? (?:(?:on )?the )?" + _english(day, month, year),))
+    shown = f"{TEXTS.german_days[weekday]}{article} {day}. {TEXTS.german[month]}{end}"
+    return Drawn(source.format(shown), (rf"{TEXTS.english_days[weekday]},? (?:(?:on )?the )?" + _english(day, month, year),))
 
 
 def years(draw: random.Random) -> Drawn:
@@ -164,7 +158,7 @@ def decades_in_german(draw: random.Random) -> Drawn:
 def ranges_of_days(draw: random.Random) -> Drawn:
     """Two days of a month with a dash or words between them."""
     month, day = draw.randrange(12), draw.randrange(1, 20)
-    end, name, dash = day + draw.randrange(1, 9), ENGLISH[month], draw.choice("-\u2013")
+    end, name, dash = day + draw.randrange(1, 9), TEXTS.english[month], draw.choice("-\u2013")
     year = draw.choice((None, None, _year(draw)))
     more = f" {year}" if year else ""
     shown = draw.choice(
@@ -180,13 +174,13 @@ def ranges_of_days(draw: random.Random) -> Drawn:
 
 
 def _german_range(day: int, end: int, month: int, year: int | None) -> str:
-    return rf"(?<!\d){day}\.(?: {GERMAN[month]})?\s?(?:-|\u2013|bis(?: zum| einschließlich)?)\s?{_german(end, month, year)}"
+    return rf"(?<!\d){day}\.(?: {TEXTS.german[month]})?\s?(?:-|\u2013|bis(?: zum| einschließlich)?)\s?{_german(end, month, year)}"
 
 
 def ranges_of_days_in_german(draw: random.Random) -> Drawn:
     """Two days of a month with a dash or words between them, in German."""
     month, day = draw.randrange(12), draw.randrange(1, 20)
-    end, name, dash = day + draw.randrange(1, 9), GERMAN[month], draw.choice("-\u2013")
+    end, name, dash = day + draw.randrange(1, 9), TEXTS.german[month], draw.choice("-\u2013")
     year = draw.choice((None, None, _year(draw)))
     more = f" {year}" if year else ""
     shown = draw.choice(
@@ -197,7 +191,7 @@ def ranges_of_days_in_german(draw: random.Random) -> Drawn:
             f"vom {day}. {name} bis {end}. {name}{more}",
         )
     )
-    of_month, last, ordinal = ENGLISH[month], rf",? {year}" if year else r"(?!,? \d{4})", "(?:st|nd|rd|th)?"
+    of_month, last, ordinal = TEXTS.english[month], rf",? {year}" if year else r"(?!,? \d{4})", "(?:st|nd|rd|th)?"
     between = r"\s?(?:-|\u2013|to(?: the)?|until(?: the)?|through)\s?"
     found = (
         rf"{of_month} {day}{ordinal}{between}(?:{of_month} )?{end}{ordinal}(?!\d){last}"
@@ -260,7 +254,7 @@ def ranges_of_percent(draw: random.Random) -> Drawn:
     (first, last), dash = _two(draw), draw.choice("-\u2013")
     shown = draw.choice((f"{first}{dash}{last}%", f"{first}{dash}{last} %", f"{first}%{dash}{last}%"))
     german = rf"(?<!\d){first}(?:\s%)?\s?(?:[-\u2013]|bis)\s?{last}(?:\u00a0%| Prozent)"
-    return Drawn(draw.choice(SHARES).format(shown), (german,))
+    return Drawn(draw.choice(TEXTS.shares).format(shown), (german,))
 
 
 def ranges_of_percent_in_german(draw: random.Random) -> Drawn:
@@ -272,7 +266,7 @@ def ranges_of_percent_in_german(draw: random.Random) -> Drawn:
 
 def ranges_of_weekdays(draw: random.Random) -> Drawn:
     """Two short names of weekdays or months with a dash between them, as in "Mon-Fri"."""
-    long, there, short = draw.choice(((ENGLISH_DAYS, GERMAN_DAYS, None), (ENGLISH, GERMAN, SHORT)))
+    long, there, short = draw.choice(((TEXTS.english_days, TEXTS.german_days, None), (TEXTS.english, TEXTS.german, TEXTS.short)))
     first, last = sorted(draw.sample(range(len(long)), 2))
     dash = draw.choice("-\u2013")
     names = [(short or [each[:3] for each in long])[place] for place in (first, last)]
@@ -286,9 +280,11 @@ def ranges_of_weekdays_in_german(draw: random.Random) -> Drawn:
     """Two days of the week in short with a dash between them, in German."""
     first, last = sorted(draw.sample(range(7), 2))
     dash, stop = draw.choice("-\u2013"), draw.choice(("", "."))
-    shown = f"{GERMAN_DAYS[first][:2]}{stop}{dash}{GERMAN_DAYS[last][:2]}{stop}"
-    english = [rf"(?:{ENGLISH_DAYS[place]}|{ENGLISH_DAYS[place][:3]}\.?)" for place in (first, last)]
-    return Drawn(draw.choice(OPEN_IN_GERMAN).format(shown), (rf"\b{english[0]}\s?(?:[-\u2013]|to|through)\s?{english[1]}(?![^\W\d_])",))
+    shown = f"{TEXTS.german_days[first][:2]}{stop}{dash}{TEXTS.german_days[last][:2]}{stop}"
+    english = [rf"(?:{TEXTS.english_days[place]}|{TEXTS.english_days[place][:3]}\.?)" for place in (first, last)]
+    return Drawn(
+        draw.choice(TEXTS.open_in_german).format(shown), (rf"\b{english[0]}\s?(?:[-\u2013]|to|through)\s?{english[1]}(?![^\W\d_])",)
+    )
 
 
 def small_numbers(draw: random.Random) -> Drawn:
@@ -307,7 +303,7 @@ def days_in_digits(draw: random.Random) -> Drawn:
     """German days with the month in digits and without a year."""
     day, month = draw.randrange(1, 29), draw.randrange(12)
     written = (f"{day:02}", f"{month + 1:02}") if draw.random() < 0.3 else (day, month + 1)
-    return Drawn(draw.choice(TEXTS.days_in_digits).format(*written), has=(rf"\b{day}(?:st|nd|rd|th)?\b", ENGLISH[month]))
+    return Drawn(draw.choice(TEXTS.days_in_digits).format(*written), has=(rf"\b{day}(?:st|nd|rd|th)?\b", TEXTS.english[month]))
 
 
 KINDS = (

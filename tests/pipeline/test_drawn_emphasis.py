@@ -7,16 +7,15 @@ import random
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations, texts
+from tests.drawn import Drawn, Kind, check_translations
+from tests.tables import tables
 
-TEXTS = texts(__file__)
-
-MARKS = ("*", "**", "***", "_", "~~")
+TEXTS = tables(__file__)
 
 
 def _drawn(draw: random.Random, sentences: tuple[tuple[str, str, str], ...]) -> Drawn:
     sentence, word, expected = draw.choice(sentences)
-    mark = draw.choice(MARKS)
+    mark = draw.choice(TEXTS.marks)
     own = mark.replace("*", r"\*")
     return Drawn(sentence.format(f"{mark}{word}{mark}"), has=(rf"(?<![*_~]){own}(?:{expected}){own}(?![*_~])",))
 

@@ -7,16 +7,11 @@ import pytest
 from specdec_cli.decoding.sentence import Hypothesis
 from specdec_cli.pipeline.decoded_text import DecodedText
 from specdec_cli.pipeline.variants import as_it_is
-from tests.drawn import Drawn, Kind, check_translations, texts
+from tests.drawn import Drawn, Kind, check_translations
+from tests.tables import tables
 
-TEXTS = texts(__file__)
+TEXTS = tables(__file__)
 
-DEEDS = (
-    *("played in the garden behind the house", "read a book about the history of the city", "bought bread and milk at the market"),
-    *("waited for the last train to the coast", "wrote a long letter to the mayor", "walked along the river until it was dark"),
-    *("cooked soup for all guests of the wedding", "repaired the roof of the small church", "sang songs that everybody knew"),
-)
-JOINTS = (", ", " and ", ", and ", " while ", " because ", ", but ")
 STARTS = (
     r"Der|Die|Das|Den|Dem|Ein|Eine|Einen|Und|Aber|Als|Weil|W\u00e4hrend|Er|Wir|Es|In|Mit|Auf|Bis|Zum|Zur|Seine|Seinen|Unsere|Mein|Meine"
 )
@@ -24,10 +19,10 @@ STARTS = (
 
 def pieces(draw: random.Random) -> Drawn:
     """Sentences that are too long for the model: their pieces go on with small letters."""
-    clauses = (f"{draw.choice(TEXTS.subjects)} {draw.choice(DEEDS)}" for _ in range(draw.randrange(12, 18)))
+    clauses = (f"{draw.choice(TEXTS.subjects)} {draw.choice(TEXTS.deeds)}" for _ in range(draw.randrange(12, 18)))
     text = next(clauses)
     for clause in clauses:
-        text += draw.choice(JOINTS) + clause
+        text += draw.choice(TEXTS.joints) + clause
     return Drawn(f"{text[0].upper()}{text[1:]}.", lacks=(rf"[a-z\u00e4\u00f6\u00fc\u00df,;] (?:{STARTS})\b",))
 
 
@@ -45,13 +40,9 @@ def stops_inside(draw: random.Random) -> Drawn:
     return Drawn(draw.choice(TEXTS.frames).format(draw.choice(TEXTS.sayings)), lacks=(r"\.[\u201c\"](?=,| [a-z\u00e4\u00f6\u00fc])",))
 
 
-SAYERS = ("The CEO", "My boss", "The teacher", "Our neighbour", "A man", "The minister", "Her brother", "The doctor")
-AFTER = (" and left", " and went home", " in the evening", " on television", " last week", " and laughed", " in Berlin")
-
-
 def speech_without_commas(draw: random.Random) -> Drawn:
     """Speech in the middle of a sentence, with no comma or colon beside its marks."""
-    source = f'{draw.choice(SAYERS)} said "{draw.choice(TEXTS.said)}"{draw.choice(AFTER)}.'
+    source = f'{draw.choice(TEXTS.sayers)} said "{draw.choice(TEXTS.said)}"{draw.choice(TEXTS.after)}.'
     return Drawn(source, has=(r"\u201e[^\u201e\u201c]*\w[^\u201e\u201c]*\u201c[^\u201e\u201c]*\w[^\u201e\u201c]*$",))
 
 

@@ -11,11 +11,10 @@ from specdec_cli.documents.document import Source
 from specdec_cli.documents.packages.office import read_office
 from specdec_cli.pipeline.translator import LineTranslator
 from tests.stored_engine import opened
+from tests.tables import tables
 
-FOOTERS = (
-    "Page {} of {}", "Page {} from {}", "Page {}/{}", "{} / {} pages", "Page: {}", "You are on page {} of {} pages.", "Report, page {}",
-    "Chapter {}, page {} of {}", "Version of May, page {}", "Continued on page {}", "See pages {} to {}", "Part {} of {}",
-)  # fmt: skip
+TEXTS = tables(__file__)
+
 BOLD = "<w:rPr><w:b/></w:rPr>"
 
 
@@ -44,7 +43,7 @@ def test_numbers_of_footers_stay_in_their_fields(seed: int, pytestconfig: pytest
     draw = random.Random(seed)
     paragraphs, numbers = [], []
     for _ in range(60):
-        texts = draw.choice(FOOTERS).split("{}")
+        texts = draw.choice(TEXTS.footers).split("{}")
         own = [draw.randrange(1, 400) for _ in texts[1:]]
         bold, simple = draw.choice(("", BOLD)), draw.random() < 0.5
         fields = [_field(number, bold, simple=simple) for number in own]

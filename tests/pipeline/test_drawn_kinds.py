@@ -16,16 +16,11 @@ from specdec_cli.pipeline.corrector import Correction, LineCorrector
 from specdec_cli.pipeline.edit_filter import EditFilter
 from specdec_cli.pipeline.translator import LineTranslator, Translation
 from specdec_cli.text.locale.languages import is_function_word
-from tests.drawn import Drawn, Kind, drawn, texts, wrong
+from tests.drawn import Drawn, Kind, drawn, wrong
 from tests.stored_engine import opened
+from tests.tables import tables
 
-TEXTS = texts(__file__)
-
-
-SPEAKERS = ("he", "she", "Tom", "the old man", "the girl", "my mother", "the teacher", "Mary")
-SAID = ("said", "asked", "shouted", "whispered", "answered", "replied")
-BEFORE_SPEECH = ("He said,", "She asked:", "Tom told me:", "My father always said,", "The teacher answered:")
-SENTENCES = ("I am tired.", "Where is the key?", "We are late!", "The train has left.", "I have no time.")
+TEXTS = tables(__file__)
 
 
 def thousands(draw: random.Random) -> Drawn:
@@ -136,9 +131,9 @@ def speech(draw: random.Random) -> Drawn:
     """Direct speech with the words that say who speaks, before or after it."""
     opening, closing = draw.choice(('""', '""', "\u201c\u201d"))
     if draw.random() < 0.25:
-        source = f"{draw.choice(BEFORE_SPEECH)} {opening}{draw.choice(SENTENCES)}{closing}"
+        source = f"{draw.choice(TEXTS.before_speech)} {opening}{draw.choice(TEXTS.sentences)}{closing}"
         return Drawn(source, (r"\w[^\u201e\u201c\"]*\u201e[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*\u201c\.?$",))
-    source = f"{opening}{draw.choice(TEXTS.speech)}{closing} {draw.choice(SPEAKERS)} {draw.choice(SAID)}."
+    source = f"{opening}{draw.choice(TEXTS.speech)}{closing} {draw.choice(TEXTS.speakers)} {draw.choice(TEXTS.said)}."
     return Drawn(source, (r"^\u201e[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*\u201c[^\u201e\u201c\"]*\w[^\u201e\u201c\"]*$",))
 
 
@@ -218,15 +213,7 @@ def _clock(hour: int, minute: int) -> str:
     )
 
 
-NAMES = ("name", "user.name", "count", "total", "item_count", "file", "order.id", "first_name", "price", "city")
-PRINTF = ("%s", "%d", "%1$s", "{0}", "%@", "%i")
-ELEMENTS = ("b", "script", "em", "head", "br", "table", 'div class="a"', 'img src="a.png"', "p", "strong", 'input type="text"', "h1")
-FOLDERS = ("Program Files", "Users", "My Games", "Temp", "New Folder", "My Documents", "Data", "backup", "src", "Windows", "Old Photos")
-FILES = ("a.txt", "setup.exe", "report.docx", "main.py", "IMG 001.jpg", "read me.txt", "config.yaml", "Makefile.am", "index.html")
-UNIX = ("usr", "share", "home", "anna", "var", "log", "etc", "My Files", "opt", "lib", "local", "tmp")
 SHOUTED_WORDS = (("YOU", "WE", "THEY"), ("GET", "COME", "GO"), ("DOG", "CAR", "BOY", "MAN", "KEY", "CAT", "BOOK", "HOUSE", "BUS", "GUN"))
-SHARED = frozenset(["in", "so", "was", "am", "all", "hat", "an", "die", "man", "bus", "name", "ball", "rot", "gold"])
-"""Words of English and German."""
 TRADE = """
     kubectl nginx postgres redis ansible terraform conda oauth macos vlan wlan vlogger dmenu magit systemd webpack pytest numpy pandas
     mypy eslint fastapi grafana kafka kibana jenkins mongodb sqlite rsync tmux zsh vim emacs neovim ffmpeg imagemagick ebpf grpc graphql
@@ -237,21 +224,16 @@ TRADE = """
     semver yaml toml json protobuf webhook favicon captcha sudo chmod grep awk sed xargs curl wget
 """
 
-JOINTS = ("{} ", "{} ", " {} ", " {}", "{}", " {} ")
-"""What may be between two sentences, the mark included."""
-
-FRAMES = ("{}", "{}", "{}", "# {}", "* {}", "| {} | 12 |", "{}:", "<b>{}</b>", "1. {}", "{}\t{}")
-
 
 def templates(draw: random.Random) -> Drawn:
     """Tags of template languages and arguments of messages."""
     if draw.random() < 0.15:
-        source = draw.choice(TEXTS.blocks).format(draw.choice(NAMES))
+        source = draw.choice(TEXTS.blocks).format(draw.choice(TEXTS.names))
         return Drawn(source, keeps=tuple(re.findall(r"\{%.*?%\}|<%.*?%>|\{\{.*?\}\}", source)), has=(r"Sie sind|Du bist|Guten Morgen",))
     template = draw.choice(TEXTS.with_tag)
     tags = [
-        draw.choice(PRINTF) if draw.random() < 0.25 else draw.choice(TEXTS.tags).format(name)
-        for name in draw.sample(NAMES, template.count("{}"))
+        draw.choice(TEXTS.printf) if draw.random() < 0.25 else draw.choice(TEXTS.tags).format(name)
+        for name in draw.sample(TEXTS.names, template.count("{}"))
     ]
     return Drawn(template.format(*tags), keeps=tuple(tags))
 
@@ -266,7 +248,9 @@ def formulas(draw: random.Random) -> Drawn:
 def entities(draw: random.Random) -> Drawn:
     """Tags that HTML shows as text."""
     template = draw.choice(TEXTS.with_element)
-    shown = [html.escape(f"<{draw.choice(('', '', '/'))}{name}>", quote=False) for name in draw.sample(ELEMENTS, template.count("{}"))]
+    shown = [
+        html.escape(f"<{draw.choice(('', '', '/'))}{name}>", quote=False) for name in draw.sample(TEXTS.elements, template.count("{}"))
+    ]
     return Drawn(f"<p>{template.format(*shown)}</p>\n", keeps=tuple(shown))
 
 
@@ -275,11 +259,11 @@ def paths(draw: random.Random) -> Drawn:
     template = draw.choice(TEXTS.with_path)
     shown = []
     for _ in range(template.count("{}")):
-        name = draw.choice(FILES)
+        name = draw.choice(TEXTS.files)
         if draw.random() < 0.6:
-            shown.append("\\".join([draw.choice(("C:", "D:", "C:")), *draw.sample(FOLDERS, draw.randrange(1, 4)), name]))
+            shown.append("\\".join([draw.choice(("C:", "D:", "C:")), *draw.sample(TEXTS.folders, draw.randrange(1, 4)), name]))
         else:
-            folders = draw.sample(UNIX, draw.randrange(1, 4))
+            folders = draw.sample(TEXTS.unix, draw.randrange(1, 4))
             shown.append("/".join([draw.choice(("", "", "~")), *folders, name.replace(" ", "_")]))
     return Drawn(template.format(*shown), keeps=tuple(shown))
 
@@ -300,7 +284,7 @@ def titles(draw: random.Random) -> Drawn:
 def shouted(draw: random.Random) -> Drawn:
     """Short sentences in capitals."""
     source = draw.choice(TEXTS.shouted).format(*map(draw.choice, SHOUTED_WORDS))
-    left = [word for word in re.findall(r"[A-Z]+", source) if is_function_word(word, "en") and word.lower() not in SHARED]
+    left = [word for word in re.findall(r"[A-Z]+", source) if is_function_word(word, "en") and word.lower() not in TEXTS.shared]
     return Drawn(source, has=(r"^[^a-z\u00e4\u00f6\u00fc]*\w\w[^a-z\u00e4\u00f6\u00fc]*$",), lacks=tuple(rf"\b{word}\b" for word in left))
 
 
@@ -309,7 +293,7 @@ def spaces(draw: random.Random) -> Drawn:
     sentences = draw.sample(TEXTS.statements, 3)
     expected = source = " ".join(sentences)
     while source == expected:
-        joined = [draw.choice(JOINTS).format(each[-1]) for each in sentences[:2]]
+        joined = [draw.choice(TEXTS.joints).format(each[-1]) for each in sentences[:2]]
         source = "".join([*(each[:-1] + joint for each, joint in zip(sentences, joined, strict=False)), sentences[2]])
         source = source[:-1] + draw.choice(("", "", " ")) + source[-1]
         if draw.random() < 0.4:
@@ -339,7 +323,7 @@ def words_of_the_trade(draw: random.Random) -> Drawn:
 
 def labels(draw: random.Random) -> Drawn:
     """Words of interfaces, which stand alone."""
-    label, frame = draw.choice(sorted(TEXTS.pool)), draw.choice(FRAMES)
+    label, frame = draw.choice(sorted(TEXTS.pool)), draw.choice(TEXTS.frames)
     pattern = re.escape(frame).replace(r"\{\}", f"(?:{TEXTS.pool[label]})")
     return Drawn(frame.replace("{}", label), has=(f"^{pattern}$",))
 
@@ -349,10 +333,6 @@ def decorated_labels(draw: random.Random) -> Drawn:
     label, frame = draw.choice(sorted(TEXTS.pool)), draw.choice(TEXTS.decorated)
     pattern = re.escape(frame).replace(r"\{\}", f"(?:{TEXTS.pool[label]})")
     return Drawn(frame.replace("{}", label), has=(f"^{pattern}$",))
-
-
-RUNS = ("!!", "!!!", "??", "???", "?!", "!?", "!!!!", "!!!!!!!", "?!?!")
-FACES = (":)", ":-)", ";)", ":(", ":'(", ":D", "<3", ":P", "^^", "xD", ":))", "=)", "-_-", ":/", "</3")
 
 
 def references(draw: random.Random) -> Drawn:
@@ -371,7 +351,7 @@ def references_in_german(draw: random.Random) -> Drawn:
 
 def exclamations(draw: random.Random) -> Drawn:
     """Sentences with several final marks."""
-    runs = [draw.choice(RUNS) for _ in range(draw.choice((1, 1, 2)))]
+    runs = [draw.choice(TEXTS.runs) for _ in range(draw.choice((1, 1, 2)))]
     source = " ".join(sentence + run for sentence, run in zip(draw.sample(TEXTS.exclaimed, len(runs)), runs, strict=True))
     pattern = "[^!?]+".join(map(re.escape, runs))
     return Drawn(source + draw.choice(("", "", " \U0001f600")), has=(rf"^[^!?]+{pattern}(?: \U0001f600)?$",))
@@ -380,52 +360,26 @@ def exclamations(draw: random.Random) -> Drawn:
 def faces(draw: random.Random) -> Drawn:
     """Sentences of a chat with emoticons."""
     first, second = draw.sample(TEXTS.chatted, 2)
-    face = draw.choice(FACES)
+    face = draw.choice(TEXTS.faces)
     form = draw.choice(("{0} {1}", "{0}! {1}", "{0}. {1}", "{1} {0}", "{0} {1} {2}", "{0}. {1} {2}.", "{0} {1} and {2}."))
     return Drawn(form.format(first, face, second), has=(rf"(?:^|\s){re.escape(face)}(?=$|[\s,.])",), keeps=(face,))
 
 
-SUFFIXED = ("#", "{n}", "%1", "%d", "{0}", "%s", "{{ count }}", "${n}")
-ORDINALS = ("{} visit", "the {} visit", "This is your {} visit.", "the {} floor", "You are the {} visitor.", "Your {} order is free.")
-
-
 def ordinals(draw: random.Random) -> Drawn:
     """Ordinals of placeholders."""
-    name = draw.choice(SUFFIXED)
-    return Drawn(draw.choice(ORDINALS).format(name + draw.choice(("th", "st", "nd", "rd"))), (rf"{re.escape(name)}\. [A-Z]",), (r"\bth\b",))
+    name = draw.choice(TEXTS.suffixed)
+    return Drawn(
+        draw.choice(TEXTS.ordinals).format(name + draw.choice(("th", "st", "nd", "rd"))), (rf"{re.escape(name)}\. [A-Z]",), (r"\bth\b",)
+    )
 
 
-ABBREVIATIONS = (
-    *(
-        "IEEE",
-        "NATO",
-        "NASA",
-        "HTTP",
-        "USB",
-        "DNS",
-        "SQL",
-        "PDF",
-        "LED",
-        "UNESCO",
-        "FIFA",
-        "OECD",
-        "IMF",
-        "FBI",
-        "IBM",
-        "BMW",
-        "GPS",
-        "XML",
-    ),
-    *("iPhone", "macOS", "GitHub", "YouTube", "LaTeX", "JavaScript", "MySQL", "WhatsApp", "user_id", "getName()", "H264", "Wi-Fi", "USB-C"),
-)
-UNITS = ("kWh", "mAh", "GHz", "Mbps", "km/h", "dB", "kPa", "mL", "ppm", "rpm", "hPa", "kB")
 WITH_UNIT = ("It have about 20 {} of power.", "The device needs 5 {} at most.", "The value were 300 {} in test.")
 
 
 def abbreviations(draw: random.Random) -> Drawn:
     """Sentences, right and wrong ones, with abbreviations, names of products, identifiers and units."""
     token, frame = draw.choice(
-        [(draw.choice(ABBREVIATIONS), draw.choice(TEXTS.with_abbreviation)), (draw.choice(UNITS), draw.choice(WITH_UNIT))]
+        [(draw.choice(TEXTS.abbreviations), draw.choice(TEXTS.with_abbreviation)), (draw.choice(TEXTS.units), draw.choice(WITH_UNIT))]
     )
     return Drawn(frame.format(token), keeps=(token,))
 
@@ -472,18 +426,14 @@ def unfinished(draw: random.Random) -> Drawn:
     return Drawn(text + draw.choice(("\u2026", "...", " \u2026")), has=(r"(?:\u2026|\.\.\.)$",), lacks=(r"\.{4,}",))
 
 
-TITLED = ("Herr {} ist {}.", "Frau {} war gestern {}.", "Dr. {} ist heute {}.", "Warum ist Herr {} {}?", "Ich glaube, Frau {} ist {}.")
-WITH_NAME = ("We met {} in {}.", "{} is in {}.", "I saw {} in {}.", "They talked about {} in {}.")
-
-
 def names_behind_titles(draw: random.Random) -> Drawn:
     name, state = draw.choice(TEXTS.german_names), draw.choice(("krank", "hier", "da", "zu Hause", "in Berlin"))
-    return Drawn(draw.choice(TITLED).format(name, state), keeps=(name,))
+    return Drawn(draw.choice(TEXTS.titled).format(name, state), keeps=(name,))
 
 
 def foreign_names(draw: random.Random) -> Drawn:
     name, place = draw.choice(TEXTS.foreign_names), draw.choice(("Berlin", "May", "London", "the morning", "Paris"))
-    return Drawn(draw.choice(WITH_NAME).format(name, place), keeps=(name.removeprefix("Mr. "),))
+    return Drawn(draw.choice(TEXTS.with_name).format(name, place), keeps=(name.removeprefix("Mr. "),))
 
 
 def escaped(draw: random.Random) -> Drawn:

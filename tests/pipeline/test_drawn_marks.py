@@ -13,6 +13,9 @@ import pytest
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.checks import MARKS
 from tests.stored_engine import opened
+from tests.tables import tables
+
+TEXTS = tables(__file__)
 
 
 class Words(NamedTuple):
@@ -20,20 +23,22 @@ class Words(NamedTuple):
 
     quoted: Callable[[str, int], str]
     colon: str
-    before: tuple[str, ...]
-    asked_before: tuple[str, ...]
-    after: tuple[str, ...]
-    asked_after: tuple[str, ...]
-    sentences: tuple[str, ...]
-    questions: tuple[str, ...]
-    with_name: tuple[str, ...]
-    repeated: tuple[str, ...]
-    repeated_nouns: tuple[str, ...]
-    with_brackets: tuple[str, ...]
-    outer: tuple[str, ...]
-    inner: tuple[str, ...]
-    with_foreign: tuple[str, ...]
-    foreign: tuple[str, ...]
+    before: list[str]
+    asked_before: list[str]
+    after: list[str]
+    asked_after: list[str]
+    sentences: list[str]
+    questions: list[str]
+    with_name: list[str]
+    repeated: list[str]
+    repeated_nouns: list[str]
+    with_brackets: list[str]
+    outer: list[str]
+    inner: list[str]
+    with_foreign: list[str]
+    foreign: list[str]
+    with_span: list[str]
+    nouns: list[str]
 
 
 def _english_marks(text: str, style: int) -> str:
@@ -45,91 +50,8 @@ def _german_marks(text: str, style: int) -> str:
     return ("\u201e{}\u201c" if style < 3 else "\u201a{}\u2018").format(text)
 
 
-ENGLISH = Words(
-    _english_marks,
-    ",",
-    ("He said", "She said", "Tom said", "My father said", "The teacher said", "Mary wrote"),
-    ("He asked", "She asked", "Tom asked", "The old man asked", "Mary asked"),
-    ("she said.", "he said.", "Tom said.", "my father said.", "the woman said."),
-    ("he asked.", "she asked.", "asked the old man.", "my mother asked.", "Tom wanted to know."),
-    (
-        *("We left early.", "Nobody saw us.", "It was raining.", "The door was open.", "I have no money.", "We are very tired."),
-        *("The train was late.", "I lost my keys.", "The children are asleep.", "He never came back."),
-    ),
-    (
-        *("Where is the key?", "Are you tired?", "What is your name?", "Who is there?", "Is it late?", "How old is your brother?"),
-        *("Do you have time?", "Why are you crying?", "When does the train leave?", "Can you help me?"),
-    ),
-    (
-        *("I read {} twice.", "I have never seen {}.", "The film {} is very good.", "Do you know {}?", "My sister loves {}."),
-        *("Who wrote {}?", "We saw {} yesterday.", "{} is my favourite book.", "The word {} is difficult.", "Please do not say {}."),
-    ),
-    (
-        *("No", "Yes", "Stop", "Wait", "Run", "Help", "Please", "Never", "Come", "Look", "Quick", "Go away", "Come on", "Come in"),
-        *("Thank you", "Faster", "Careful", "Hurry up", "Enough", "Hello", "Not now", "Be quiet", "Listen", "More"),
-    ),
-    (),
-    (
-        *("The house ({} ({})) is for sale.", "My brother ({} ({})) lives in Berlin.", "The museum ({} ({})) opens on Monday."),
-        *("We visited the city ({} ({})) last year.", "The book ({} ({})) is very long."),
-    ),
-    ("the old one", "a big one", "near the river", "with a garden", "since 1990", "the second one", "very expensive"),
-    ("not the new one", "by the church", "see page 12", "built in 1920", "as always", "only in summer", "without the roof"),
-    (
-        *('He wrote, "I saw {} on a sign."', 'She said, "The word {} is German."', '"What does {} mean?" he asked.'),
-        *('"I like the word {}," she said.', 'Tom asked, "Is {} a German word?"', '"He shouted {} and ran away," she said.'),
-    ),
-    (
-        *("\u201eAusgang\u201c", "\u201eBahnhof\u201c", "\u201eGuten Morgen\u201c", "\u201eKindergarten\u201c", "\u201eRathaus\u201c"),
-        *("\u201eHeimat\u201c", "\u201eFreude\u201c", "\u201eSommer\u201c", "\u201eHaus\u201c", "\u201eGarten\u201c", "\u201eNacht\u201c"),
-    ),
-)
-GERMAN = Words(
-    _german_marks,
-    ":",
-    ("Er sagte", "Sie sagte", "Tom sagte", "Mein Vater sagte", "Der Lehrer sagte", "Maria schrieb"),
-    ("Er fragte", "Sie fragte", "Tom fragte", "Der alte Mann fragte", "Maria fragte"),
-    ("sagte sie.", "sagte er.", "sagte Tom.", "sagte mein Vater.", "sagte die Frau."),
-    ("fragte er.", "fragte sie.", "fragte der alte Mann.", "fragte meine Mutter.", "wollte Tom wissen."),
-    (
-        *("Wir sind früh gegangen.", "Niemand hat uns gesehen.", "Es regnete.", "Die Tür war offen.", "Ich habe kein Geld."),
-        *("Wir sind sehr müde.", "Der Zug hatte Verspätung.", "Ich habe meine Schlüssel verloren.", "Die Kinder schlafen."),
-        "Er kam nie zurück.",
-    ),
-    (
-        *("Wo ist der Schlüssel?", "Bist du müde?", "Wie heißt du?", "Wer ist da?", "Ist es spät?", "Wie alt ist dein Bruder?"),
-        *("Hast du Zeit?", "Warum weinst du?", "Wann fährt der Zug ab?", "Kannst du mir helfen?"),
-    ),
-    (
-        *("Ich habe {} zweimal gelesen.", "Ich habe {} nie gesehen.", "Der Film {} ist sehr gut.", "Kennst du {}?"),
-        *("Meine Schwester liebt {}.", "Wer hat {} geschrieben?", "Wir haben gestern {} gesehen.", "{} ist mein Lieblingsbuch."),
-        *("Das Wort {} ist schwierig.", "Bitte sag nicht {}."),
-    ),
-    (
-        *("Nein", "Ja", "Halt", "Warte", "Lauf", "Bitte", "Niemals", "Komm", "Schau", "Schnell", "Geh weg", "Komm schon", "Komm rein"),
-        *("Danke", "Schneller", "Beeil dich", "Genug", "Hallo", "Nicht jetzt", "Sei ruhig", "Hör zu", "Mehr"),
-    ),
-    ("Hilfe", "Vorsicht"),
-    (
-        *("Das Haus ({} ({})) steht zum Verkauf.", "Mein Bruder ({} ({})) wohnt in Berlin.", "Das Museum ({} ({})) öffnet am Montag."),
-        *("Wir haben letztes Jahr die Stadt ({} ({})) besucht.", "Das Buch ({} ({})) ist sehr lang."),
-    ),
-    ("das alte", "ein großes", "am Fluss", "mit Garten", "seit 1990", "das zweite", "sehr teuer"),
-    ("nicht das neue", "bei der Kirche", "siehe Seite 12", "1920 gebaut", "wie immer", "nur im Sommer", "ohne das Dach"),
-    (
-        *(
-            "Er schrieb: „Ich habe {} auf einem Schild gesehen.“",
-            "Sie sagte: „Das Wort {} ist Englisch.“",
-            "„Was bedeutet {}?“, fragte er.",
-        ),
-        *("„Ich mag das Wort {}“, sagte sie.", "Tom fragte: „Ist {} ein englisches Wort?“", "„Er rief {} und lief weg“, sagte sie."),
-    ),
-    (
-        *("\u201cexit\u201d", "\u201cstation\u201d", "\u201cgood morning\u201d", "\u201cplayground\u201d", "\u201ctown hall\u201d"),
-        *("\u201chome\u201d", "\u201cjoy\u201d", "\u201csummer\u201d", "\u201chouse\u201d", "\u201cgarden\u201d", "\u201cnight\u201d"),
-    ),
-)
-NAMES = ("Dune", "Faust", "Hamlet", "Moby Dick", "Heidi", "Dracula", "Emma", "Macbeth")
+ENGLISH = Words(_english_marks, **TEXTS.english)
+GERMAN = Words(_german_marks, **TEXTS.german)
 
 
 def said(words: Words, draw: random.Random, text: str, style: int) -> str:
@@ -145,7 +67,7 @@ def said(words: Words, draw: random.Random, text: str, style: int) -> str:
 
 def nested(words: Words, draw: random.Random) -> str:
     style = draw.randrange(3)
-    return said(words, draw, draw.choice(words.with_name).format(words.quoted(draw.choice(NAMES), style + 3)), style)
+    return said(words, draw, draw.choice(words.with_name).format(words.quoted(draw.choice(TEXTS.names), style + 3)), style)
 
 
 def questions(words: Words, draw: random.Random) -> str:
@@ -166,12 +88,7 @@ def foreign(words: Words, draw: random.Random) -> str:
 def beside_spans(words: Words, draw: random.Random) -> str:
     """A quotation in a sentence with a placeholder or code."""
     span = draw.choice(("{name}", "`Vec<T>`", "%s", "`x = 1`", "$HOME", "https://example.org/a"))
-    carriers = {
-        ENGLISH: ("Use {} for {}.", "If {} is {}, the door stays closed.", "The file {} has the word {} in it.", "You see {} and {} here."),
-        GERMAN: ("Verwenden Sie {} f\u00fcr {}.", "In der Datei {} steht das Wort {}.", "Wenn {} gleich {} ist, ist die T\u00fcr zu."),
-    }
-    nouns = ("house", "the old river", "Save", "table") if words is ENGLISH else ("Haus", "der alte Fluss", "Speichern", "Tisch")
-    return draw.choice(carriers[words]).format(span, words.quoted(draw.choice(nouns), draw.choice((0, 1, 4))))
+    return draw.choice(words.with_span).format(span, words.quoted(draw.choice(words.nouns), draw.choice((0, 1, 4))))
 
 
 def brackets(words: Words, draw: random.Random) -> str:

@@ -8,19 +8,16 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations, texts
+from tests.drawn import Drawn, Kind, check_translations
+from tests.tables import tables
 
-TEXTS = texts(__file__)
-
-ADJECTIVES = {"old": "alt", "red": "rot", "big": "groß", "new": "neu", "small": "klein", "long": "lang", "green": "grün"}
-NAMES = ("Anna", "Tom Miller", "+49 170 1234567", "Jörg", "Mary-Ann Smith", "Dad")
-TOWNS = ("10115 Berlin", "80331 München", "50667 Köln", "20095 Hamburg", "04109 Leipzig")
+TEXTS = tables(__file__)
 
 
 def _words(draw: random.Random) -> tuple[str, str, str, str]:
     """A noun and an adjective, and patterns of their translations."""
-    noun, adjective = draw.choice(list(TEXTS.nouns)), draw.choice(list(ADJECTIVES))
-    return noun, adjective, TEXTS.nouns[noun], f"(?i:{ADJECTIVES[adjective]})"
+    noun, adjective = draw.choice(list(TEXTS.nouns)), draw.choice(list(TEXTS.adjectives))
+    return noun, adjective, TEXTS.nouns[noun], f"(?i:{TEXTS.adjectives[adjective]})"
 
 
 def numbered_tags(draw: random.Random) -> Drawn:
@@ -103,12 +100,12 @@ def chats(draw: random.Random) -> Drawn:
     day, month, hour, minute = draw.randrange(13, 29), draw.randrange(1, 13), draw.randrange(1, 13), draw.randrange(10, 60)
     date = draw.choice((f"{day}/{month:02}/2024", f"{month}/{day}/24", f"{day}.{month:02}.24"))
     time = draw.choice((f"{hour}:{minute}", f"{hour}:{minute} {draw.choice(('AM', 'PM'))}"))
-    head = f"{date}, {time} - {draw.choice(NAMES)}: "
+    head = f"{date}, {time} - {draw.choice(TEXTS.names)}: "
     return Drawn(f"{head}{draw.choice(TEXTS.sentences)}", has=(rf"^{re.escape(head)}[A-ZÄÖÜ]\w+ .*[.?!]$",), lacks=(r"\b(?:the|is|you)\b",))
 
 
 def _address(draw: random.Random) -> str:
-    town = draw.choice((f", {draw.choice(TOWNS)}", ""))
+    town = draw.choice((f", {draw.choice(TEXTS.towns)}", ""))
     return f"{draw.choice(TEXTS.streets)} {draw.randrange(1, 120)}{draw.choice(('', '', 'a'))}{town}"
 
 

@@ -7,41 +7,21 @@ import re
 
 import pytest
 
-from tests.drawn import Drawn, Kind, check_translations, texts
+from tests.drawn import Drawn, Kind, check_translations
+from tests.tables import tables
 
-TEXTS = texts(__file__)
+TEXTS = tables(__file__)
 
-WOMEN = ("Anna", "Maria", "Julia", "Sophie", "Laura", "Emma", "Lisa", "Clara", "Nina", "Helen")
-MEN = ("Tom", "Paul", "Peter", "Max", "Felix", "David", "Simon", "Robert", "Frank", "Leo")
-FAMILIES = ("Smith", "Miller", "Brown", "Baker", "Schmidt", "Weber", "Klein", "Wagner", "Cooper", "Fischer")
-MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
-GERMAN = ("Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember")
-LENGTHS = ("He is {} tall.", "The board is {} long.", "My table is {} wide.", "The wall is {} high.", "The window of {} is broken.")
-PLACES = ("The lake is at {} N.", "The ship was seen at {} S.", "We found it at {} W.", "The village is at {} E.")
-GERMAN_PLACES = ("Der See liegt bei {} N.", "Das Schiff wurde bei {} S gesehen.", "Wir fanden es bei {} W.", "Das Dorf liegt bei {} O.")
-SCREENS = ("A {} screen is too small.", "The tyre has {}.", "I bought a {} monitor.", "The pipe is {} thick.")
-PARTS = (("Fig.", "Abb."), ("p.", "S."), ("Ch.", "Kap."), ("Vol.", "Bd."), ("pp.", "S."), ("Sec.", "Abschn."))
 PART_WORDS = r"Abb|S|Kap|Bd|Abschn|Abbildung|Seiten?|Kapitel|Band|Abschnitt|Figur|Bild|Volumen"
 ENGLISH_PART_WORDS = r"[Ff]ig|[Ff]igs|p|pp|[Cc]h|[Vv]ol|[Ss]ec|[Ff]igure|[Pp]ages?|[Cc]hapter|[Vv]olume|[Ss]ection|[Ii]mage|[Pp]icture"
-IN_TEXT = ("See {} for details.", "As we see in {}, the value is higher.", "The answer is in {} of the book.", "Please read {} today.")
-IN_GERMAN_TEXT = ("Siehe {}.", "Wie man in {} sieht, ist der Wert höher.", "Die Antwort steht in {}.", "Bitte lesen Sie heute {}.")
-COSTS = ("The tickets cost {}.", "They paid {}.", "We have prices of {}.", "The three bills are {}.", "You can win {}.")
-GERMAN_COSTS = ("Die Karten kosten {}.", "Sie zahlten {}.", "Es gibt Preise von {}.", "Die Rechnungen sind {}.", "Du kannst {} gewinnen.")
-COUNTS = ("They sold {} cars.", "The villages have {} people.", "We counted {} birds.", "The books have {} pages.")
-GERMAN_COUNTS = ("Sie verkauften {} Autos.", "Die Dörfer haben {} Einwohner.", "Wir zählten {} Vögel.", "Die Bücher haben {} Seiten.")
-PEOPLE = ("Tom", "Maria", "Mein Bruder", "Meine Mutter", "Der Lehrer", "Unser Nachbar")
-TIMES = ("heute", "morgen", "im Sommer", "am Montag", "jetzt")
-FOR_NAMES = ("{1} wohnt in {0}.", "{1} fährt {2} nach {0}.", "{0} ist schön.", "{1} kommt {2} aus {0} zurück.", "{1} kennt {0} gut.")
-FOR_THINGS = ("{1} spricht {2} über {0}.", "{0} ist {2} wichtig.", "{1} denkt {2} an {0}.", "{1} weiß viel über {0}.")
-FOR_VERBS = ("{0} {2} das Fenster.", "{0} {2} die Tür.", "{0} {2} den Brief.", "{0} {2} das Buch von {1}.", "{0} die Datei {2}.")
 
 
 def _people(draw: random.Random) -> list[tuple[str, str, str]]:
     """Two people, each as the name, the greeting in front of it in German, and whether it is a family name with a title."""
     if draw.random() < 0.4:
-        one, two = draw.sample(FAMILIES, 2)
+        one, two = draw.sample(TEXTS.families, 2)
         return [(f"Mr. {one}", "Herr", one), (f"Mrs. {two}", "Frau", two)][:: draw.choice((1, -1))]
-    return draw.sample([(draw.choice(WOMEN), "e", ""), (draw.choice(MEN), "er", "")], 2)
+    return draw.sample([(draw.choice(TEXTS.women), "e", ""), (draw.choice(TEXTS.men), "er", "")], 2)
 
 
 def greetings(draw: random.Random) -> Drawn:
@@ -73,12 +53,12 @@ def greetings_in_german(draw: random.Random) -> Drawn:
 
 def measures(draw: random.Random) -> Drawn:
     """Feet and inches, degrees, and inches alone."""
-    return _measures(draw, LENGTHS, PLACES, SCREENS)
+    return _measures(draw, TEXTS.lengths, TEXTS.places, TEXTS.screens)
 
 
 def measures_in_german(draw: random.Random) -> Drawn:
     """The same in German."""
-    return _measures(draw, TEXTS.german_lengths, GERMAN_PLACES, TEXTS.german_screens)
+    return _measures(draw, TEXTS.german_lengths, TEXTS.german_places, TEXTS.german_screens)
 
 
 def _measures(draw: random.Random, lengths: tuple[str, ...], places: tuple[str, ...], screens: tuple[str, ...]) -> Drawn:
@@ -94,15 +74,15 @@ def _measures(draw: random.Random, lengths: tuple[str, ...], places: tuple[str, 
 def parts(draw: random.Random) -> Drawn:
     """Abbreviations before the number of a part of a text."""
     number = draw.choice((f"{draw.randrange(2, 200)}", f"{draw.randrange(2, 20)}{draw.choice('ab')}"))
-    text = f"{draw.choice(PARTS)[0]} {number}"
-    return Drawn(draw.choice(IN_TEXT).format(text), has=(rf"\b(?:{PART_WORDS})\.? {number}\b",))
+    text = f"{draw.choice(TEXTS.parts)[0]} {number}"
+    return Drawn(draw.choice(TEXTS.in_text).format(text), has=(rf"\b(?:{PART_WORDS})\.? {number}\b",))
 
 
 def parts_in_german(draw: random.Random) -> Drawn:
     """The same in German."""
     number = draw.choice((f"{draw.randrange(2, 200)}", f"{draw.randrange(2, 20)}{draw.choice('ab')}"))
-    text = f"{draw.choice(PARTS)[1]} {number}"
-    return Drawn(draw.choice(IN_GERMAN_TEXT).format(text), has=(rf"\b(?:{ENGLISH_PART_WORDS})\.? {number}\b",))
+    text = f"{draw.choice(TEXTS.parts)[1]} {number}"
+    return Drawn(draw.choice(TEXTS.in_german_text).format(text), has=(rf"\b(?:{ENGLISH_PART_WORDS})\.? {number}\b",))
 
 
 def laws(draw: random.Random) -> Drawn:
@@ -132,19 +112,19 @@ def _fields(draw: random.Random, listed: tuple[tuple[str, str], ...]) -> Drawn:
 def lists_of_dates(draw: random.Random) -> Drawn:
     """Three or four days in a list."""
     days = sorted(draw.sample([(month, day) for month in range(12) for day in range(1, 29)], draw.choice((3, 3, 4))))
-    shown = [f"{MONTHS[month]} {day}" for month, day in days]
+    shown = [f"{TEXTS.months[month]} {day}" for month, day in days]
     text = f"{', '.join(shown[:-1])} {draw.choice(('and', 'or'))} {shown[-1]}"
-    return Drawn(draw.choice(TEXTS.on_days).format(text), has=tuple(rf"\b{day}\. {GERMAN[month]}\b" for month, day in days))
+    return Drawn(draw.choice(TEXTS.on_days).format(text), has=tuple(rf"\b{day}\. {TEXTS.german[month]}\b" for month, day in days))
 
 
 def lists_of_dates_in_german(draw: random.Random) -> Drawn:
     """The same in German."""
     days = sorted(draw.sample([(month, day) for month in range(12) for day in range(1, 29)], draw.choice((3, 3, 4))))
     before = draw.choice(("", "am "))
-    shown = [f"{before}{day}. {GERMAN[month]}" for month, day in days]
+    shown = [f"{before}{day}. {TEXTS.german[month]}" for month, day in days]
     text = f"{'' if before else 'am '}{', '.join(shown[:-1])} {draw.choice(('und', 'oder'))} {shown[-1]}"
     ends = "(?:st|nd|rd|th)?"
-    has = (rf"\b(?:{MONTHS[month]} (?:the )?{day}{ends}|{day}{ends} (?:of )?{MONTHS[month]})\b" for month, day in days)
+    has = (rf"\b(?:{TEXTS.months[month]} (?:the )?{day}{ends}|{day}{ends} (?:of )?{TEXTS.months[month]})\b" for month, day in days)
     return Drawn(draw.choice(TEXTS.on_german_days).format(text), has=tuple(has))
 
 
@@ -160,7 +140,7 @@ def lists_of_amounts(draw: random.Random) -> Drawn:
     german = [each.replace(sign, "").translate(str.maketrans(",.", ".,")) for each in shown]
     has = tuple(rf"(?<![\d.,]){re.escape(each)}(?![.,]?\d)" for each in german)
     signs = (rf"(?:\{sign}[^{sign}]*){{{len(shown)}}}",) if sign else ()
-    return Drawn(draw.choice(COSTS if sign else COUNTS).format(text), has=(*has, *signs))
+    return Drawn(draw.choice(TEXTS.costs if sign else TEXTS.counts).format(text), has=(*has, *signs))
 
 
 def lists_of_amounts_in_german(draw: random.Random) -> Drawn:
@@ -174,21 +154,21 @@ def lists_of_amounts_in_german(draw: random.Random) -> Drawn:
     shown = [each.translate(str.maketrans(",.", ".,")) + (f" {sign}" if sign else "") for each in english]
     text = f"{', '.join(shown[:-1])} {draw.choice(('und', 'oder'))} {shown[-1]}" if len(shown) > 1 else shown[0]
     has = tuple(rf"(?<![\d.,]){sign}{re.escape(each)}(?![.,]?\d)" for each in english)
-    return Drawn(draw.choice(GERMAN_COSTS if sign else GERMAN_COUNTS).format(text), has=has)
+    return Drawn(draw.choice(TEXTS.german_costs if sign else TEXTS.german_counts).format(text), has=has)
 
 
 def months_before_nouns(draw: random.Random) -> Drawn:
     """A month with its year before a noun."""
     month, year = draw.randrange(12), draw.randrange(2001, 2039)
-    text = draw.choice(TEXTS.before_noun).format(f"{MONTHS[month]} {year}").replace(" a A", " an A").replace(" a O", " an O")
-    return Drawn(text, has=(rf"\b{GERMAN[month]}s? {year}\b",))
+    text = draw.choice(TEXTS.before_noun).format(f"{TEXTS.months[month]} {year}").replace(" a A", " an A").replace(" a O", " an O")
+    return Drawn(text, has=(rf"\b{TEXTS.german[month]}s? {year}\b",))
 
 
 def own_letters(draw: random.Random) -> Drawn:
     """German words with a letter that the vocabulary has only as bytes."""
     german, english = draw.choice(TEXTS.own_letters)
-    templates = FOR_NAMES if english == "Austria" else FOR_VERBS if english == "(?i:open)" else FOR_THINGS
-    source = draw.choice(templates).format(german, draw.choice(PEOPLE), draw.choice(TIMES))
+    templates = TEXTS.for_names if english == "Austria" else TEXTS.for_verbs if english == "(?i:open)" else TEXTS.for_things
+    source = draw.choice(templates).format(german, draw.choice(TEXTS.people), draw.choice(TEXTS.times))
     return Drawn(source, has=(rf"\b{english}",), lacks=("Ö",))
 
 
@@ -197,8 +177,10 @@ def ranges_of_months(draw: random.Random) -> Drawn:
     first, last = sorted(draw.sample(range(12), 2))
     year = draw.choice(("", f" {draw.randrange(2001, 2039)}", f" {draw.randrange(2001, 2039)}"))
     between = "(?:to|until|till|through|\u2013|and)"
-    pattern = rf"\b{MONTHS[first]} {between} {MONTHS[last]}{year}\b"
-    return Drawn(draw.choice(TEXTS.ranges_of_months).format(GERMAN[first], f"{GERMAN[last]}{year}"), has=(pattern,), lacks=(r"\bby ",))
+    pattern = rf"\b{TEXTS.months[first]} {between} {TEXTS.months[last]}{year}\b"
+    return Drawn(
+        draw.choice(TEXTS.ranges_of_months).format(TEXTS.german[first], f"{TEXTS.german[last]}{year}"), has=(pattern,), lacks=(r"\bby ",)
+    )
 
 
 def people_of_all_genders(draw: random.Random) -> Drawn:

@@ -9,14 +9,12 @@ from collections.abc import Sequence
 import pytest
 
 from specdec_cli.text.glossary import Term
-from tests.drawn import Drawn, Kind, check_translations, texts
+from tests.drawn import Drawn, Kind, check_translations
+from tests.tables import tables
 
-TEXTS = texts(__file__)
+TEXTS = tables(__file__)
 
-CURRENCIES = (("dollars", "Dollar", "$"), ("euros", "Euro", "€"), ("pounds", "Pfund", "£"), ("yen", "Yen", "¥"))
 TERMS = (Term("device", "Apparat"), Term("manual", "Anleitung"), Term("bike", "Zweirad"))
-PLACEHOLDERS = ("{n}", "%s", "${x}", "{name}", "{{ user }}", "%(file)s", "<%= name %>", "{0}", "%1$s", "`a.txt`", "$HOME/a.txt")
-CODE = ("`make all`", "`git pull`", "`sync -v 2`", "make_all()", "`--fast`")
 
 
 def _in_german(english: str) -> str:
@@ -89,7 +87,7 @@ def _with_names(draw: random.Random, templates: Sequence[str], direction: int) -
     template = draw.choice(templates)
     shown, has = [], []
     values = draw.sample(("2", "3", "12", "20", "1.5", "150", "2.5", "40"), 2)
-    for (english, german, sign), value in zip(draw.sample(CURRENCIES, 2), values, strict=True):
+    for (english, german, sign), value in zip(draw.sample(TEXTS.currencies, 2), values, strict=True):
         power, german_power = draw.choice((("", ""), (" million", " Millionen"), (" billion", " Milliarden"), (" thousand", "tausend")))
         if not power and "." in value:
             value = f"{value}00".replace(".", ",")
@@ -211,13 +209,13 @@ def beside_placeholders(draw: random.Random) -> Drawn:
     """Sentences with one or two quantities beside placeholders, code, addresses and terms of a glossary."""
     template = draw.choice(TEXTS.with_placeholder)
     hour, minute, half = draw.randrange(1, 13), draw.choice((0, 15, 30, 45)), draw.choice(("AM", "PM", "a.m.", "p.m."))
-    amount, sign, name = f"{draw.randrange(2, 5000):,}.{draw.randrange(10, 100)}", draw.choice("$€£"), draw.choice(PLACEHOLDERS)
+    amount, sign, name = f"{draw.randrange(2, 5000):,}.{draw.randrange(10, 100)}", draw.choice("$€£"), draw.choice(TEXTS.placeholders)
     count, size, percent = (
         f"{draw.randrange(1000, 90_000):,}",
         f"{draw.randrange(1, 30)}.{draw.randrange(1, 10)}",
         f"{draw.randrange(2, 99)}",
     )
-    unit, code, term = draw.choice(("GB", "MB", "kg")), draw.choice(CODE), draw.choice(TERMS)
+    unit, code, term = draw.choice(("GB", "MB", "kg")), draw.choice(TEXTS.code), draw.choice(TERMS)
     time = f"{hour}:{minute:02} {half}"
     source = template.format(
         p=name, q=f"{sign}{amount}", t=time, n=count, u=f"{size} {unit}", c=code, g=term.source, e="me@example.org", r=f"{percent}%"

@@ -6,24 +6,16 @@ import re
 import pytest
 
 from specdec_cli.pipeline.translator import LineTranslator
-from tests.drawn import Drawn, Kind, check_translations, texts
+from tests.drawn import Drawn, Kind, check_translations
 from tests.stored_engine import opened
+from tests.tables import tables
 
-TEXTS = texts(__file__)
-
-FOODS = {"oil": "Öl", "milk": "Milch", "sugar": "Zucker", "salt": "Salz", "butter": "Butter", "water": "Wasser", "honey": "Honig"}
-AMOUNTS = ("1", "2", "3", "4", "1/2", "½", "1 1/2", "2 ½", "2-3", "1\u20132")
-UNITS = {"tbsp": "EL", "tbsp.": "EL", "tablespoons": "EL", "tsp": "TL", "teaspoons": "TL", "oz": "oz", "lbs": "lb"}
-STEPS = ("Add {}.", "{}", "Mix {} and the eggs.", "You need {}.", "Cook {} for an hour.", "We need {} for the cake.")
-STEPS_IN_GERMAN = ("{} hinzufügen.", "{}", "Man braucht {}.", "Wir nehmen {} für den Kuchen.", "Dazu kommen {}.")
-NAMES = ("Smith", "Miller", "Brown", "Schmidt", "Müller", "Weber", "Jones", "Becker")
-NOTES = {"C": "C", "D": "D", "E": "E", "F": "F", "G": "G", "A": "A", "B": "H", "F#": "Fis", "C sharp": "Cis", "B flat": "B", "E-flat": "Es"}
-DAYS = {"Mon": "Montag", "Tue": "Dienstag", "Wed": "Mittwoch", "Thu": "Donnerstag", "Fri": "Freitag", "Sat": "Samstag", "Sun": "Sonntag"}
-GERMAN_DAYS = {"Mo": "Monday", "Di": "Tuesday", "Mi": "Wednesday", "Do": "Thursday", "Fr": "Friday", "Sa": "Saturday", "So": "Sunday"}
+TEXTS = tables(__file__)
 
 
 def _food(draw: random.Random) -> tuple[str, str]:
-    return draw.choice([*FOODS.items()])
+    food: tuple[str, str] = draw.choice([*TEXTS.foods.items()])
+    return food
 
 
 def _pattern(amount: str) -> str:
@@ -32,15 +24,15 @@ def _pattern(amount: str) -> str:
 
 def kitchen(draw: random.Random) -> Drawn:
     """Amounts in units of the kitchen."""
-    (food, german), (unit, own), amount = _food(draw), draw.choice([*UNITS.items()]), draw.choice(AMOUNTS)
+    (food, german), (unit, own), amount = _food(draw), draw.choice([*TEXTS.units.items()]), draw.choice(TEXTS.amounts)
     of = draw.choice(("", " of"))
-    return Drawn(draw.choice(STEPS).format(f"{amount} {unit}{of} {food}"), (rf"{_pattern(amount)} {own}\b", german[:4]))
+    return Drawn(draw.choice(TEXTS.steps).format(f"{amount} {unit}{of} {food}"), (rf"{_pattern(amount)} {own}\b", german[:4]))
 
 
 def kitchen_in_german(draw: random.Random) -> Drawn:
     """Amounts in units of the kitchen, in German."""
-    (english, food), (unit, own), amount = _food(draw), draw.choice([*TEXTS.units_in_german.items()]), draw.choice(AMOUNTS)
-    return Drawn(draw.choice(STEPS_IN_GERMAN).format(f"{amount} {unit} {food}"), (rf"{_pattern(amount)} {own}\b", f"(?i:{english})"))
+    (english, food), (unit, own), amount = _food(draw), draw.choice([*TEXTS.units_in_german.items()]), draw.choice(TEXTS.amounts)
+    return Drawn(draw.choice(TEXTS.steps_in_german).format(f"{amount} {unit} {food}"), (rf"{_pattern(amount)} {own}\b", f"(?i:{english})"))
 
 
 def lengths(draw: random.Random) -> Drawn:
@@ -59,21 +51,21 @@ def lengths_in_german(draw: random.Random) -> Drawn:
 
 def couples(draw: random.Random) -> Drawn:
     """A couple with its name."""
-    name, between = draw.choice(NAMES), draw.choice(("and", "&"))
+    name, between = draw.choice(TEXTS.names), draw.choice(("and", "&"))
     source = draw.choice(("{} live next door.", "I met {} yesterday.", "This is for {}.", "{} are not at home.", "We had dinner with {}."))
     return Drawn(source.format(f"Mr. {between} Mrs. {name}"), (rf"Herrn? und Frau {name}(?!\w)",))
 
 
 def couples_in_german(draw: random.Random) -> Drawn:
     """A couple with its name, in German."""
-    name, between = draw.choice(NAMES), draw.choice(("und", "&"))
+    name, between = draw.choice(TEXTS.names), draw.choice(("und", "&"))
     source = draw.choice(("Herr {} wohnen nebenan.", "Ich war bei Herrn {}.", "Das ist für Herrn {}.", "Herr {} sind nicht da."))
     return Drawn(source.format(f"{between} Frau {name}"), (rf"Mr\. and Mrs\. {name}(?!\w)",))
 
 
 def keys(draw: random.Random) -> Drawn:
     """Musical keys."""
-    (note, german), mode = draw.choice([*NOTES.items()]), draw.choice(("major", "minor"))
+    (note, german), mode = draw.choice([*TEXTS.notes.items()]), draw.choice(("major", "minor"))
     shown = f"{german}-Dur" if mode == "major" else f"{german.lower()}-Moll"
     source = draw.choice(("The song is in {}.", "He played a waltz in {}.", "His third symphony is in {}.", "Sonata in {}"))
     return Drawn(source.format(f"{note} {mode}"), (rf"\bin {shown}(?!\w)",))
@@ -81,20 +73,20 @@ def keys(draw: random.Random) -> Drawn:
 
 def weekdays(draw: random.Random) -> Drawn:
     """Lists of short names of weekdays."""
-    days = sorted(draw.sample([*DAYS], draw.choice((2, 3))), key=[*DAYS].index)
+    days = sorted(draw.sample([*TEXTS.days], draw.choice((2, 3))), key=[*TEXTS.days].index)
     shown = draw.choice((f"{', '.join(days[:-1])} and {days[-1]}", f"{', '.join(days[:-1])} & {days[-1]}", "/".join(days)))
     source = draw.choice(("We are open {}.", "Closed {}", "The course is on {}.", "We meet {} at the station."))
-    return Drawn(source.format(shown), tuple(DAYS[each] for each in days), tuple(rf"\b{each}\b" for each in days))
+    return Drawn(source.format(shown), tuple(TEXTS.days[each] for each in days), tuple(rf"\b{each}\b" for each in days))
 
 
 def weekdays_in_german(draw: random.Random) -> Drawn:
     """Lists of short names of weekdays, in German."""
-    days = sorted(draw.sample([*GERMAN_DAYS], draw.choice((2, 3))), key=[*GERMAN_DAYS].index)
+    days = sorted(draw.sample([*TEXTS.german_days], draw.choice((2, 3))), key=[*TEXTS.german_days].index)
     stop = draw.choice(("", "."))
     named = [each + stop for each in days]
     shown = draw.choice((f"{', '.join(named[:-1])} und {named[-1]}", f"{', '.join(named[:-1])} u. {named[-1]}", "/".join(days)))
     source = draw.choice(("Wir haben {} geöffnet.", "{} geschlossen", "Der Kurs ist {} in Berlin.", "Training {}"))
-    return Drawn(source.format(shown), tuple(GERMAN_DAYS[each] for each in days), (rf"\b{days[0]}\.",))
+    return Drawn(source.format(shown), tuple(TEXTS.german_days[each] for each in days), (rf"\b{days[0]}\.",))
 
 
 def _filled(draw: random.Random, template: str) -> str:
@@ -104,70 +96,51 @@ def _filled(draw: random.Random, template: str) -> str:
     return head + "".join(draw.choice(choices.split("|")) + after for choices, after in parts)
 
 
-FIRST = ("Jürgen", "Björn", "Günter", "Jörg", "Ulrike", "Heike", "Wolfgang", "Özlem", "Anna", "Tom", "Mehmet", "Käthe", "Dieter", "Renée")
-LAST = ("Müller", "Schmidt", "Krüger", "Schröder", "Meyer", "Becker", "Koch", "Fischer", "Huber", "Weber", "Schäfer", "Neumann", "Wolf")
-ABOUT = ("I met {0} yesterday.", "{0} and {1} are here.", "{0} {2} is ill.", "This is the house of {0} {2}.", "From: {0} {2}")
-ABOUT_IN_GERMAN = ("Ich habe {0} getroffen.", "{0} und {1} sind da.", "{0} {2} ist krank.", "Das ist das Haus von {0} {2}.", "Von: {0} {2}")
-
-
 def _named(draw: random.Random, template: str) -> Drawn:
-    names = (draw.choice(FIRST), draw.choice(FIRST), draw.choice(LAST))
+    names = (draw.choice(TEXTS.first), draw.choice(TEXTS.first), draw.choice(TEXTS.last))
     return Drawn(template.format(*names), tuple(name for place, name in enumerate(names) if f"{{{place}}}" in template))
 
 
 def names(draw: random.Random) -> Drawn:
     """Names of people without titles."""
-    return _named(draw, draw.choice(ABOUT))
+    return _named(draw, draw.choice(TEXTS.about))
 
 
 def names_in_german(draw: random.Random) -> Drawn:
     """Names of people without titles, in German."""
-    return _named(draw, draw.choice(ABOUT_IN_GERMAN))
-
-
-SQUARES = ("Alexander", "Marien", "Ludwigs", "Karls", "Königs", "Wilhelms", "Friedrichs", "Goethe", "Schiller", "Mozart", "Luther")
-TOWNS = ("Potsdamer", "Leipziger", "Pariser", "Berliner", "Wiener", "Frankfurter", "Kölner", "Münchner", "Hamburger", "Dresdner")
-AT_SQUARES = ("Wir treffen uns am {}.", "Der Markt am {} ist groß.", "Sie wohnt am {}.", "Fahren Sie bis zum {}.", "Das Fest ist am {}.")
+    return _named(draw, draw.choice(TEXTS.about_in_german))
 
 
 def squares_in_german(draw: random.Random) -> Drawn:
     """Squares that are named after people and towns."""
-    square = draw.choice((f"{draw.choice(SQUARES)}platz", f"{draw.choice(TOWNS)} Platz"))
-    return Drawn(draw.choice(AT_SQUARES).format(square), (square,))
-
-
-IN_MENUS = ("Click {} to go on.", "Go to {}.", "You can change this under {}.", "Select {}.", "Choose {} and press Enter.", "{}")
-IN_MENUS_IN_GERMAN = ("Klicken Sie auf {}.", "Gehen Sie zu {}.", "Das ändert man unter {}.", "Wählen Sie {} und drücken Sie Enter.", "{}")
+    square = draw.choice((f"{draw.choice(TEXTS.squares)}platz", f"{draw.choice(TEXTS.towns)} Platz"))
+    return Drawn(draw.choice(TEXTS.at_squares).format(square), (square,))
 
 
 def menus(draw: random.Random) -> Drawn:
     """Paths of menus."""
     (menu, german), (command, own) = draw.choice([*TEXTS.menus.items()]), draw.choice([*TEXTS.commands.items()])
-    return Drawn(draw.choice(IN_MENUS).format(f"{menu} > {command}"), (rf"(?i:{german}) > (?i:{own})",))
+    return Drawn(draw.choice(TEXTS.in_menus).format(f"{menu} > {command}"), (rf"(?i:{german}) > (?i:{own})",))
 
 
 def menus_in_german(draw: random.Random) -> Drawn:
     """Paths of menus, in German."""
     menu, command = draw.choice([*TEXTS.menus]), draw.choice([*TEXTS.commands])
     path = f"{TEXTS.menus[menu].split('|')[0]} > {TEXTS.commands[command].split('|')[0]}"
-    return Drawn(draw.choice(IN_MENUS_IN_GERMAN).format(path), (rf"(?:{menu}|Extras) > {command}",))
-
-
-IN_YEARS = ("He died in {}.", "In {}, the war began.", "The city was founded in {}.", "The temple was built in {}.", "It is from {}.")
-IN_YEARS_IN_GERMAN = ("Er starb {}.", "Die Stadt wurde {} gegründet.", "Im Jahr {} begann der Krieg.", "Der Tempel ist von {}.")
+    return Drawn(draw.choice(TEXTS.in_menus_in_german).format(path), (rf"(?:{menu}|Extras) > {command}",))
 
 
 def eras(draw: random.Random) -> Drawn:
     """Years of an era."""
     year = draw.choice((draw.randrange(20, 1000), draw.randrange(1000, 4000)))
     shown, own = draw.choice(((f"{year} BC", "v. Chr."), (f"{year} BCE", "v. Chr."), (f"{year} AD", "n. Chr."), (f"AD {year}", "n. Chr.")))
-    return Drawn(draw.choice(IN_YEARS).format(shown), (rf"(?<!\d){year} {re.escape(own)}",))
+    return Drawn(draw.choice(TEXTS.in_years).format(shown), (rf"(?<!\d){year} {re.escape(own)}",))
 
 
 def eras_in_german(draw: random.Random) -> Drawn:
     """Years of an era, in German."""
     year, (era, own) = draw.choice((draw.randrange(20, 1000), draw.randrange(1000, 4000))), draw.choice((("v.", "BC"), ("n.", "AD")))
-    return Drawn(draw.choice(IN_YEARS_IN_GERMAN).format(f"{year} {era} Chr.").replace("..", "."), (rf"(?<!\d){year} {own}\b",))
+    return Drawn(draw.choice(TEXTS.in_years_in_german).format(f"{year} {era} Chr.").replace("..", "."), (rf"(?<!\d){year} {own}\b",))
 
 
 KINDS = (

@@ -10,10 +10,10 @@ import pytest
 from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.checks import GLOSSARY
 from specdec_cli.text.glossary import Glossary, Term, come_out
-from tests.drawn import texts
 from tests.stored_engine import opened
+from tests.tables import tables
 
-TEXTS = texts(__file__)
+TEXTS = tables(__file__)
 
 _GENITIVE = re.compile(
     r"\b(?:des|[mds]?eines|Ihres|dieses) (?:Apparat|Schreiben|Nutzer|Rechner|Mandant|Fahrzeug|Objekt|Mediziner|Zweirad)\b"
