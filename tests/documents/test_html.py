@@ -13,6 +13,9 @@ from specdec_cli.documents.html import read_html
 from specdec_cli.errors import InputError
 from specdec_cli.text.tags.markup import without_voids
 from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TEXT = """<!DOCTYPE html>
 <html lang=en><head><title>My house</title><style>p {a: b}</style><script>if (a < b) "text"</script></head>
@@ -232,32 +235,13 @@ def test_references_with_many_digits_are_read() -> None:
     assert texts(parse(f"<p title='{long}'>The dog {long} is here.</p>", "html")) == [f"The dog {long} is here."]
 
 
-@pytest.mark.parametrize(
-    ("tag", "text"),
-    [
-        ('<input type="submit" value="Send message">', "Send message"),
-        ("<INPUT VALUE='Reset all' TYPE=reset>", "Reset all"),
-        ('<input type="button" value="Open" id="x1">', "Open"),
-        ('<meta name="description" content="A page of ours">', "A page of ours"),
-        ('<meta property="og:title" content="Our house">', "Our house"),
-    ],
-)
+@pytest.mark.parametrize(("tag", "text"), CASES.labels_of_buttons_and_descriptions_are_text)
 def test_labels_of_buttons_and_descriptions_are_text(tag: str, text: str) -> None:
     assert texts(parse(f"<p>{tag}</p>", "html"))[0] == text
     assert translated(f"<p>{tag}</p>", "html") == f"<p>{tag.replace(text, text.upper())}</p>"
 
 
-@pytest.mark.parametrize(
-    "tag",
-    [
-        '<input type="text" value="Send message">',
-        '<input value="Send">',
-        '<meta name="viewport" content="width device">',
-        '<meta charset="utf-8" content="text">',
-        '<option value="one two">',
-        '<input type="hidden" value="a token">',
-    ],
-)
+@pytest.mark.parametrize("tag", CASES.other_values_are_no_text)
 def test_other_values_are_no_text(tag: str) -> None:
     assert texts(parse(f"<p>{tag}</p>", "html")) == []
 
@@ -288,24 +272,7 @@ def test_drawn_pages_keep_the_line_breaks_beside_their_tags() -> None:
         assert document.translated(outputs).decode() == expected
 
 
-@pytest.mark.parametrize(
-    ("tag", "shown"),
-    [
-        ("<input type=submit value=Search>", ["Search"]),
-        ("<INPUT VALUE='Buy now' TYPE='Submit'>", ["Buy now"]),
-        ("<input type=' reset ' value=\"Start again\">", ["Start again"]),
-        ('<input data-type="submit" value="a name">', []),
-        ('<input title="a type=submit b" value="a name">', ["a type=submit b"]),
-        ('<input type="submit-x" value="a name">', []),
-        ('<meta name=description content="Old houses">', ["Old houses"]),
-        ('<meta content="Old houses" property="og:image:alt">', ["Old houses"]),
-        ('<meta name="twitter:title" content="Old houses">', ["Old houses"]),
-        ('<meta name="description-id" content="a name">', []),
-        ('<meta name="keywords" content="house, garden">', []),
-        ('<optgroup label="Old houses"><option label="New">x', ["Old houses", "New", "x"]),
-        ('<track label="English">', []),
-    ],
-)
+@pytest.mark.parametrize(("tag", "shown"), CASES.attributes_are_text_by_element_and_kind)
 def test_attributes_are_text_by_element_and_kind(tag: str, shown: list[str]) -> None:
     assert texts(parse(tag, "html")) == shown
 
@@ -342,30 +309,13 @@ def test_references_to_notes_are_no_text(seed: int) -> None:
     assert f"<{tag}{attributes}>{mark}</{tag}>" in translated(page, "html", lambda each: each.upper().replace("<V", "<v"))
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        '<p>In <a href="/1914">1914</a> it began.</p>',
-        "<p>It costs $<span>12</span> here.</p>",
-        '<p>See page (<a href="#p">5</a>) here.</p>',
-        "<p>It is 3.<span>5</span> m long.</p>",
-        '<p>The king<a href="#k">s</a> left.</p>',
-    ],
-)
+@pytest.mark.parametrize("page", CASES.numbers_of_a_sentence_are_text)
 def test_numbers_of_a_sentence_are_text(page: str) -> None:
     (text,) = texts(parse(page, "html"))
     assert "<v" not in text
 
 
-@pytest.mark.parametrize(
-    ("content", "texts"),
-    [
-        ('<p lang="de">Ich bin hier.</p><p>I am here.</p>', ["I am here."]),
-        ('<html lang="de"><body lang="fr"><p lang="en-GB">I am here.</p></body></html>', ["I am here."]),
-        ('<p xml:lang="fr" title="A word">Oui.</p><p lang="">Yes.</p>', ["Yes."]),
-        ('<p>He said <i lang="la">carpe diem</i> again.</p>', ["He said <x/> again."]),
-    ],
-)
+@pytest.mark.parametrize(("content", "texts"), CASES.what_is_marked_with_another_language_stays)
 def test_what_is_marked_with_another_language_stays(content: str, texts: list[str]) -> None:
     found = [segment.text for segment in read_html(Source(content.encode(), "a.html", language="eng_Latn")).segments]
     assert [re.sub(r"<[^<>]*>", "<x/>", text) for text in found] == texts

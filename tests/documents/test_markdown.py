@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TEXT = """---
 title: front matter
@@ -119,27 +122,7 @@ def test_edits_keep_the_lines() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a **b** c", "a <g1>b</g1> c"),
-        ("a snake_case_name and 2 * 3 * 4", "a snake_case_name and 2 * 3 * 4"),
-        ("see <https://e.org> now", "see <x1/> now"),
-        ("note[^1] here", "note<v1/> here"),
-        ("x <!-- hidden *text* --> y", "x <v1/> y"),
-        ("one<sup>1</sup> is here.<sup>[2](#a)</sup> The 3<sup>rd</sup> one", "one<v1/> is here.<v2/> The 3<g3>rd</g3> one"),
-        ("press <kbd>a</kbd> and <br> go", "press <g1>a</g1> and <n2/> go"),
-        ("***both*** and ~~gone~~ words", "<g1>both</g1> and <g2>gone</g2> words"),
-        ("***one** two* and *the **red*** dog", "<g1><g2>one</g2> two</g1> and <g3>the <g4>red</g4></g3> dog"),
-        ("a **b *c*** and *d, **e** f* too", "a <g1>b <g2>c</g2></g1> and <g3>d, <g4>e</g4> f</g3> too"),
-        ("**all of it**", "all of it"),
-        ("[![](b.svg)](x) text", "<g1><n2/></g1> text"),
-        ("an unmatched * or ** or [bracket stays", "an unmatched * or ** or [bracket stays"),
-        ("`*code*` and *text*", "`*code*` and <g1>text</g1>"),
-        ("open <b>tag", "open <v1/>tag"),
-        ('a <a title="if x > y" href="c">link</a> here', "a <g1>link</g1> here"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.inline_markup_has_stand_ins)
 def test_inline_markup_has_stand_ins(text: str, expected: str) -> None:
     document = parse(f"{text}\n", "md")
     assert texts(document) == [expected]
@@ -242,14 +225,6 @@ def test_the_description_of_an_image_in_a_link_is_a_text_of_its_own() -> None:
     assert translated(text, "md") == "SEE [![THE BADGE](b.svg)](x) AND ![A HOUSE](h.png).\n\n[![ALONE](b.svg)](x)\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Press ![a red arrow](a.png) twice.", ["a red arrow", "Press <x1/> twice."]),
-        ("![x](x.png) at the start", ["x", "at the start"]),
-        ("[![a blue cat](c.png)](u) is here.", ["a blue cat", "<g1><n2/></g1> is here."]),
-        ("See ![](e.png) and ![the *big* house][1].\n\n[1]: h.png", ["the *big* house", "See <x1/> and <x2/>."]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.the_description_of_an_image_is_no_part_of_its_sentence)
 def test_the_description_of_an_image_is_no_part_of_its_sentence(text: str, expected: list[str]) -> None:
     assert texts(parse(text, "md")) == expected

@@ -3,19 +3,12 @@
 import pytest
 
 from tests.documents.helper import parse, shout, texts, translated
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("| The dog<br>The cat |\n|-|", ["The dog", "The cat"]),
-        ("Milk<br>Bread<BR/>Water <br /> Wine", ["Milk", "Bread", "Water", "Wine"]),
-        ("> The dog<br>\n> **Every day** it\n> eats.", ["The dog", "<g1>Every day</g1> it eats."]),
-        ("The dog<br> *and* the cat<br>\nor two", ["The dog<n1/> <g2>and</g2> the cat<n3/> or two"]),
-        ("See **the dog<br>The cat** here", ["See <v1/>the dog", "The cat<v1/> here"]),
-        ("The `a<br>B` dog ![x](y)<br>", ["x", "The `a<br>B` dog"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.line_breaks_end_a_text_unless_lower_case_follows)
 def test_line_breaks_end_a_text_unless_lower_case_follows(text: str, expected: list[str]) -> None:
     document = parse(f"{text}\n", "md")
     assert texts(document) == expected
@@ -28,15 +21,7 @@ def test_a_part_after_a_line_break_is_wrapped_on_its_own() -> None:
     assert longer == "> One large and beautiful house<br>Some children are playing\n> ball in the garden.\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("> **Note**\n> Read the text.\n", ["Note", "Read the text."]),
-        ("**Note:**\nRead\nthe text\n", ["Note:", "Read the text"]),
-        ("**The house**\nis mine\n", ["<g1>The house</g1> is mine"]),
-        ("Read\n**This book**\nOf mine\n", ["Read <g1>This book</g1> Of mine"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.a_bold_first_line_is_a_title)
 def test_a_bold_first_line_is_a_title(text: str, expected: list[str]) -> None:
     assert texts(parse(text, "md")) == expected
 

@@ -10,6 +10,9 @@ from specdec_cli.documents.formats import Format, format_of
 from specdec_cli.errors import InputError
 from specdec_cli.text.edits import find_edits
 from tests.documents.helper import parse, shout, steps, texts, unchanged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 OFFICE = 'xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d"'
 DRAWING = 'xmlns:a="a" xmlns:p="p"'
@@ -55,23 +58,7 @@ def book(title: str = "The house", language: str = "en-GB") -> bytes:
     )
 
 
-@pytest.mark.parametrize(
-    ("paragraph", "expected"),
-    [
-        ("<text:p>A <text:span>red</text:span> house &amp; a tree</text:p>", ["A <g1>red</g1> house & a tree"]),
-        ("<text:h>The\n  title</text:h>", ["The title"]),
-        ("<text:p>One line<text:line-break/>Another line</text:p>", ["One line", "Another line"]),
-        ("<text:p>One line<text:tab/>and <text:span>one</text:span> more</text:p>", ["One line<n1/>and <g2>one</g2> more"]),
-        ("<text:p>Two<text:s/>words<text:bookmark/> here</text:p>", ["Two<n1/>words<v2/> here"]),
-        ("<text:p>Page <text:page-number>1</text:page-number> of the book</text:p>", ["Page <x1/> of the book"]),
-        ("<text:p>The end<text:note><text:p>A note</text:p></text:note> is near</text:p>", ["A note", "The end<v1/> is near"]),
-        ("<text:p>See <draw:frame><text:p>A box</text:p></draw:frame> there</text:p>", ["A box", "See <n1/> there"]),
-        ("<text:tracked-changes><text:deletion><text:p>Removed</text:p></text:deletion></text:tracked-changes>", []),
-        ('<table:table-cell office:value-type="float"><text:p>5 houses</text:p></table:table-cell>', []),
-        ('<table:table-cell office:value-type="string"><text:p>Houses</text:p></table:table-cell>', ["Houses"]),
-        ("<text:p>12</text:p><text:p/>", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("paragraph", "expected"), CASES.paragraphs_of_opendocument_files_are_segments)
 def test_paragraphs_of_opendocument_files_are_segments(paragraph: str, expected: list[str]) -> None:
     data = opendocument(paragraph)
     document = parse(data, "odt")
@@ -102,16 +89,7 @@ def test_spans_of_an_office_program_do_not_divide_words() -> None:
     assert '<text:p>Das <text:span text:style-name="T2">Haus</text:span></text:p>' in changed and styles in changed
 
 
-@pytest.mark.parametrize(
-    ("paragraph", "expected"),
-    [
-        ("<a:p><a:r><a:rPr lang=\"en-US\"/><a:t>A </a:t></a:r><a:r><a:rPr dirty=\"0\"/><a:t>tree</a:t></a:r></a:p>", ["A tree"]),
-        ("<a:p><a:r><a:t>A </a:t></a:r><a:r><a:rPr b='1'/><a:t>red</a:t></a:r><a:r><a:t> tree</a:t></a:r></a:p>", ["A <g1>red</g1> tree"]),
-        ("<a:p><a:r><a:t>One line</a:t></a:r><a:br/><a:r><a:t>Another</a:t></a:r></a:p>", ["One line", "Another"]),
-        ("<a:p><a:r><a:t>Here</a:t></a:r><a:r><a:rPr baseline=\"30000\"/><a:t>2</a:t></a:r><a:endParaRPr/></a:p>", ["Here"]),
-        ("<a:p><a:fld type='slidenum'><a:rPr/><a:t>7</a:t></a:fld></a:p>", []),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("paragraph", "expected"), CASES.paragraphs_of_slides_are_segments)
 def test_paragraphs_of_slides_are_segments(paragraph: str, expected: list[str]) -> None:
     data = slides(paragraph)
     document = parse(data, "pptx")
@@ -181,18 +159,7 @@ def test_bad_files_are_errors(data: bytes, form: Format, message: str) -> None:
         parse(data, form)
 
 
-@pytest.mark.parametrize(
-    ("worst", "closing"),
-    [
-        ("<text:tab/>", ""),
-        ("&amp;\n", ""),
-        ("a<text:line-break/>", ""),
-        ("<text:span>", "</text:span>"),
-        ("<text:note>", "</text:note>"),
-        ("<text:p>a", "</text:p>"),
-        ("<text:p>a<text:note>", "</text:note></text:p>"),
-    ],
-)
+@pytest.mark.parametrize(("worst", "closing"), CASES.work_on_opendocument_files_is_linear)
 def test_work_on_opendocument_files_is_linear(worst: str, closing: str) -> None:
     def work(count: int) -> int:
         data = opendocument(*[f"<text:p>A b{worst * 50}{closing * 50}</text:p>"] * count)

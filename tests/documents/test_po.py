@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 from specdec_cli.documents.po import written
 from specdec_cli.errors import InputError
 from tests.documents.helper import corrected, parse, texts, translated, unchanged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals=3; plural=0;\\n"\n\n'
 TEXT = (
@@ -83,16 +86,7 @@ def test_translations_are_corrected() -> None:
     assert corrected(text, "po", lambda each: each.replace("car", "bike")) == text.replace('c"\n"ar', "bike")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('msgid "a"\nfoo\n', "line 2: not a line"),
-        ('msgid "a"\n\n', "line 1: an entry without msgstr"),
-        ('\nmsgstr "a"\n', "line 2: an entry without msgid"),
-        ('msgid "a\nmsgstr ""\n', "line 1: a string must be"),
-        ('msgid "a"\nmsgid_plural "b"\nmsgid_plural "b"\n', "line 3: a second msgid_plural"),
-    ],
-)
+@pytest.mark.parametrize(("text", "message"), CASES.bad_files_are_errors_with_their_line)
 def test_bad_files_are_errors_with_their_line(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         parse(text, "po")
@@ -199,16 +193,7 @@ def test_the_forms_of_a_message_are_texts(text: str, written: str) -> None:
     assert made[0].msgstr == written.replace("\\n", "\n")
 
 
-@pytest.mark.parametrize(
-    ("source", "read", "written"),
-    [
-        ("a && b", "a & b", "A && B"),
-        ("Cut && &paste", "Cut & paste", "CUT && &PASTE"),
-        ("&Black && white", "Black & white", "&BLACK && WHITE"),
-        ("&&&& twice", "&& twice", "&&&& TWICE"),
-        ("Save &as... (a &&)", "Save as... (a &)", "S&AVE AS... (A &&)"),
-    ],
-)
+@pytest.mark.parametrize(("source", "read", "written"), CASES.two_signs_show_an_ampersand)
 def test_two_signs_show_an_ampersand(source: str, read: str, written: str) -> None:
     catalogue = _catalogue(source, "&File", "&Open", "&Save")
     assert texts(parse(catalogue, "po"))[0] == read

@@ -13,6 +13,9 @@ from specdec_cli.documents.segments import Segment, SegmentBuilder
 from specdec_cli.errors import UsageError
 from specdec_cli.text.edits import apply_edits, find_edits
 from tests.documents.helper import parse, texts, unchanged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 WORDS = st.lists(st.sampled_from(["one", "two", "three", "four"]), min_size=1, max_size=6)
 
@@ -79,36 +82,12 @@ def test_formats_are_known_by_the_endings_of_names() -> None:
     assert {format_of(Path(f"a.{name}")) for name in FORMATS} == set(FORMATS)
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ('<nav><a href="x">About</a> | <a href="y">Hours</a></nav>', ["About", "Hours"]),
-        (
-            "<p><a href=x>Home</a>\n  <a href=y>Our <b>old</b> house</a> <a href=z>Contact</a></p>",
-            ["Home", "Our <g1>old</g1> house", "Contact"],
-        ),
-        ("<p><b>Home</b> &middot; <i>About</i>&nbsp;&raquo; <b>Hours</b></p>", ["Home", "About", "Hours"]),
-        ("<p>[ <a href=x>Home</a> / <a href=y>About</a> ]</p>", ["Home", "About"]),
-        ("<p><b>Very</b> <i>good</i></p>", ["<g1>Very</g1> <g2>good</g2>"]),
-        ("<p>See <a href=x>this</a> | <a href=y>that</a></p>", ["See <g1>this</g1> | <g2>that</g2>"]),
-        ("<p><a href=x>Home</a> and <a href=y>About</a></p>", ["<g1>Home</g1> and <g2>About</g2>"]),
-        ("<p><a href=x>Tom</a><a href=y>orrow</a></p>", ["<g1>Tom</g1><g2>orrow</g2>"]),
-        ("<p><a href=x>Run</a> <code>x</code> <a href=y>now</a></p>", ["<g1>Run</g1> <x2/> <g3>now</g3>"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), CASES.the_links_of_a_menu_are_texts_of_their_own)
 def test_the_links_of_a_menu_are_texts_of_their_own(text: str, shown: list[str]) -> None:
     assert texts(parse(text, "html")) == shown
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("[Home](a.md) | [About us](b.md)\n", ["Home", "About us"]),
-        ("[Docs](a.md) [Install](b.md)\n[More](c.md)\n", ["Docs", "Install", "More"]),
-        ("**Home** · **Hours**\n", ["Home", "Hours"]),
-        ("[Home](a.md) is **old**\n", ["<g1>Home</g1> is <g2>old</g2>"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "shown"), CASES.the_links_of_a_menu_in_markdown_are_texts_of_their_own)
 def test_the_links_of_a_menu_in_markdown_are_texts_of_their_own(text: str, shown: list[str]) -> None:
     document = parse(text, "md")
     assert texts(document) == shown

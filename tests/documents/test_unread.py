@@ -15,6 +15,9 @@ from specdec_cli.documents.unread import UNREAD, check_readable, unstructured
 from specdec_cli.errors import InputError
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.code import is_code
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 NAMED = ["tex", "adoc", "rst", "jsonl", "ass", "toml", "ftl", "xcstrings", "eml", "ics", "org", "lrc"]
 
@@ -43,21 +46,7 @@ def test_the_table_has_the_usual_formats_and_none_with_a_reader() -> None:
     assert format_of(Path("a.mdx")) == "md" and ".mdx" in ENDINGS
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "refused"),
-    [
-        ("a.ts", '<?xml version="1.0"?>\n<!DOCTYPE TS>\n<TS version="2.1">\n', True),
-        ("a.ts", '\n<TS version="2.1">\n', True),
-        ("a.ts", "// The house is red.\nconst a = 1;\n", False),
-        ("Dockerfile", "FROM debian\n", True),
-        ("debian/control", "Package: a\n", True),
-        ("control", "The house is red.\n", False),
-        ("a.log", "The house is red.\n", False),
-        ("a.py", "# The house is red.\n", False),
-        ("README", "{\n", False),
-        ("a.txt", "[\n", False),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "refused"), CASES.files_of_two_kinds_are_told_apart_and_other_endings_are_lines)
 def test_files_of_two_kinds_are_told_apart_and_other_endings_are_lines(name: str, text: str, refused: bool, tmp_path: Path) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)

@@ -9,6 +9,9 @@ from lxml import etree
 
 from specdec_cli.errors import InputError
 from tests.documents.helper import corrected, parse, texts, translated, unchanged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 FIRST = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- comment -->
@@ -134,15 +137,7 @@ def test_translated_files_are_well_formed_and_keep_their_source(content: str, en
     assert document.corrected([[] for _ in document.segments]) == data
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("{N, plural, =0 {no house} =1 {{N} house} other {{{name}} has {N}}}", ["no house", "{N} house", "{{name}} has {N}"]),
-        ("You {V, select, a {one {N, plural, =1 {man} other {men}}} other {}} left", ["You", "one", "man", "men", "left"]),
-        ("{N, plural,\n  =0 {no}\n  other {\n  many <x id='I'/> houses\n }\n}\nThe end", ["no", "many <x1/> houses", "The end"]),
-        ("{plural} text, {0} other {x} is {N, plural, bad} here", ["{plural} text, {0} other {x} is", "bad} here"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.each_form_of_a_message_is_a_text)
 def test_each_form_of_a_message_is_a_text(text: str, expected: list[str]) -> None:
     unit = f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{text}</source></trans-unit></body></file></xliff>'
     assert texts(parse(unit, "xliff")) == expected
@@ -179,20 +174,7 @@ def test_empty_marks_beside_translated_ones_are_filled() -> None:
     assert texts(parse(_marked('<mrk mtype="seg" mid="1"/> <mrk mtype="seg" mid="2">Zwei.</mrk>', ' state="final"'), "xliff")) == []
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ('A <x id="START_LINK"/>red<x id="CLOSE_LINK"/> cat', ["A <g1>red</g1> cat"]),
-        ('A <bx id="1"/>red<ex id="1"/> cat', ["A <g1>red</g1> cat"]),
-        ('A <bx id="1"/>red cat', ["A <v1/>red cat"]),
-        (
-            '<x id="START_PARAGRAPH"/>A cat<x id="CLOSE_PARAGRAPH"/><x id="START_PARAGRAPH_1"/>A dog<x id="CLOSE_PARAGRAPH_1"/>',
-            ["A cat", "A dog"],
-        ),
-        ('A cat<ph id="1">&lt;br/&gt;</ph>and a dog', ["A cat<n1/>and a dog"]),
-        ('A cat <ph id="1">&lt;img src="a"/> x</ph> is', ["A cat <x1/> is"]),
-    ],
-)
+@pytest.mark.parametrize(("content", "expected"), CASES.inline_elements_are_pairs_breaks_or_single)
 def test_inline_elements_are_pairs_breaks_or_single(content: str, expected: list[str]) -> None:
     unit = f'<xliff version="1.2"><file><body><trans-unit id="1"><source>{content}</source></trans-unit></body></file></xliff>'
     assert texts(parse(unit, "xliff")) == expected

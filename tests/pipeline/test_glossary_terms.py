@@ -14,6 +14,9 @@ from specdec_cli.errors import InputError, UsageError
 from specdec_cli.pipeline.term_judging import is_spoilt, mean_around
 from specdec_cli.pipeline.term_placing import between_terms, replaced_sources
 from specdec_cli.text.glossary import Glossary, Phrases, Term, come_out, read_glossaries, with_kept
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 Words = st.text(st.sampled_from("aB .-'"), max_size=12)
 
@@ -22,21 +25,7 @@ def found(phrases: list[str], text: str) -> list[str]:
     return [text[start:end] for _, start, end, _ in Phrases(phrases).find(text)]
 
 
-@pytest.mark.parametrize(
-    ("phrases", "text", "expected"),
-    [
-        (["cat"], "A cat, concatenated cats; cat-like cat", ["cat", "cat", "cat"]),
-        (["hot dog", "dog", "hot dog stand"], "The hot dog stand: hot dogs, a dog, a hot  dog.", ["hot dog stand", "dog", "hot  dog"]),
-        (["New York", "York City Hall"], "New York City Hall", ["York City Hall"]),
-        (["C++", "C"], "C++ and C, not Cs", ["C++", "C"]),
-        (["e-mail", "mail"], "e-mail, mail, e - mail", ["e-mail", "mail", "mail"]),
-        (["fridge"], "Fridge? A Fridge. \u201cFridge!\u201d", ["Fridge", "Fridge"]),
-        (["Apple"], "apple Apple", ["Apple"]),
-        (["\u00fcber"], "\u00dcber uns", ["\u00dcber"]),
-        (["cafe", "e"], "cafe\u0301 cafe e\u0301e e", ["cafe", "e"]),
-        (["caf\u00e9", "re\u0301sume"], "cafe\u0301s cafe\u0301 r\u00e9sume", ["cafe\u0301", "r\u00e9sume"]),
-    ],
-)
+@pytest.mark.parametrize(("phrases", "text", "expected"), CASES.terms_are_whole_words_and_the_longest_ones)
 def test_terms_are_whole_words_and_the_longest_ones(phrases: list[str], text: str, expected: list[str]) -> None:
     assert found(phrases, text) == expected
 
@@ -61,17 +50,7 @@ def test_two_terms_do_not_share_an_occurrence() -> None:
     assert come_out([Term("a", "Haus")], "Haustür, haus") == [False]
 
 
-@pytest.mark.parametrize(
-    ("output", "spoilt"),
-    [
-        ("Die Mieze kam mit dem Bus.", False),
-        ("Die Katze kam mit dem Bus. Mieze.", True),
-        ("Die Mieze kam mit der Mieze und dem Bus.", True),
-        ("Die Mieze kam mit der ca. Katze..", True),
-        ("Die Mieze, die Mieze, die Mieze, die Mieze.", True),
-        ("Die Mieze kam mit dem Bus", True),
-    ],
-)
+@pytest.mark.parametrize(("output", "spoilt"), CASES.faults_of_outputs_with_terms)
 def test_faults_of_outputs_with_terms(output: str, spoilt: bool) -> None:
     source = "The cat came by bus."
     matches = Glossary([Term("cat", "Mieze"), Term("bus", "Katze.")]).find(source)

@@ -14,6 +14,9 @@ from specdec_cli.pipeline.translator import LineTranslator
 from specdec_cli.text.glossary import Glossary, Term
 from specdec_cli.text.labels import COMMAND, FILE, NAME, Labels
 from tests.stored_engine import opened
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -98,16 +101,7 @@ def test_the_shipped_list_is_used_as_it_is(translator: LineTranslator, pytestcon
     assert translated(translator, *(source for source, _ in pairs)) == [target for _, target in pairs]
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("Home\n", "line 1: not a label, a tab and its translation"),
-        ("# Menus\n\nHome\tHeim\nHOME\tHaus\n", "line 4: 'HOME' stands in the file twice"),
-        ("Home\t\n", "line 1: not a label, a tab and its translation"),
-        ("Home \tHeim\n", "line 1: not a label, a tab and its translation"),
-        ("Home\tHeim\tHaus\n", "line 1: not a label, a tab and its translation"),
-    ],
-)
+@pytest.mark.parametrize(("content", "message"), CASES.a_fault_of_a_file_is_named)
 def test_a_fault_of_a_file_is_named(content: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / FILE
     path.write_text(content)
@@ -122,22 +116,11 @@ def test_labels_are_stored(tmp_path: Path) -> None:
     assert [stored.find(text) for text in ("Home", "Sign In", "Other")] == ["Startseite", "Anmelden", None]
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("Page {{current}} of {{total}}", "Seite {{current}} von {{total}}"),
-        ("Page {0} of {1}", "Seite {0} von {1}"),
-        ("Step {0} of {1}", "Schritt {0} von {1}"),
-        ("Page %d of %d", "Seite %d von %d"),
-        ("{count} of {total}", "{count} von {total}"),
-    ],
-)
+@pytest.mark.parametrize(("source", "expected"), CASES.the_only_word_beside_placeholders_is_not_lost)
 def test_the_only_word_beside_placeholders_is_not_lost(translator: LineTranslator, source: str, expected: str) -> None:
     assert translated(translator, source) == [expected]
 
 
-GIVEN = ["Anna", "Tom", "Priya", "Jean-Luc", "Zoë", "J. R. R.", "Mary Ann"]
-FAMILY = ["Smith", "Müller", "O'Neill", "van der Berg", "Šimek", "Lee", "Fischer-Braun"]
 TITLES = {
     "en-de": "Dear Mr.=Sehr geehrter Herr/Dear Mrs=Sehr geehrte Frau/Dear Ms.=Sehr geehrte Frau/Dear Dr.=Guten Tag Dr.",
     "de-en": "Sehr geehrter Herr=Dear Mr./Sehr geehrte Frau=Dear Ms./Hallo Frau=Hello Ms./Liebe Frau Dr.=Dear Dr."
@@ -151,9 +134,9 @@ def test_drawn_salutations_keep_name_and_mark(bundle: str) -> None:
     draw, first = random.Random(bundle), {"en-de": ("Dear", "Hallo"), "de-en": ("Hallo", "Hello")}[bundle]
     for _ in range(60):
         title, expected = draw.choice(TITLES[bundle].split("/")).split("=")
-        name, mark = f"{draw.choice(['', draw.choice(GIVEN) + ' '])}{draw.choice(FAMILY)}", draw.choice([",", "", "!", ":"])
+        name, mark = f"{draw.choice(['', draw.choice(CASES.given) + ' '])}{draw.choice(CASES.family)}", draw.choice([",", "", "!", ":"])
         assert labels.find(f"{title} {name}{mark}") == f"{expected} {name}{mark}"
-        given = draw.choice(GIVEN)
+        given = draw.choice(CASES.given)
         assert labels.find(f"{first[0]} {given},") == f"{first[1]} {given},"
 
 
@@ -162,29 +145,16 @@ def test_what_is_no_salutation_is_no_label(text: str) -> None:
     assert Labels.of_file(SHIPPED / "en-de" / FILE).find(text) is None
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("Subject: Hello!", "Betreff: Hallo!"),
-        ("Amount due: \u00a399.00", "F\u00e4lliger Betrag: 99,00\u00a0\u00a3"),
-        ("Note: Status: Open", "Hinweis: Status: Offen"),
-        ("- Phone: 0800 123", "- Telefon: 0800 123"),
-        ("Note: I am here. You are there.", "Hinweis: Ich bin hier. Du bist da."),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), CASES.a_label_before_a_colon_is_translated_apart)
 def test_a_label_before_a_colon_is_translated_apart(translator: LineTranslator, line: str, expected: str) -> None:
     assert translated(translator, line) == [expected]
-
-
-STATES = {"Open": "Offen", "Clear": "Klar", "Complete": "Vollst\u00e4ndig", "Mute": "Stumm", "Lock": "Gesperrt", "Present": "Anwesend"}
-"""States that alone are commands, or not in the list."""
 
 
 def test_drawn_states_are_translated_as_values_of_fields_and_in_tables(translator: LineTranslator) -> None:
     draw = random.Random(5)
     names = {"Status": "Status", "Door": "T\u00fcr", "Ticket status": "Ticketstatus", "Order": "Bestellung", "**Room**": "**Zimmer**"}
     for _ in range(60):
-        (name, target), (state, expected) = draw.choice([*names.items()]), draw.choice([*STATES.items()])
+        (name, target), (state, expected) = draw.choice([*names.items()]), draw.choice([*CASES.states.items()])
         assert translated(translator, f"{name}: {state}", f"| {state} | 17 |", f"High\t{state}") == [
             f"{target}: {expected}",
             f"| {expected} | 17 |",
@@ -192,25 +162,7 @@ def test_drawn_states_are_translated_as_values_of_fields_and_in_tables(translato
         ]
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("Button: Open", "Schaltfl\u00e4che: \u00d6ffnen"),
-        ("Step 2: Open", "Schritt 2: \u00d6ffnen"),
-        ("File\tOpen\tSave", "Datei\t\u00d6ffnen\tSpeichern"),
-        ("Open", "\u00d6ffnen"),
-        ("Price: Free", "Preis: Kostenlos"),
-        ("Seat: Free", "Sitzplatz: Frei"),
-        ("STATUS: OPEN", "STATUS: OFFEN"),
-        ("Status: Open, Priority: High; Owner: Anna", "Status: Offen, Priorit\u00e4t: Hoch; Eigent\u00fcmer: Anna"),
-        ("- **Status:** Open", "- **Status:** Offen"),
-        ("Content: Original", "Inhalt: Original"),
-        ("Status \u2013 Open", "Status \u2013 Offen"),
-        ("Price - $20", "Preis - 20\u00a0$"),
-        ("Home \u2013 a good place", "Home \u2013 ein guter Ort"),
-        ("Open: 9\u201317", "Ge\u00f6ffnet: 9\u201317"),
-    ],
-)
+@pytest.mark.parametrize(("source", "expected"), CASES.a_label_is_a_command_or_a_state_by_what_is_beside_it)
 def test_a_label_is_a_command_or_a_state_by_what_is_beside_it(translator: LineTranslator, source: str, expected: str) -> None:
     assert translated(translator, source) == [expected]
 
@@ -224,29 +176,7 @@ def test_drawn_fields_of_a_form_have_the_label_of_the_list(translator: LineTrans
         assert translated(translator, f"{label}: {value}") == [f"{labels.find(label)}: {value}"]
 
 
-@pytest.mark.parametrize(
-    ("source", "expected"),
-    [
-        ("Dear Mr. Miller,", "Sehr geehrter Herr Miller,"),
-        ("Dear Ms van der Berg,", "Sehr geehrte Frau van der Berg,"),
-        ("Dear Mr J. O'Neill-Smith:", "Sehr geehrter Herr J. O'Neill-Smith:"),
-        ("Dear Mr. and Mrs. Şahin,", "Sehr geehrte Frau Şahin, sehr geehrter Herr Şahin,"),
-        ("Dear Mr. & Mrs. van Dyke!", "Sehr geehrte Frau van Dyke, sehr geehrter Herr van Dyke!"),
-        ("Hello Mr & Mrs Hill,", "Hallo Herr und Frau Hill,"),
-        ("Hi Anna!", "Hallo Anna!"),
-        ("Dear customers,", "Liebe Kundinnen und Kunden,"),
-        ("Kind regards, Tom Baker", "Mit freundlichen Grüßen, Tom Baker"),
-        ("Hi Tom, can you call me tomorrow?", "Hallo Tom, können Sie mich morgen anrufen?"),
-        ("Dear Sir or Madam, I would like to order a table.", "Sehr geehrte Damen und Herren, ich möchte einen Tisch bestellen."),
-        ("Dear Anna and Tom,", "Hallo Anna und Tom,"),
-        ("Hi Anna, Ben & Mia!", "Hallo Anna, Ben & Mia!"),
-        ("Hello Mr. Smith and Mrs. Miller,", "Hallo Herr Smith und Frau Miller,"),
-        ("Dear Mr. Smith and Mrs. Miller, I am late.", "Sehr geehrter Herr Smith, sehr geehrte Frau Miller, ich bin spät dran."),
-        ("Hi Tom, Anna and Ben are ill.", "Hallo Tom, Anna und Ben sind krank."),
-        ("Hi Tom, Anna is ill.", "Hallo Tom, Anna ist krank."),
-        ("Hello {name}, you have new messages.", "Hallo {name}, Sie haben neue Nachrichten."),
-    ],
-)
+@pytest.mark.parametrize(("source", "expected"), CASES.a_greeting_is_translated_with_its_name_alone_and_before_text)
 def test_a_greeting_is_translated_with_its_name_alone_and_before_text(translator: LineTranslator, source: str, expected: str) -> None:
     assert translated(translator, source) == [expected]
 
@@ -258,18 +188,7 @@ def test_what_is_no_greeting_with_a_name_is_left_to_the_model(text: str) -> None
     assert not labels.greetings.end(text)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Hi {name},\tHallo,",
-        "Hi {name} {name},\tHallo {name},",
-        "Hi,\tHallo",
-        "Hi {name}\tHallo {name},",
-        "Order:\tBestellung",
-        ": Open\tOffen",
-        "Menu: {command}\tMen\u00fc",
-    ],
-)
+@pytest.mark.parametrize("line", CASES.a_label_with_a_name_or_mark_that_its_translation_lacks_is_refused)
 def test_a_label_with_a_name_or_mark_that_its_translation_lacks_is_refused(line: str, tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(f"Home\tStart\n{line}\n", encoding="utf-8")
     with pytest.raises(ModelError, match=r"labels\.tsv, line 2: a label and its translation need"):

@@ -10,7 +10,10 @@ from specdec_cli.text.checks import shortened_names
 from specdec_cli.text.locale.matching import lost_long_numbers
 from specdec_cli.text.locale.quantities import with_written
 from specdec_cli.text.people import lost_names
+from tests.tables import tables
 from tests.variants import chosen
+
+CASES = tables(__file__)
 
 
 def placed(text: str, model: Callable[[str], str], lacking: str = "") -> tuple[str, list[str]]:
@@ -24,18 +27,7 @@ def test_numbers_of_three_digits_are_long() -> None:
     assert lost_long_numbers(text, "") == ["2008", "3,400", "19.92"]
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "names"),
-    [
-        ("Mr. Manning and Mazza", "Herr Maning und Maza", ["Manning", "Mazza"]),
-        ("Manning's dog, the IMSS", "Manings Hund, das IMS", ["Manning", "IMSS"]),
-        ("Haddonnfield", "Hadonnfield", ["Haddonnfield"]),
-        ("Manning and Maning", "Maning", []),
-        ("Manning", "MANNING", []),
-        ("Manning", "Mannings", []),
-        ("The Glass is rotten", "Das Glas ist roten", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "names"), CASES.names_may_lose_a_doubled_letter)
 def test_names_may_lose_a_doubled_letter(source: str, output: str, names: list[str]) -> None:
     assert shortened_names(source, output, "deu_Latn") == names
     assert shortened_names(source, output, "es") == []
@@ -60,19 +52,7 @@ def test_numbers_are_written_as_in_the_target_language(number: str, languages: t
     assert with_written(text, [number], *languages) == (f"({written})", [(1, 1 + len(written))])
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "language", "names"),
-    [
-        ("Herr \u00d6zil und Frau Dr. M\u00fcller sind da.", "Mr. Ezil and Dr. M\u00fcller are there.", "de", ["\u00d6zil"]),
-        ("Das Auto von Herrn M\u00fcllers Frau", "Mr. M\u00fcller's wife's car", "de", []),
-        ("Herr Pr\u00e4sident, Frau Ministerin Gro\u00df fehlt.", "Mr President, Minister Large is absent.", "de", []),
-        ("Frau Bundeskanzlerin, Herr Ober, Familie Gro\u00df", "Madam Chancellor, waiter, large family", "de", ["Gro\u00df"]),
-        ("Mr. Smith's car and Mrs. O'Neill", "Herrn Smiths Auto und Frau Neill", "en", ["O'Neill"]),
-        ("We flew to S\u00e3o Paulo.", "Wir flogen nach S\u00e3o.", "en", ["S\u00e3o Paulo"]),
-        ("Mr. President, the caf\u00e9 is open.", "Herr Pr\u00e4sident, das Caf\u00e9 ist offen.", "en", []),
-        ("Mr. Li", "Herr", "fr", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "language", "names"), CASES.names_behind_titles_and_with_foreign_letters_may_be_lost)
 def test_names_behind_titles_and_with_foreign_letters_may_be_lost(source: str, output: str, language: str, names: list[str]) -> None:
     assert lost_names(source, output, language) == names
 

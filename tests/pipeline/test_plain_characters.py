@@ -8,7 +8,10 @@ from hypothesis import strategies as st
 
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.text.protect.characters import plain_characters, with_dashes_of_ranges
+from tests.tables import tables
 from tests.variants import chosen
+
+CASES = tables(__file__)
 
 
 def lacks(character: str) -> bool:
@@ -20,38 +23,13 @@ def placed(text: str, model: Callable[[str], str]) -> tuple[str, list[str]]:
     return chosen(variants_with(lacks, text), model)[:2]
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("the\u00a0house\u2003is\u2028big", "the house is big"),
-        ("cof\u00adfee\u200b and\ufeff tea\x07", "coffee and tea"),
-        ("a  house and `some  code`", "a house and `some  code`"),
-        ("Mu\u0308ller", "M\u00fcller"),
-        ("the \ufb01le", "the file"),
-        ("\u2018It\u2019s here,\u2019 he said.", '"It\'s here," he said.'),
-        ("the \u201990s and \u2018no", "the '90s and 'no"),
-        ("\u2018%s\u2019 and `\u2018x\u2019`", '"%s" and `\u2018x\u2019`'),
-        ("`a\u00a0b`\u00a0is", "`a\u00a0b` is"),
-        ("\u00e9t\u00e9", "\u00e9t\u00e9"),
-        ("Mon\u2013Fri and A \u2013 B", "Mon-Fri and A \u2013 B"),
-        ("I don`t, it\u00b4s `a`b` here", "I don't, it's `a`b` here"),
-    ],
-)
+@pytest.mark.parametrize(("text", "plain"), CASES.a_model_reads_plain_characters)
 def test_a_model_reads_plain_characters(text: str, plain: str) -> None:
     assert plain_characters(text, lacks) == plain
     assert placed(text, lambda source: source)[0] == plain
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "restored"),
-    [
-        ("5\u00a0kg, not 15\u00a0g", "5 kg, nicht 15 g", "5\u00a0kg, nicht 15\u00a0g"),
-        ("1,200\u202fg", "1.200 Gramm", "1.200\u202fGramm"),
-        ("5 dogs of 5\u00a0kg", "5 Hunde von 5 kg", "5 Hunde von 5\u00a0kg"),
-        ("the\u00a0house", "das Haus", "das Haus"),
-        ("5\u00a0kg", "Kilo", "Kilo"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "restored"), CASES.a_number_keeps_the_no_break_space_after_it)
 def test_a_number_keeps_the_no_break_space_after_it(source: str, output: str, restored: str) -> None:
     assert placed(source, lambda _: output) == (restored, [source.replace("\u00a0", " ").replace("\u202f", " ")])
 
@@ -95,16 +73,7 @@ def test_an_ellipsis_is_read_as_dots_and_written_as_in_the_source(source: str, o
     assert placed(source, lambda _: output) == (restored, [source.replace("\u2026", "...")])
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected"),
-    [
-        ("25\u201330 min", "25-30 Min", "25\u201330 Min"),
-        ("$5\u2013$10", "5 $-10 $", "5 $\u201310 $"),
-        ("$5\u2013$10", "5$-10 $", "5$\u201310 $"),
-        ("Mon\u2013Fri", "Mo-Fr", "Mo-Fr"),
-        ("COVID-19, 1\u20132 days", "COVID-19, 1-2 Tage", "COVID-19, 1-2 Tage"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected"), CASES.ranges_have_the_dashes_of_the_source)
 def test_ranges_have_the_dashes_of_the_source(source: str, output: str, expected: str) -> None:
     assert with_dashes_of_ranges(source, output) == expected
 

@@ -8,6 +8,9 @@ from specdec_cli.text.edits import Edit
 from specdec_cli.text.shape import is_title, lowers_word
 from specdec_cli.text.spelling.kept_words import changes_abbreviation, changes_name, technical_names
 from tests.stored_engine import opened
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 SENTENCES = ("Install {} on the server.", "We use {} for this project.", "The {} package is broken.", "You need {} to run it.")
 
@@ -27,21 +30,7 @@ def test_technical_names_are_left_alone(corrector: LineCorrector) -> None:
     assert [line.text for name, line in zip(names, corrector.correct(lines), strict=True) if name not in line.text] == []
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "The macos version is new.",
-        "The vlan and the wlan are down.",
-        "She is sooo happy.",
-        "The Meaning of Life",
-        "The Importance of Being Earnest",
-        "How to Use This Guide",
-        "We use specdec for this.",
-        "The dmenu package is broken.",
-        "Install cadvisor on the server.",
-        "I have installed fnm yesterday.",
-    ],
-)
+@pytest.mark.parametrize("line", CASES.names_lengthened_words_and_titles_stay)
 def test_names_lengthened_words_and_titles_stay(line: str, corrector: LineCorrector) -> None:
     assert [found.text for found in corrector.correct([line])] == [line]
 
@@ -58,60 +47,18 @@ def test_misspellings_are_corrected(line: str, expected: str, corrector: LineCor
     assert [found.text for found in corrector.correct([line])] == [expected]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("The Meaning of Life", True),
-        ("How to Use This Guide", True),
-        ("The Joy of Cooking", True),
-        ("The meaning of life", False),
-        ("Tom Smith lives in Berlin.", False),
-        ("Tom and Mary", False),
-        ("Good Morning", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.titles_have_capitals)
 def test_titles_have_capitals(text: str, expected: bool) -> None:
     assert is_title(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "text", "changes", "lowers"),
-    [
-        ("macos", "tacos", True, False),
-        ("macos", "the macos", False, False),
-        ("MacOS is", "macos are", False, True),
-        ("sooo", "soon", True, False),
-        ("dwm", "down", True, False),
-        ("dmenu", "menu", True, False),
-        ("bpython", "python", True, False),
-        ("ttrain", "train", False, False),
-        ("thier", "their", False, False),
-        ("freind", "friend", False, False),
-        ("This", "this", False, True),
-    ],
-)
+@pytest.mark.parametrize(("source", "text", "changes", "lowers"), CASES.edits_of_names_and_capitals)
 def test_edits_of_names_and_capitals(source: str, text: str, changes: bool, lowers: bool) -> None:
     edit = Edit(0, len(source), source, text)
     assert (changes_name(edit), lowers_word(edit)) == (changes, lowers)
 
 
-@pytest.mark.parametrize(
-    ("text", "source", "changed", "expected"),
-    [
-        ("The IEEE standard", "IEEE", "IEEEE", True),
-        ("The IEEE standard are", "IEEE standard are", "IEE standard is", True),
-        ("Two CD", "CD", "CDs", False),
-        ("The USA are", "USA are", "USA is", False),
-        ("It is WHO", "WHO", "who", False),
-        ("at 20 rpm", "rpm", "rpms", True),
-        ("at 5mL", "mL", "mLs", True),
-        ("with rpm", "rpm", "rpms", False),
-        ("two 5 cat", "cat", "cats", False),
-        ("5 PC", "PC", "PCs", False),
-        ("for macOS in", "macOS in", "MacOS in", True),
-        ("helLo", "helLo", "hello", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "source", "changed", "expected"), CASES.letters_of_abbreviations_and_units_stay)
 def test_letters_of_abbreviations_and_units_stay(text: str, source: str, changed: str, expected: bool) -> None:
     start = text.index(source)
     assert changes_abbreviation(text, Edit(start, start + len(source), source, changed)) == expected

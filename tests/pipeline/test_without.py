@@ -10,24 +10,10 @@ from specdec_cli.app import app
 from specdec_cli.pipeline.corrector import LineCorrector, correction_rules
 from specdec_cli.pipeline.text_variants import RULES, variants_with
 from tests.stored_engine import opened
+from tests.tables import tables
 
-TEXTS = {
-    "escapes": "It\\'s late.",
-    "readings": "Add 2 tbsp of oil.",
-    "scales": "It costs $3m.",
-    "stress": "This is VERY good.",
-    "months": "It was on 4/13/2020.",
-    "ordinals": "This is your {n}th visit.",
-    "small letters": "THE HOUSE IS OLD.",
-    "speech": '"It is late today," she said.',
-    "quotation marks": 'The word "house" is short.',
-    "brackets": "The house (the old one (of my father)) is red.",
-    "menus": "Open File > Save As > Copy.",
-    "repetition": "We go home, we go home, we go home.",
-    "plain characters": "The \ufb01nd is old\u2026",
-    "known signs": "The house costs 5 \u20ac {x}.",
-}
-"""Texts in English, each decoded in another way because of a rule."""
+CASES = tables(__file__)
+
 WATCHED = {
     "dates": ("It was on May 3, 2020.", "Es war sch\u00f6n."),
     "numbers": ("It costs 2,350 dollars.", "Es kostet viel."),
@@ -42,9 +28,9 @@ def shown(text: str, languages: tuple[str, str], without: tuple[str, ...] = ()) 
     return [(each.name, each.segments.texts) for each in variants_with(lacks, text, latin=True, languages=languages, without=without)]
 
 
-@pytest.mark.parametrize("rule", [*TEXTS, *GERMAN])
+@pytest.mark.parametrize("rule", [*CASES.texts, *GERMAN])
 def test_a_text_is_decoded_in_other_ways_only_with_the_rule(rule: str) -> None:
-    text, languages = (TEXTS[rule], ("en", "de")) if rule in TEXTS else (GERMAN[rule], ("de", "en"))
+    text, languages = (CASES.texts[rule], ("en", "de")) if rule in CASES.texts else (GERMAN[rule], ("de", "en"))
     assert shown(text, languages) != shown(text, languages, (rule,))
     others = tuple(name for name in RULES if name != rule)
     assert shown(text, languages, others) != shown(text, languages, RULES)
@@ -59,8 +45,8 @@ def test_an_output_is_judged_only_with_the_rule(rule: str) -> None:
 
 
 def test_all_rules_have_a_case_and_without_all_a_text_is_decoded_as_it_is() -> None:
-    assert {*TEXTS, *WATCHED, *GERMAN} == set(RULES)
-    for text in (*TEXTS.values(), *(text for text, _ in WATCHED.values())):
+    assert {*CASES.texts, *WATCHED, *GERMAN} == set(RULES)
+    for text in (*CASES.texts.values(), *(text for text, _ in WATCHED.values())):
         assert all(part in text for _, texts in shown(text, ("en", "de"), RULES)[:1] for part in texts if "{" not in text)
 
 
@@ -71,16 +57,7 @@ def corrector(pytestconfig: pytest.Config) -> Callable[..., LineCorrector]:
     return partial(LineCorrector.of_bundle, engine, bundle, mode="balanced")
 
 
-@pytest.mark.parametrize(
-    ("line", "rule"),
-    [
-        ("I listen music every evening.", "listen-to"),
-        ("It is raining and the the house is wet.", "repeated-word"),
-        ("In my opinion it is good.", "introductory-comma"),
-        ("I definitly like the house.", "misspelt-word"),
-        ("The dog wagged it's tail.", "confused-word"),
-    ],
-)
+@pytest.mark.parametrize(("line", "rule"), CASES.an_edit_before_the_model_has_the_name_of_its_rule_which_turns_it_off)
 def test_an_edit_before_the_model_has_the_name_of_its_rule_which_turns_it_off(
     line: str, rule: str, corrector: Callable[..., LineCorrector]
 ) -> None:
@@ -92,21 +69,7 @@ def test_an_edit_before_the_model_has_the_name_of_its_rule_which_turns_it_off(
     assert made == []
 
 
-@pytest.mark.parametrize(
-    ("line", "rule"),
-    [
-        ("I need new furnitures.", "form"),
-        ("Introduction to Linear Algebra", "title"),
-        ("omg that was close", "chat"),
-        ("thx, talk to you later", "name"),
-        ("The kernel panics if the initramfs is missing.", "unknown word"),
-        ("The dept. moved to St. Mary's Rd. in Jan. 2020.", "abbreviation"),
-        ("Select * from users where id = 5.", "low score"),
-        ("When I was a child, I play football.", "low score alone"),
-        ("nah i'm good thanks", "small letters"),
-        ("Table of contents", "marks at the end"),
-    ],
-)
+@pytest.mark.parametrize(("line", "rule"), CASES.a_rule_that_rejects_edits_can_be_off)
 def test_a_rule_that_rejects_edits_can_be_off(line: str, rule: str, corrector: Callable[..., LineCorrector]) -> None:
     rejected = list[str]()
     list(corrector(on_rejected=lambda *found: rejected.append(found[2])).correct([line]))

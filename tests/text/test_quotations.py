@@ -3,6 +3,9 @@
 import pytest
 
 from specdec_cli.text.quotations import Quotation, lost_primes, quotations, quoted_forms, with_own_quotes, with_primes
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def shown(text: str, found: tuple[Quotation, ...]) -> list[object]:
@@ -10,28 +13,7 @@ def shown(text: str, found: tuple[Quotation, ...]) -> list[object]:
     return [[text[each.start : each.end], *shown(text, each.inner)] for each in found]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("He said, 'I read \"Dune\" twice.'", [["'I read \"Dune\" twice.'", ['"Dune"']]]),
-        (
-            "\u201eDas \u201aIch\u2018 ist alt\u201c, sagte er.",
-            [["\u201eDas \u201aIch\u2018 ist alt\u201c", ["\u201aIch\u2018"]]],
-        ),
-        ("I saw \u201eAusgang\u201c there.", [["\u201eAusgang\u201c"]]),
-        ('"What is \u201eHeimat\u201c?" he asked.', [['"What is \u201eHeimat\u201c?"', ["\u201eHeimat\u201c"]]]),
-        ("\"'Heidi' is old,\" Tom said.", [["\"'Heidi' is old,\"", ["'Heidi'"]]]),
-        ("\u00bbJa\u00ab, sagte er, \u00abOui\u00bb.", [["\u00bbJa\u00ab"], ["\u00abOui\u00bb"]]),
-        ("'The dogs' food,' he said.", [["'The dogs' food,'"]]),
-        ("The word 'love' is old.", [["'love'"]]),
-        ("The dogs' and cats' food, and Tom's.", []),
-        ("'Tis late, 'cause it's the boys' house, and rock 'n' roll.", []),
-        ('It is 5" wide, 5\'11" tall and 12" deep.', []),
-        ('Two " marks " here.', []),
-        ('Open <a title="a b">it</a>.', []),
-        ("", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.quotations_are_found_with_those_inside)
 def test_quotations_are_found_with_those_inside(text: str, expected: list[object]) -> None:
     assert shown(text, quotations(text)) == expected
 
@@ -70,33 +52,13 @@ def test_quotations_have_the_marks_of_german(output: str, source: str, expected:
     assert with_own_quotes(output, source, "de") == expected
 
 
-@pytest.mark.parametrize(
-    ("output", "source", "expected"),
-    [
-        ('Er sang "Lass es sein." und ging.', 'He sang "Let it be." and left.', "Er sang \u201eLass es sein\u201c und ging."),
-        ('"Es ist gut.", sagte er.', '"It is good." he said.', "\u201eEs ist gut\u201c, sagte er."),
-        ('Er sagte: "Es ist gut."', 'He said: "It is good."', "Er sagte: \u201eEs ist gut.\u201c"),
-        ('Er schrieb "Tee usw." und ging.', 'He wrote "tea etc." and left.', "Er schrieb \u201eTee usw.\u201c und ging."),
-        ('Er sagte "Ich ..." und ging.', 'He said "I ..." and left.', "Er sagte \u201eIch ...\u201c und ging."),
-        ('"Ich komme." Tom ging.', '"I am coming." Tom left.', "\u201eIch komme.\u201c Tom ging."),
-    ],
-)
+@pytest.mark.parametrize(("output", "source", "expected"), CASES.a_german_quotation_inside_of_a_sentence_has_no_stop_at_its_end)
 def test_a_german_quotation_inside_of_a_sentence_has_no_stop_at_its_end(output: str, source: str, expected: str) -> None:
     assert with_own_quotes(output, source, "de") == expected
     assert "\u201c" not in (with_own_quotes(output, source, "en") or "")
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected", "lost"),
-    [
-        ('It has 15".', "Es hat 15.", 'Es hat 15".', []),
-        ('It has 15.6".', "Es hat 15,6\u00ab.", 'Es hat 15,6".', []),
-        ("It is 12' long.", "Es ist 12 Fu\u00df lang.", "Es ist 12 Fu\u00df lang.", ["12'"]),
-        ('A 15" one.', "Ein 15er.", "Ein 15er.", ['15"']),
-        ('A 15" one.', 'Ein \u00bbBild\u00ab mit 15".', 'Ein \u00bbBild\u00ab mit 15".', ['15"']),
-        ('He said "it is 15" again.', "Er sagte \u201ees ist 15\u201c.", "Er sagte \u201ees ist 15\u201c.", []),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected", "lost"), CASES.marks_of_inches_are_no_quotation_marks)
 def test_marks_of_inches_are_no_quotation_marks(source: str, output: str, expected: str, lost: list[str]) -> None:
     assert with_primes(source, output) == expected
     assert lost_primes(source, expected) == lost

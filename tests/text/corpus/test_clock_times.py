@@ -7,6 +7,9 @@ import pytest
 
 from specdec_cli.text.corpus.augmentation import Variation, times, with_other_times
 from specdec_cli.text.corpus.parallel import Pair
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 PAIRS = [
     ("It is 9pm.", "Es ist 21 Uhr."),
@@ -39,21 +42,7 @@ def test_all_but_the_times_stays(source: str, target: str) -> None:
             assert re.sub(numbers, "0", after, flags=re.IGNORECASE) == re.sub(numbers, "0", before, flags=re.IGNORECASE)
 
 
-@pytest.mark.parametrize(
-    ("text", "minutes"),
-    [
-        ("9pm", [1260]),
-        ("9 p.m.", [1260]),
-        ("12:05 AM", [5]),
-        ("12 pm", [720]),
-        ("21:30", [1290]),
-        ("13 pm", []),
-        ("25:30", []),
-        ("9:75 am", []),
-        ("9 people", []),
-        ("10:30:15", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "minutes"), CASES.times_of_the_source_are_found)
 def test_times_of_the_source_are_found(text: str, minutes: list[int]) -> None:
     assert [time.minutes for time in times(text, "en")] == minutes
 

@@ -5,56 +5,19 @@ import pytest
 from specdec_cli.text.locale.dates import find_dates, lost_dates, spelled_dates, with_dates, with_long_weekdays, written_date
 from specdec_cli.text.locale.ranges import may_be_alone, written_alone
 from specdec_cli.text.locale.readings import substitutes, with_months_in_digits, with_named_months
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 EN_DE, DE_EN = ("en", "de"), ("de", "en")
 
 
-@pytest.mark.parametrize(
-    ("text", "german"),
-    [
-        ("by June 2028", ["Juni 2028"]),
-        ("on 3 June, or June 4", ["3. Juni", "4. Juni"]),
-        ("the 3rd of June", ["3. Juni"]),
-        ("June 3rd, 2028, was", ["3. Juni 2028"]),
-        ("5 Jan. 2026 was", ["5. Januar 2026"]),
-        ("due Jan. 5.", ["5. Januar"]),
-        ("Monday, June 3, 2028", ["Montag, 3. Juni 2028"]),
-        ("on Sat 5 May", ["Samstag, 5. Mai"]),
-        ("3-5 June", ["3.-5. Juni"]),
-        ("June 3\u20135, 2028", ["3.\u20135. Juni 2028"]),
-        ("from June 3 to July 5, 2028", ["3. Juni bis 5. Juli 2028"]),
-        ("between 3 and 5 June", ["3. und 5. Juni"]),
-        ("June 3, June 5 and June 7", ["3. Juni", "5. Juni", "7. Juni"]),
-        ("1990s, 1980's and '70s", ["1990er", "1980er", "70er"]),
-        ("Mon\u2013Fri and Jan-Mar", ["Montag\u2013Freitag", "Januar-M\u00e4rz"]),
-        ("JUNE 3", ["3. Juni"]),
-        ("He is in his 20s.", []),
-        ("In May 20 people came.", []),
-        ("May 20 percent rise", []),
-        ("You may 3 times. 2028-06-03, 3/4/2025, 2028.", []),
-        ("at https://a.org/3-june-2028 June 3", ["3. Juni"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "german"), CASES.english_dates_are_found_and_written_in_german)
 def test_english_dates_are_found_and_written_in_german(text: str, german: list[str]) -> None:
     assert [written_date(each, "de") for each in find_dates(text, "en")] == german
 
 
-@pytest.mark.parametrize(
-    ("text", "english"),
-    [
-        ("im Juni 2028", ["June 2028"]),
-        ("am 3. Juni", ["June 3"]),
-        ("am 5. Jan. 2026 war", ["January 5, 2026"]),
-        ("am Montag, dem 3. Juni 2028", ["Monday, June 3, 2028"]),
-        ("vom 3. bis zum 5. Juni", ["June 3 to 5"]),
-        ("vom 3.\u20135. Juni 2028", ["June 3\u20135, 2028"]),
-        ("vom 30. Juni bis 5. Juli", ["June 30 to July 5"]),
-        ("zwischen dem 3. und dem 5. Mai", ["May 3 and 5"]),
-        ("in den 1990er Jahren", ["1990s"]),
-        ("Mo.\u2013Fr. und Di-Do", ["Monday\u2013Friday", "Tuesday-Thursday"]),
-        ("am 3.6.2028 und 2028. Juni", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "english"), CASES.german_dates_are_found_and_written_in_english)
 def test_german_dates_are_found_and_written_in_english(text: str, english: list[str]) -> None:
     assert [written_date(each, "en") for each in find_dates(text, "de")] == english
 
@@ -67,58 +30,17 @@ def test_dates_of_other_languages_are_left_alone() -> None:
     assert written_alone("3 June", ("en", "fr")) is None
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected"),
-    [
-        ("by June 2028", "am 2028. Juni", "am Juni 2028"),
-        ("Nov 6, 2009", "am 6. Nov 6. 2009 zur\u00fcck", "am 6. November 2009 zur\u00fcck"),
-        ("closed 4-5 May", "vom 4 bis Mai 5 statt", "vom 4.-5. Mai statt"),
-        ("March 4th, 2029", "ist March 4., 2029.", "ist 4. M\u00e4rz 2029."),
-        ("July 18 to 21", "vom Juli 18 bis 21 Uhr wegen", "vom 18. bis 21. Juli wegen"),
-        ("Friday 4 June", "am Freitag 4. Juni", "am Freitag, 4. Juni"),
-        ("on June 3", "am 3. Juni", "am 3. Juni"),
-        ("on June 3", "am 4. Juni", "am 4. Juni"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected"), CASES.the_parts_of_a_date_are_put_in_order)
 def test_the_parts_of_a_date_are_put_in_order(source: str, output: str, expected: str) -> None:
     assert with_dates(source, output, EN_DE) == expected
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "lost"),
-    [
-        ("by June 2028", "bis Juni 2028", []),
-        ("by June 2028", "bis 2028", ["June 2028"]),
-        ("on 3 June", "am 3. Juli", ["3 June"]),
-        ("on 2 June", "am zweiten Juni", []),
-        ("on 5 May 2020", "am 5.5.2020", []),
-        ("on 5 May", "am 05.05.", []),
-        ("on 5 May 2020", "am 5.6.2020", ["5 May 2020"]),
-        ("on 1 June", "im Juni eine Woche", ["1 June"]),
-        ("from 3 to 5 June", "vom 3. Juni bis zum 5. Juni", []),
-        ("from 3 to 5 June", "am 5. Juni", ["3 to 5 June"]),
-        ("on Monday, June 3", "am 3. Juni, einem Montag", []),
-        ("on Monday, June 3", "am 3. Juni", ["Monday, June 3"]),
-        ("June 3 and June 3", "3. Juni", ["June 3"]),
-        ("Mon-Fri", "Montag bis Freitag", []),
-        ("Monday to Friday", "an Wochentagen", []),
-        ("the 1990s", "die Jahre um 1990", ["1990s"]),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "lost"), CASES.lost_dates_are_those_with_another_value)
 def test_lost_dates_are_those_with_another_value(source: str, output: str, lost: list[str]) -> None:
     assert [each.text for each in lost_dates(source, output, EN_DE)] == lost
 
 
-@pytest.mark.parametrize(
-    ("source", "output"),
-    [
-        ("by 3 June", "um 3. Juni"),
-        ("by June 2028", "am Juni 2028"),
-        ("on Monday, June 3", "am Montag wird am 3. Juni"),
-        ("on Mon-Fri", "am Mo-Fr"),
-        ("January 5", "des Januars 5. Januar"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output"), CASES.dates_in_odd_places_are_lost_if_they_are_strict)
 def test_dates_in_odd_places_are_lost_if_they_are_strict(source: str, output: str) -> None:
     assert lost_dates(source, output, EN_DE) == []
     assert len(lost_dates(source, output, EN_DE, are_strict=True)) == 1
@@ -191,21 +113,7 @@ def test_texts_without_letters_may_be_quantities_alone() -> None:
     assert not any(map(may_be_alone, ("2028", "...", "#5", "1.", "", "5 / 10", "?")))
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Am 3.10. ist frei, vom 1.5. bis 03.05. nicht.", "Am 3. Oktober ist frei, vom 1. Mai bis 3. Mai nicht."),
-        ("Wir sehen uns am 5. 2.", "Wir sehen uns am 5. Februar."),
-        ("Freitag, 12.4., 18 Uhr und Mo. 5.2. auch", "Freitag, 12. April, 18 Uhr und Mo. 5. Februar auch"),
-        ("am 3.10.2024 und am 3.10. 2024, 24.12.24", "am 3. Oktober 2024 und am 3. Oktober 2024, 24. Dezember 2024"),
-        ("Frei: 24.-26.12.2024, 30.12.\u201302.01.2025", "Frei: 24.-26. Dezember 2024, 30. Dezember\u20132. Januar 2025"),
-        ("AB SOFORT: 1.2.2025", "AB SOFORT: 1. FEBRUAR 2025"),
-        ("MHD 05.2025, Kapitel 05.2025, 5.2025", "MHD Mai 2025, Kapitel 05.2025, 5.2025"),
-        ("Log vom 2025-02-01: 2025-02-01, am 2025-02-01 10:00:05", "Log vom 1. Februar 2025: 2025-02-01, am 2025-02-01 10:00:05"),
-        ("Version 1.2.2024, 10.0.12, 1.2.3.2024 und /a/1.2.2024", "Version 1.2.2024, 10.0.12, 1.2.3.2024 und /a/1.2.2024"),
-        ("Siehe Kapitel 3.10. und Version 1.2.3, am 32.1. und am 3.13.", "Siehe Kapitel 3.10. und Version 1.2.3, am 32.1. und am 3.13."),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.days_in_digits_have_the_names_of_their_months)
 def test_days_in_digits_have_the_names_of_their_months(text: str, expected: str) -> None:
     assert with_named_months(text, "de") == expected
 
@@ -221,15 +129,7 @@ def test_english_dates_in_digits_are_read_if_one_number_is_no_month() -> None:
     assert with_months_in_digits("am 24.12.2024", "on December 24, 2024", EN_DE[::-1]) == "on December 24, 2024"
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "expected"),
-    [
-        ("Sat & Sun, not Mon. or Tue.", "en", "Saturday & Sunday, not Monday or Tuesday."),
-        ("Mo., Mi. u. Fr. zu, Sa. 10-14 Uhr", "de", "Montag, Mittwoch und Freitag zu, Samstag 10-14 Uhr"),
-        ("Mon/Wed at 6pm, Sat 9am", "en", "Monday, Wednesday at 6pm, Saturday 9am"),
-        ("So ist das, Mo-Fr und Sun", "de", "So ist das, Mo-Fr und Sun"),
-    ],
-)
+@pytest.mark.parametrize(("text", "language", "expected"), CASES.short_weekdays_are_written_in_full)
 def test_short_weekdays_are_written_in_full(text: str, language: str, expected: str) -> None:
     assert with_long_weekdays(text, language) == expected
 

@@ -3,39 +3,20 @@
 import pytest
 
 from specdec_cli.text.locale.ranges import find_ranges, lost_ranges, read_as_one, with_ranges, written_alone, written_range
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 EN_DE = ("en", "de")
 
 
-@pytest.mark.parametrize(
-    ("text", "language", "written"),
-    [
-        ("It costs $5-10.", "en", ["5-10\u00a0$"]),
-        ("\u20ac5\u2013\u20ac10 or 5-10 \u20ac", "en", ["5\u201310\u00a0\u20ac", "5-10\u00a0\u20ac"]),
-        ("$1,200-1,500", "en", ["1.200-1.500\u00a0$"]),
-        ("10-15% and 2.5% - 3.5%", "en", ["10-15\u00a0%", "2,5 - 3,5\u00a0%"]),
-        ("$5 to $10", "en", ["5 bis 10\u00a0$"]),
-        ("5 bis 10 \u20ac", "de", ["\u20ac5 to 10"]),
-        ("5\u201310 \u20ac", "de", ["\u20ac5\u201310"]),
-        ("$5 and $10, $5-\u20ac10, 5-10, 5-10 kg, at 5-10 pm", "en", []),
-    ],
-)
+@pytest.mark.parametrize(("text", "language", "written"), CASES.ranges_are_written_with_one_sign)
 def test_ranges_are_written_with_one_sign(text: str, language: str, written: list[str]) -> None:
     other = "de" if language == "en" else "en"
     assert [written_range(each, other) for each in find_ranges(text, language)] == written
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected"),
-    [
-        ("It costs $5-10.", "Es kostet 5 $-10.", "Es kostet 5-10\u00a0$."),
-        ("It costs $5-$10.", "Es kostet \u20ac5.", "Es kostet \u20ac5."),
-        ("Pay $28-$81 now.", "Zahle $28-81 $ jetzt.", "Zahle 28-81\u00a0$ jetzt."),
-        ("$5-10 million", "5 $-10 Millionen", "5-10 Millionen\u00a0$"),
-        ("$5 to $10", "5 $ bis 10 $", "5 $ bis 10 $"),
-        ("5-10 $", "5-10 Dollar", "5-10 Dollar"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected"), CASES.the_sign_of_a_range_is_written_once)
 def test_the_sign_of_a_range_is_written_once(source: str, output: str, expected: str) -> None:
     assert with_ranges(source, output, EN_DE) == expected
 
@@ -45,17 +26,7 @@ def test_ranges_of_unknown_languages_are_left_alone() -> None:
     assert lost_ranges("$5-10", "5 $", ("en", "fr")) == []
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "lost"),
-    [
-        ("$5-10", "5 bis 10 $", []),
-        ("$5-10", "5 $. 10 $", ["$5-10"]),
-        ("$5 to $10", "5 $10 $", ["$5 to $10"]),
-        ("from $5 to $10", "von 5 $ auf 10 $", []),
-        ("$5 to $10", "zwischen 5 $ und 10 $", []),
-        ("26-68%", "268 %", ["26-68%"]),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "lost"), CASES.ranges_are_lost_without_something_between_the_amounts)
 def test_ranges_are_lost_without_something_between_the_amounts(source: str, output: str, lost: list[str]) -> None:
     assert [each.text for each in lost_ranges(source, output, EN_DE)] == lost
 

@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.pipeline.variants import names_for, variants
 from specdec_cli.text.protect.stand_ins import fit_neighbours, with_names
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 @pytest.mark.parametrize(
@@ -56,25 +59,6 @@ def test_each_name_is_there_once_or_there_is_no_draft(spans: list[str], parts: l
     assert found is None or all(found.split().count(name) == 1 for name in names)
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected"),
-    [
-        ("%d file was deleted.", "%d-Datei wurde gelöscht.", "%d Datei wurde gelöscht."),
-        ("{0} files", "{0}-Dateien", "{0} Dateien"),
-        ("the {name} page", "die Seite-{name}", "die Seite {name}"),
-        ("See [page 4](p4.html)", "Siehe [-Seite 4-](p4.html)", "Siehe [Seite 4](p4.html)"),
-        ("Type &lt;b&gt; now", "Geben Sie &lt;b&gt;-jetzt ein", "Geben Sie &lt;b&gt; jetzt ein"),
-        ("Quick start :rocket:", "Schnell starten:rocket:", "Schnell starten :rocket:"),
-        ("a <b>word</b>", "ein <b>-Wort</b>", "ein <b>Wort</b>"),
-        ("a $2$-strong graph", "ein $2$-starker Graph", "ein $2$-starker Graph"),
-        ("the config.yaml file", "die config.yaml-Datei", "die config.yaml-Datei"),
-        ("%s and %s files", "%s- und %s-Dateien", "%s- und %s Dateien"),
-        ("%s files", "%s-%s-Dateien", "%s-%s-Dateien"),
-        ("file%s of -%d", "Datei%s von -%d", "Datei%s von -%d"),
-        ("<?php echo $x; ?> files", "<?php echo $x; ?>-Dateien", "<?php echo $x; ?> Dateien"),
-        ("Settings \u2192 Privacy", "Einstellungen \u2192-Datenschutz", "Einstellungen \u2192 Datenschutz"),
-        ("no span - here", "kein-Wort", "kein-Wort"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected"), CASES.spans_have_the_space_of_the_source_and_no_new_hyphens)
 def test_spans_have_the_space_of_the_source_and_no_new_hyphens(source: str, output: str, expected: str) -> None:
     assert fit_neighbours(source, output) == expected

@@ -8,6 +8,9 @@ import pytest
 from specdec_cli.errors import InputError
 from specdec_cli.text.io.lines import Line, read_lines
 from specdec_cli.text.segment.code import code_lines, code_of_file, marked
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 PYTHON = '''"""The route of an request."""
 
@@ -64,31 +67,12 @@ def test_the_name_of_a_file_says_how_code_is_written(name: str, lines: list[str]
     assert code_of_file(lines, name) == expected
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["    return Match.FULL", "            if handler is None:", '        return f"{class_name}({x})"'],
-        ["for i in a b c; do", '    git commit -m "a b"', "done"],
-        ["if redirect is not None:", "    continue", "else:", "    key, val = chunk,", "    self.x = 1"],
-        ["function add(a, b) {", "    return a + b;", "}"],
-        ["call(", "    first,", '    "text": 5,', ")"],
-    ],
-)
+@pytest.mark.parametrize("lines", CASES.lines_beside_code_are_code_by_their_form)
 def test_lines_beside_code_are_code_by_their_form(lines: list[str]) -> None:
     assert all(code_lines(lines))
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ["If you are late, call me:", "Tom (my friend) is here"],
-        ["for the children", "if it rains", "return to the house", "with kind regards,"],
-        ["== Web pages", "* one", "* two:", "Note: this is old"],
-        ["this shall effect in exams .", "from time to time (or not)"],
-        ["import os", "", "Note: nothing is here", "He go home if he want."],
-        ["x = f(y)", "# This are a comment", "// It go home", "It match requests, and it do not match others."],
-    ],
-)
+@pytest.mark.parametrize("lines", CASES.prose_and_comments_are_no_code)
 def test_prose_and_comments_are_no_code(lines: list[str]) -> None:
     assert [line for line, is_code in zip(lines, code_lines(lines), strict=True) if is_code] == [
         line for line in lines if line in ("import os", "x = f(y)")

@@ -7,46 +7,14 @@ from hypothesis import strategies as st
 from specdec_cli.text.segment.code import MAX_CODE_LENGTH, is_code
 from specdec_cli.text.segment.layout import Passthrough, segment_line, split_marks
 from specdec_cli.text.segment.sentences import segment
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TRANSLATES, CORRECTS = Passthrough("en", "de"), Passthrough("en", "en")
 
 
-@pytest.mark.parametrize(
-    ("line", "texts"),
-    [
-        ("Plain prose. And more.", ["Plain prose.", "And more."]),
-        ("- He is here. 1984. So am I.", ["He is here.", "So am I."]),
-        ("| Tom | 25 | A teacher |", ["Tom", "A teacher"]),
-        ("Tom\t25\t\tA teacher", ["Tom", "A teacher"]),
-        ('1,"He is tired, I think.",x', ["He is tired, I think."]),
-        ("7;one;two", ["one", "two"]),
-        ('12,"It is old, and big."', ["It is old, and big."]),
-        ('"a.b";"Old, big"', ["a.b", "Old, big"]),
-        ("| A | B (c) | Ab |", ["B (c)", "Ab"]),
-        (".. note::", []),
-        (".. warning:: Keep out.", ["Keep out."]),
-        (".. code-block:: python", []),
-        (".. |logo| image:: the logo.png", []),
-        (".. _the target: x", []),
-        ("Tom, Dick,and Harry", ["Tom, Dick,and Harry"]),
-        ("On 10,000,000 people", ["On 10,000,000 people"]),
-        ("1,299,300 people live here.", ["1,299,300 people live here."]),
-        ("It has 2,350 streets and costs $1,299.50.", ["It has 2,350 streets and costs $1,299.50."]),
-        ("The bread costs 3,50. The milk costs 1,20.", ["The bread costs 3,50.", "The milk costs 1,20."]),
-        ("Cup,5,299.50", ["Cup"]),
-        ('He said,"I am here"', ['He said,"I am here"']),
-        ("this | that", ["this | that"]),
-        ("Status: Open | Size: Big", ["Status: Open", "Size: Big"]),
-        ("  spfp     Use these   things.", ["spfp", "Use these", "things."]),
-        ("Use `a | b | c` or `d     e`.", ["Use `a | b | c` or `d     e`."]),
-        ("not  two spaces", ["not  two spaces"]),
-        ("> - <b>Yes, we can.</b>", ["Yes, we can."]),
-        ("https://example.org {name}", []),
-        ("#include <stdio.h>", []),
-        ("- x = foo(bar)", []),
-        ("\u041f\u0440\u0438\u0432\u0435\u0442!", []),
-    ],
-)
+@pytest.mark.parametrize(("line", "texts"), CASES.lines_are_segmented_into_texts)
 def test_lines_are_segmented_into_texts(line: str, texts: list[str]) -> None:
     segments = segment_line(line, 99, len, TRANSLATES)
     assert list(segments.texts) == texts

@@ -10,6 +10,9 @@ from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.protect.spans import RECOGNISERS
 from specdec_cli.text.segment.paragraphs import find_continued, find_wrapped
 from specdec_cli.text.shape import with_own_beginning, with_own_marks, without_added_stop, without_own_stop
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 WRAPPED = [
     "When I came to the station nobody was",
@@ -41,45 +44,13 @@ def test_continued_lines_are_found(lines: list[str], found: list[bool]) -> None:
     assert find_continued(lines) == found
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "text"),
-    [
-        ("my friend, and we", "My friend and we.", "my friend and we"),
-        ("he recieve", "He received.", "he received"),
-        ("in London,", "in London.", "in London,"),
-        ("a man and", "a man.", "a man and"),
-        ("i am here", "I am here.", "I am here"),
-        ("bought two apple", "He bought two apples.", "bought two apples"),
-        ("He have a car", "he has a car.", "He has a car"),
-        ("it is", "it is", "it is"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "text"), CASES.edits_at_the_ends_of_continued_texts_are_dropped)
 def test_edits_at_the_ends_of_continued_texts_are_dropped(source: str, output: str, text: str) -> None:
     edits = with_own_beginning(with_own_marks(find_edits(source, output), source, continues=True))
     assert apply_edits(source, edits) == text
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "text"),
-    [
-        ("My best friend", "My best friend.", "My best friend"),
-        ("Dear Tom,", "Dear Tom.", "Dear Tom,"),
-        ("Two childs", "Two children.", "Two children"),
-        ("We was", "We were here.", "We were here"),
-        ('"He go home"', '"He goes home."', '"He goes home"'),
-        ("(a title)", "(A title).", "(A title)"),
-        ("Good job \u2764", "Good job. \u2764", "Good job \u2764"),
-        ("Saving change...", "Saving changes.", "Saving changes..."),
-        ("She left...", "She left..", "She left..."),
-        ("Wait for me\u2026", "Wait for me\u2026.", "Wait for me\u2026"),
-        ("Wait for me\u2026", "Wait for me.", "Wait for me\u2026"),
-        ("Really??", "Really?", "Really??"),
-        ("No!", "No!!", "No!"),
-        ("It is.", "It is", "It is."),
-        ("...", ".", "..."),
-        ("", "A title.", "A title"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "text"), CASES.marks_at_the_end_of_a_text_are_neither_added_nor_removed)
 def test_marks_at_the_end_of_a_text_are_neither_added_nor_removed(source: str, output: str, text: str) -> None:
     edits = find_edits(source, output)
     assert apply_edits(source, edits) == output

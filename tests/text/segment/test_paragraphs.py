@@ -10,30 +10,16 @@ from hypothesis import strategies as st
 from specdec_cli.errors import InputError
 from specdec_cli.text.io.lines import Line
 from specdec_cli.text.segment.paragraphs import Paragraph, join_paragraphs, join_wrapped, rewrapped
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 
 def lines_of(text: str) -> list[Line]:
     return [Line(number, line, "\n", f"stdin, line {number}") for number, line in enumerate(text.split("\n"), 1)]
 
 
-@pytest.mark.parametrize(
-    ("text", "joined"),
-    [
-        ("one two\nthree four\n\nfive", ["one two three four", "", "five"]),
-        ("# one two\n# three four", ["# one two three four"]),
-        ("> one two\n> three four\nfive six", ["> one two three four", "five six"]),
-        ("- one two\n  three\n- four", ["- one two three", "- four"]),
-        ("1. one two\n2. three", ["1. one two", "2. three"]),
-        ("    one two\nthree four", ["    one two three four"]),
-        ("Dear Tom,\nI have been waiting here\nfor you all day", ["Dear Tom,", "I have been waiting here for you all day"]),
-        ("one two  \nthree four", ["one two  ", "three four"]),
-        ("one two\nx = foo(bar)\nthree four", ["one two", "x = foo(bar)", "three four"]),
-        ("one | two\nthree | four", ["one | two", "three | four"]),
-        ("one\ttwo\nthree", ["one\ttwo", "three"]),
-        ("one two\n-------\nthree", ["one two", "-------", "three"]),
-        ("## one\n## two", ["## one", "## two"]),
-    ],
-)
+@pytest.mark.parametrize(("text", "joined"), CASES.the_lines_of_a_paragraph_are_joined)
 def test_the_lines_of_a_paragraph_are_joined(text: str, joined: list[str]) -> None:
     assert [line.text for line in join_paragraphs(lines_of(text))] == joined
 

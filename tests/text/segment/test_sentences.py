@@ -6,6 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from specdec_cli.text.segment.sentences import Segments, segment, split_sentences, split_to_limit, whole_line
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TEXT = st.text() | st.text(st.sampled_from(" .!?…aB1,;–\"”')(。！，」\u3000\n\ufeff"), max_size=80)
 
@@ -19,36 +22,7 @@ def with_spaces(text: str) -> int:
     return len(text)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "One here. | Two here! | Three here? | Four here… | Five.",
-        "“Go!” | “No.” | (Yes.) | He left.",
-        "»Nein!« | »Doch.« | „Gut.“ | Ende.",
-        "Vraiment ? | Oui, « c’est vrai ». | Bien !",
-        "¿Qué? | ¡Nada! | Bueno.",
-        "Mr. Smith met Dr. No. | They spoke.",
-        "Use tools, e.g. Git, i.e. version control, etc. Then rest.",
-        "J. R. R. Tolkien wrote it. | C. S. Lewis read it.",
-        "It costs 3.5 dollars. | Or 4.",
-        "It was 1990. | Then came 1991.",
-        "Am 1. Januar und am 31. Dezember.",
-        "Ludwig XIV. war König. | Er starb 1715.",
-        "Das ist z.B. Berlin, d.h. Deutschland. | Die Dipl.-Ing. Meier kommt.",
-        "See No. 5 and Fig. 3 on p. 120. | He said no. | She left.",
-        "Pay invoice no. B-12 today. | Room No. RX-7 is free.",
-        "He lives in the U.S. Army base.",
-        "It opens at 9 a.m. on weekdays. | It closes at noon.",
-        "Well... maybe so. | Well... | Maybe so.",
-        "What?! | Nothing.",
-        "See example.com. it is small.",
-        "Это предложение. | И это тоже.",
-        "안녕하세요. | 반갑습니다.",
-        'He asked "why?" (and left).',
-        "See it. | `a. B` is new. | (`c` too.) | \u201c`d`\u201d is last.",
-        "Files, e.g. `x`, and approx. `5` of fig. `7` are here.",
-    ],
-)
+@pytest.mark.parametrize("line", CASES.sentences_are_split)
 def test_sentences_are_split(line: str) -> None:
     plain = line.replace(" | ", " ")
     assert list(split_sentences(plain).texts) == line.split(" | ")

@@ -6,6 +6,9 @@ import pytest
 
 from specdec_cli.text.edits import Edit
 from specdec_cli.text.spelling.kept_words import changes_form, forms, is_in_small_letters, is_telegraphic, read_forms
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 FORMS = read_forms()["form"]
 OTHERS = """
@@ -50,30 +53,11 @@ def test_forms_have_names_cases_and_no_other_fields() -> None:
         assert form.keys() & {"before", "after", "over", "not-before"}, form["id"]
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Local man wins lottery twice", True),
-        ("Local man wins lottery twice.", False),
-        ("He wins lottery twice", False),
-        ("Man wins the lottery", False),
-        ("Lottery", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), CASES.telegraphic_texts_have_no_articles_and_no_stop)
 def test_telegraphic_texts_have_no_articles_and_no_stop(text: str, expected: bool) -> None:
     assert is_telegraphic(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("see you later", True),
-        ("did you see it?", True),
-        ("see you later.", False),
-        ("see you, Tom", False),
-        ("- see you", False),
-        ("", False),
-    ],
-)
+@pytest.mark.parametrize(("line", "expected"), CASES.lines_in_small_letters_have_no_capital_and_no_stop)
 def test_lines_in_small_letters_have_no_capital_and_no_stop(line: str, expected: bool) -> None:
     assert is_in_small_letters(line) == expected

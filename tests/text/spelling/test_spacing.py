@@ -6,44 +6,20 @@ import pytest
 
 from specdec_cli.text.edits import apply_edits
 from specdec_cli.text.spelling.constructions import apostrophes, repeated_spaces, spaces_beside_marks
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 WORDS = ["old", "house", "stands", "near", "small", "river", "green", "garden", "looks", "lovely", "every", "spring", "morning"]
 STARTS = ("This", "It", "They", "He", "We", "But", "In", "The")
 
 
-@pytest.mark.parametrize(
-    ("text", "corrected"),
-    [
-        ("I like it .It is good.", "I like it. It is good."),
-        ("She was late.But he waited.", "She was late. But he waited."),
-        ("Hello, world .This is a test .", "Hello, world. This is a test."),
-        ("Are you sure ?We can go now !", "Are you sure? We can go now!"),
-        ("She came .Tom left!Mary stayed?Yes, she did.", "She came. Tom left! Mary stayed? Yes, she did."),
-        ("When it rained ,I slept .", "When it rained, I slept."),
-        ('She said "no" , too, I think .', 'She said "no", too, I think.'),
-        ("Well, I think so , too.", "Well, I think so, too."),
-    ],
-)
+@pytest.mark.parametrize(("text", "corrected"), CASES.spaces_are_put_after_marks)
 def test_spaces_are_put_after_marks(text: str, corrected: str) -> None:
     assert apply_edits(text, spaces_beside_marks(text)) == corrected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "It costs 3 .5 euros, I think.",
-        "Use e.g.This one.",
-        "We use System.Out and Math.The here.",
-        "Buy a .com domain, please.",
-        "He works with .NET, too.",
-        "I like it .",
-        "I like cats , dogs and birds .",
-        "Wait . . . What is it, then ?",
-        "Well, he said ... and left.",
-        "The U.S.The border is closed.",
-        "Well, it went to .",
-    ],
-)
+@pytest.mark.parametrize("text", CASES.other_spaces_are_kept)
 def test_other_spaces_are_kept(text: str) -> None:
     assert spaces_beside_marks(text) == []
 
@@ -53,20 +29,7 @@ def test_two_spaces_become_one(text: str, corrected: str) -> None:
     assert apply_edits(text, repeated_spaces(text)) == corrected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "First.  Second.",
-        "Name  Age",
-        "Name   Age  Town.",
-        "a  b  c  d.",
-        "  Indented line.",
-        "one\ttwo  three.",
-        "May  1 was fine.",
-        "",
-        "  ",
-    ],
-)
+@pytest.mark.parametrize("text", CASES.tables_and_styles_keep_their_spaces)
 def test_tables_and_styles_keep_their_spaces(text: str) -> None:
     assert repeated_spaces(text) == []
 

@@ -5,6 +5,9 @@ import pytest
 from specdec_cli.text.edits import apply_edits
 from specdec_cli.text.spelling.ngram_counting import count_ngrams
 from specdec_cli.text.spelling.speller import Lexicon, Speller, _is_usual, _usual_variants, _variants
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TEXT = [
     "They had an argument about the receipt.",
@@ -25,51 +28,14 @@ def speller() -> Speller:
     return Speller(Lexicon(lambda: WORDS), count_ngrams(TEXT * 20))
 
 
-@pytest.mark.parametrize(
-    ("text", "corrected"),
-    [
-        ("They had an arguement.", "They had an argument."),  # a letter too many
-        ("They had an argment.", "They had an argument."),  # one too few
-        ("They had an argumant.", "They had an argument."),  # another one
-        ("They had an agrument.", "They had an argument."),  # two exchanged
-        ("They had an aargument.", "They had an argument."),
-        ("Futhermore, we want to know.", "Furthermore, we want to know."),
-        ("They know. Futhermore, they live.", "They know. Furthermore, they live."),
-        ("They live up tothe house.", "They live up to the house."),
-        ("She doesnt know.", "She doesn't know."),
-        ("They had a queit house.", "They had a quiet house."),
-        ("We accomodate the geusts of the house.", "We accommodate the guests of the house."),
-        ("They had an arguement: https://qwx.org/hjkl/bnmq/zrtp/wxyz", "They had an argument: https://qwx.org/hjkl/bnmq/zrtp/wxyz"),
-        ("The arguement's idea.", "The argument's idea."),
-    ],
-)
+@pytest.mark.parametrize(("text", "corrected"), CASES.misspelt_words_are_corrected)
 def test_misspelt_words_are_corrected(speller: Speller, text: str, corrected: str) -> None:
     edits = speller.edits(text)
     assert apply_edits(text, edits) == corrected
     assert all(edit.score is not None and edit.source == text[edit.start : edit.end] for edit in edits)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "They had an argument.",
-        "They had a lychee.",  # in the lexicon alone
-        "They had some pilates.",  # a name there
-        "They had receipts.",  # a plural
-        "They had an argxmxnt.",  # two changes
-        "Mr. Argumant had a house.",
-        "They had Argumant about it.",
-        "Argumant Paris had a house.",
-        "Argumant's house.",
-        "They had the ARGUMANT.",
-        "We had arguemant.net and argument-guest and guset-house.",
-        "They had an arg\u00fcment.",
-        "They had an arguin' idea.",
-        "They had a hse.",  # too short
-        "Ther hause nich wir sund gutst.",  # too many unknown words
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", CASES.other_words_are_left_alone)
 def test_other_words_are_left_alone(speller: Speller, text: str) -> None:
     assert speller.edits(text) == []
 
@@ -86,36 +52,14 @@ def listener() -> Speller:
     return Speller(Lexicon(lambda: [*WORDS, "honest"]), count_ngrams(usual * 1000))
 
 
-@pytest.mark.parametrize(
-    ("text", "corrected"),
-    [
-        ("They had a honest guest.", "They had an honest guest."),
-        ("We saw an house.", "We saw a house."),
-        ("The dog hurt it's leg.", "The dog hurt its leg."),
-        ("Its an idea.", "It's an idea."),
-        ("They\u2019re their for there guests.", "They\u2019re there for their guests."),
-        ("Its an idea, \u2018we\u2019 say.", "It\u2019s an idea, \u2018we\u2019 say."),
-        ("Their there for their guests.", "They're there for their guests."),
-    ],
-)
+@pytest.mark.parametrize(("text", "corrected"), CASES.words_that_sound_alike_are_corrected)
 def test_words_that_sound_alike_are_corrected(listener: Speller, text: str, corrected: str) -> None:
     edits = listener.edits(text)
     assert apply_edits(text, edits) == corrected
     assert all(edit.score is not None and edit.score > 0 and edit.source == text[edit.start : edit.end] for edit in edits)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The dog hurt its leg.",
-        "They're there for their guests.",
-        "They had AN house.",
-        "They had @an house.",
-        "They had an-house.",
-        "They had an xx.",  # nothing is known about either
-        "",
-    ],
-)
+@pytest.mark.parametrize("text", CASES.words_that_are_as_probable_remain)
 def test_words_that_are_as_probable_remain(listener: Speller, text: str) -> None:
     assert listener.edits(text) == []
 

@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.tags.markup import bare
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 ITEM = re.compile(r"<[nv]\d/>|<a [^<>]*>|<!-- c -->")
 
@@ -18,55 +21,17 @@ def edited(source: str, changed: str) -> str:
     return apply_edits(source, plain.restored(find_edits(plain.text, changed)))
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("He<n1/>have no tea.", "He have no tea."),
-        ("He <v1/>have no tea.", "He have no tea."),
-        ("She go<!-- c --> home.", "She go home."),
-        ("A big<wbr>time <g1>no<v2/></g1> one.", "A bigtime no one."),
-    ],
-)
+@pytest.mark.parametrize(("source", "text"), CASES.the_text_has_no_items)
 def test_the_text_has_no_items(source: str, text: str) -> None:
     assert bare(source).text == text
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("It is *very* good, _really_ ~~not~~ **so** bad.", "It is very good, really not so bad."),
-        ('***All of it:*** *"He said so"*', 'All of it: "He said so"'),
-        ("(*this*) and *that*!", "(this) and that!"),
-        ("<b>a *new* one</b>", "a new one"),
-        ("*.py and *.txt", "*.py and *.txt"),
-        ("2 *3* 4 and 2*x*4", "2 *3* 4 and 2*x*4"),
-        ("Price* and tax*", "Price* and tax*"),
-        ("a * b * c", "a * b * c"),
-        ("__init__ and snake_case_name", "__init__ and snake_case_name"),
-        (r"\*not this\* and `*code*`", r"\*not this\* and `*code*`"),
-    ],
-)
+@pytest.mark.parametrize(("source", "text"), CASES.the_text_has_no_marks_of_emphasis)
 def test_the_text_has_no_marks_of_emphasis(source: str, text: str) -> None:
     assert bare(source).text == text
 
 
-@pytest.mark.parametrize(
-    ("source", "changed", "expected"),
-    [
-        ("He *have* no tea.", "He has no tea.", "He *has* no tea."),
-        ("He<n1/>have no tea.", "He has no tea.", "He<n1/>has no tea."),
-        ("He <v1/>have no tea.", "He has no tea.", "He <v1/>has no tea."),
-        ("She go<v1/> home.", "She goes home.", "She goes<v1/> home."),
-        ("They is<n1/>a <g1>cat<v2/></g1>.", "They are cats.", "They is<n1/>a <g1>cat<v2/></g1>."),  # two words become one
-        ("Its<n1/>a <b>cat</b>.", "It's an <b>cat</b>.", "It's<n1/>an <b>cat</b>."),
-        ("He likes<n1/>the tennis.", "He likes tennis.", "He likes<n1/>tennis."),
-        ("He likes<n1/>tennis.", "He likes the tennis.", "He likes the<n1/>tennis."),
-        ("He went[^1] home", "He went back home", "He went[^1] back home"),
-        ("He went home[^1]", "He went home.", "He went home.[^1]"),
-        ("one<n1/>, two", "one, two", "one<n1/>, two"),
-        ("it can<v1/>not be", "it can be", "it can<v1/>not be"),  # a part of a word
-    ],
-)
+@pytest.mark.parametrize(("source", "changed", "expected"), CASES.edits_are_made_between_items)
 def test_edits_are_made_between_items(source: str, changed: str, expected: str) -> None:
     plain = bare(source)
     assert edited(source, bare(changed).text) == expected

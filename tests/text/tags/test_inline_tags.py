@@ -8,6 +8,9 @@ from hypothesis import strategies as st
 
 from specdec_cli.text.edits import apply_edits, find_edits
 from specdec_cli.text.tags.markup import untagged
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 TAG = re.compile(r"<(?:\"[^\"]*\"|[^<>\"])*>")
 
@@ -18,26 +21,7 @@ def edited(source: str, changed: str) -> str:
     return apply_edits(source, plain.restored(find_edits(plain.text, changed)))
 
 
-@pytest.mark.parametrize(
-    ("source", "changed", "expected"),
-    [
-        ("They is <b>happy</b>.", "They are happy.", "They are <b>happy</b>."),
-        ("They <b>is</b> happy.", "They are happy.", "They <b>are</b> happy."),
-        ('<a href="x y">He</a> go <g1>home</g1>', "He goes home.", '<a href="x y">He</a> goes <g1>home</g1>.'),
-        ('He have <a title="if x > y" href="c">dogs</a>', "He has dogs", 'He has <a title="if x > y" href="c">dogs</a>'),
-        ("<a title='x > y' href=c>He</a> go", "He goes", "<a title='x > y' href=c>He</a> goes"),
-        ("in <b>the</b> house", "in house", "in <b>the</b> house"),  # the tags would be around nothing
-        ("in <b>the big</b> house", "in big house", "in <b>big</b> house"),
-        ("is <i>in <b>the big</b></i> house", "is in big house", "is <i>in <b>big</b></i> house"),
-        ("in <b>big the</b> house", "in big house", "in <b>big</b> house"),
-        ("in <b>house</b>", "in the house", "in the <b>house</b>"),
-        ("I buy <b>a apple</b>", "I bought an apple", "I bought <b>an apple</b>"),
-        ("I buy <i>now</i>", "I have bought it now", "I have bought it <i>now</i>"),
-        ("They is <1>happy</1> [b]now[/b].", "They are happy now.", "They are <1>happy</1> [b]now[/b]."),
-        ("It ''is'' [url=https://a.org]a apple[/url]", "It is an apple", "It ''is'' [url=https://a.org]an apple[/url]"),
-        ("a <b>lot of</b> thing", "many things", "a <b>lot of</b> thing"),  # no part of the edit belongs to a side of the tag
-    ],
-)
+@pytest.mark.parametrize(("source", "changed", "expected"), CASES.edits_are_made_between_tags)
 def test_edits_are_made_between_tags(source: str, changed: str, expected: str) -> None:
     assert edited(source, changed) == expected
 
@@ -48,16 +32,7 @@ def test_tags_that_separate_words_remain() -> None:
     assert untagged("<b>Title</b>").is_enclosed and not untagged("<b>Title</b> of it").is_enclosed
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "if a<b and c>d then he go home",
-        "we knows that i<s and q>p are true",
-        "he go from a <b> to </i>",
-        'he have <a title="if x > y dogs',
-        '<b><a title="x',
-    ],
-)
+@pytest.mark.parametrize("source", CASES.prose_that_only_looks_like_a_tag_remains)
 def test_prose_that_only_looks_like_a_tag_remains(source: str) -> None:
     assert untagged(source).text == source
 

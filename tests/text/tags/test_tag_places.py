@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from specdec_cli.text.segment.sentences import Segments, split_sentences
 from specdec_cli.text.tags.alignment import copied_gains, find_words, touched, with_tags
 from specdec_cli.text.tags.markup import distributed, untagged, without_tags
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 LEXICON = {"the": "die", "red": "rote", "house": "Haus", "door": "T\u00fcr", "close": "schlie\u00dfen", "never": "nie", "not": "nicht"}
 TAG = re.compile(r"</?\w+>")
@@ -30,30 +33,7 @@ def placed(source: str, output: str) -> str:
     return tags.tagged.join([with_tags(plain.text, output, tags.inner[0], gains)])
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "expected"),
-    [
-        ("Please close the <b>door</b>.", "Bitte die T\u00fcr schlie\u00dfen.", "Bitte die <b>T\u00fcr</b> schlie\u00dfen."),
-        ("Please <b>close</b> the <i>door</i>.", "Bitte die T\u00fcr schlie\u00dfen.", "Bitte die <i>T\u00fcr</i> <b>schlie\u00dfen</b>."),
-        ("The door of <b>{0}</b>.", "Die T\u00fcr von {0}.", "Die T\u00fcr von <b>{0}</b>."),
-        ("Please close the <b>door!</b>", "Bitte die T\u00fcr schlie\u00dfen!", "Bitte die <b>T\u00fcr</b> schlie\u00dfen!"),
-        ("<b>Please close the door</b>.", "Bitte die T\u00fcr schlie\u00dfen.", "<b>Bitte die T\u00fcr schlie\u00dfen</b>."),
-        ("<b>Please close the door.</b>", "Bitte die T\u00fcr schlie\u00dfen.", "<b>Bitte die T\u00fcr schlie\u00dfen.</b>"),
-        ("<b>the <i>red</i></b> house", "die rote Haus", "<b>die <i>rote</i></b> Haus"),
-        ("it is H<sub>2</sub>O and C<sub>2</sub>H<sub>6</sub>", "ist H2O und C2H6", "ist H<sub>2</sub>O und C<sub>2</sub>H<sub>6</sub>"),
-        ("the <b>h</b>ouse", "das Haus", "das <b>Haus</b>"),  # the tag was inside a word that the output does not have
-        ("<b>Red:</b> the door", "Rote: die T\u00fcr", "<b>Rote:</b> die T\u00fcr"),
-        ("the <b> red </b> house", "das rote Haus", "das <b> rote </b> Haus"),
-        ("the<b> red </b>house", "das rote Haus", "das<b> rote </b>Haus"),
-        ("the <i><b>  red</b> house </i> here", "hier das rote Haus", "hier das <i><b>  rote</b> Haus </i>"),
-        ("ask <b>\u201cnever\u201d</b> now", "frage \u201enie\u201c jetzt", "frage <b>\u201enie\u201c</b> jetzt"),
-        ("see <a href='x'>https://example.org/a</a> now", "jetzt https://example.org/a", "jetzt <a href='x'>https://example.org/a</a>"),
-        ("one two <b>three</b> four", "eins zwei drei vier", "eins zwei <b>drei</b> vier"),  # in proportion
-        ("<b>one</b> <i>two</i> <u>three</u>", "Eins", "<b><i><u>Eins</u></i></b>"),
-        ("<b>Never</b> close", "schlie\u00dfen nie", "schlie\u00dfen <b>nie</b>"),
-        ("one<i></i> two", "eins zwei", "<i></i>eins zwei"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "expected"), CASES.tags_are_around_the_words_of_their_span)
 def test_tags_are_around_the_words_of_their_span(source: str, output: str, expected: str) -> None:
     assert placed(source, output) == expected
 

@@ -9,50 +9,19 @@ from hypothesis import strategies as st
 from specdec_cli.text.segment.sentences import split_sentences
 from specdec_cli.text.tags.alignment import with_tags
 from specdec_cli.text.tags.markup import distributed, tags_around, tags_inside, without_tags, without_voids
+from tests.tables import tables
+
+CASES = tables(__file__)
 
 ITEMS = ("<br>", "<br/>", '<img src="a.png" alt="x > y">', "<n1/>", "<v2/>", "[^1]", "<!-- a -->", "<g1></g1>", "<wbr>", "<sup>2</sup>")
 
 
-@pytest.mark.parametrize(
-    ("source", "text"),
-    [
-        ("one<br>two", "one two"),
-        ("one <br> two", "one two"),
-        ("one.<br>Two", "one. Two"),
-        ("one <br>, two", "one, two"),
-        ("house[^1] and", "house and"),
-        ("house[^1], and", "house, and"),
-        ("un<v1/>able", "unable"),
-        ("say <v1/> this", "say this"),
-        ('the end.<sup>1</sup> It has 20 m<sup class="x"><a href="#n">[2]</a></sup> here', "the end. It has 20 m here"),
-        ("the 1<sup>st</sup> and <sup>1 < 2</sup> too", "the 1<sup>st</sup> and <sup>1 < 2</sup> too"),
-        ("press <img src=x><br /> now", "press now"),
-        ("<b>one</b><br><b>two</b>", "<b>one</b> <b>two</b>"),
-        ("one <b><br>two</b>", "one <b>two</b>"),
-        ("one <b>two<br></b> three", "one <b>two</b> three"),
-        ("<br>one<br>", "one"),
-        ("see <g1><g2></g2></g1> here", "see here"),
-        ("the tag `<br>` breaks a line", "the tag `<br>` breaks a line"),
-        ("the class [^a-z] and a [^1] alone", "the class [^a-z] and a [^1] alone"),
-        ("if a <br or b", "if a <br or b"),
-    ],
-)
+@pytest.mark.parametrize(("source", "text"), CASES.items_are_removed)
 def test_items_are_removed(source: str, text: str) -> None:
     assert without_voids(source).text == text
 
 
-@pytest.mark.parametrize(
-    ("source", "output", "gains", "expected"),
-    [
-        ("one two<br>three", "eins zwei drei", [[9, 9, 0], [0, 0, 9]], "eins zwei<br>drei"),
-        ("one <img src=x> two three", "eins zwei drei", [[9, 0, 0], [0, 9, 9]], "eins <img src=x> zwei drei"),
-        ("the house[^1], and", "das Haus, und", [[9, 9, 0], [0, 0, 9]], "das Haus[^1], und"),
-        ("a <b>house<br>two</b> c", "ein Haus zwei c", [[9, 9, 0, 0], [0, 0, 9, 9]], "ein <b>Haus<br>zwei</b> c"),
-        ("one <b>two<br></b> three", "eins zwei drei", [], "eins <b>zwei<br></b> drei"),
-        ("one <a><img src=x> two</a> three", "eins zwei drei", [], "eins <a><img src=x> zwei</a> drei"),
-        ("one, <br>two three", "eins, zwei drei", [[0, 0, 0], [0, 0, 0]], "eins, <br>zwei drei"),
-    ],
-)
+@pytest.mark.parametrize(("source", "output", "gains", "expected"), CASES.items_are_between_the_translations_of_their_parts)
 def test_items_are_between_the_translations_of_their_parts(source: str, output: str, gains: list[list[float]], expected: str) -> None:
     tags = tags_inside(source)
     words = {"two": "zwei", "house": "Haus"}
