@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from specdec_cli.app import app
+from tests.tables import sample
 
 pytest.importorskip("rapidfuzz")
 TEXT = "kalo mita resu\nno pe difo. Kalo resu!\n\n- mita kalo {name} no\n"
@@ -115,25 +116,7 @@ def test_documents_have_earlier_versions_too(name: str, text: str, changed: tupl
     assert (first["draft"], first["similarity"]) == ("previous", 100.0)
 
 
-CATALOGUE = """msgid ""
-msgstr "Content-Type: text/plain; charset=UTF-8\\n"
-
-#, fuzzy
-#| msgid "kalo mita resu no"
-msgid "kalo mita resu"
-msgstr "{}"
-
-#, fuzzy
-#| msgctxt "other"
-#| msgid "no pe mita "
-#| "difo"
-msgid "no pe mita difo"
-msgstr "{}"
-
-#, fuzzy
-msgid "mita kalo pe"
-msgstr "no no no"
-"""
+CATALOGUE = sample("earlier.po")
 
 
 def test_wrapped_text_has_earlier_versions_by_paragraphs(bundle_folder: Path, tmp_path: Path) -> None:

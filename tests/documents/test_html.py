@@ -13,19 +13,11 @@ from specdec_cli.documents.html import read_html
 from specdec_cli.errors import InputError
 from specdec_cli.text.tags.markup import without_voids
 from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
-from tests.tables import tables
+from tests.tables import sample, tables
 
 CASES = tables(__file__)
 
-TEXT = """<!DOCTYPE html>
-<html lang=en><head><title>My house</title><style>p {a: b}</style><script>if (a < b) "text"</script></head>
-<body class="x"><p>The <b>red</b> house is caf&eacute; &amp; bar, don&#39;t
-   go there. It is <a href="x?a=1&amp;b=2" title="A 'nice' house">very nice</a>.</p>
-<pre>code here</pre><p>Press <code>Ctrl <i>now</i></code> now <img src=x alt='The picture'> please.<br>New line.
-<p translate="no">Kept <b>as</b> it is</p><p class="a notranslate">Kept too</p>
-<ul><li>One<li>Two <span translate="no">Name</span> here</ul>
-<!-- a comment --><input placeholder="Your name"></body></html>
-"""
+TEXT = sample("page.html")
 
 
 def test_text_and_attributes_are_segments() -> None:

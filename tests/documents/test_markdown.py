@@ -8,48 +8,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from tests.documents.helper import corrected, parse, shout, texts, translated, unchanged
-from tests.tables import tables
+from tests.tables import sample, tables
 
 CASES = tables(__file__)
 
-TEXT = """---
-title: front matter
----
-
-# The *big* house
-
-The red house is very **old and
-big** and [the guide](https://e.org/a "T") says that
-it is nice. See [Foo], [Foo][], [the manual][man] or `make test`.
-
-> A quote that
-> goes on here. ![a cat](c.png)
-
-- one item
-- another <b>item</b>
-  that goes on
-1. Hard break here  
-   next line &amp; more \\* star\\
-   third line
-
-Title
-=====
-
-| Day | What |
-| --- | --- |
-| Monday | a \\| b *c* |
-
-<p align="center">Hello <a href="x">world</a> <img src="a" alt="A picture"></p>
-
-```sh
-code here
-```
-
-    indented code
-
-[Foo]: http://x
-[man]: http://y 'Title'
-"""
+TEXT = sample("page.md")
 
 
 def structure(text: str) -> list[tuple[str, str, int]]:

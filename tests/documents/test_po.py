@@ -8,42 +8,12 @@ from hypothesis import strategies as st
 from specdec_cli.documents.po import written
 from specdec_cli.errors import InputError
 from tests.documents.helper import corrected, parse, texts, translated, unchanged
-from tests.tables import tables
+from tests.tables import sample, tables
 
 CASES = tables(__file__)
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Plural-Forms: nplurals=3; plural=0;\\n"\n\n'
-TEXT = (
-    HEADER
-    + r"""# A comment
-#. extracted
-#: a.c:1
-#, c-format
-msgctxt "menu"
-msgid "Could not open file %s: {name}\n"
-msgstr ""
-
-#: b.c
-msgid "%d house"
-msgid_plural "%d houses"
-msgstr[0] ""
-msgstr[1] ""
-
-#, fuzzy
-#| msgid "old"
-msgid ""
-"The \"big\" house is old and has\n"
-"a garden and the children are\n"
-"playing there.\n"
-msgstr "alt"
-
-msgid "Done"
-msgstr   "Fertig"
-
-#~ msgid "obsolete"
-#~ msgstr "weg"
-"""
-)
+TEXT = sample("messages.po")
 
 
 def test_empty_and_fuzzy_entries_are_segments() -> None:

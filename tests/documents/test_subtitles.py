@@ -8,44 +8,10 @@ from hypothesis import strategies as st
 from specdec_cli.documents.subtitles import fold, split_by_shares
 from specdec_cli.errors import InputError
 from tests.documents.helper import corrected, parse, texts, translated, unchanged
+from tests.tables import sample
 
-SRT = """1
-00:00:01,000 --> 00:00:02,000
-<i>I have never seen her.</i>
-
-2
-00:00:02,100 --> 00:00:04,000
-Hello, I am a man who went
-
-3
-00:00:04,100 --> 00:00:06,000
-to the house and saw
-the dog. It was big.
-
-4
-00:00:08,100 --> 00:00:10,000
-- Are you home?
-- Yes.
-
-5
-00:00:11,100 --> 00:00:12,000
-{\\an8}She is <i>very</i> old
-"""
-VTT = """WEBVTT - Title
-
-STYLE
-::cue { color: red }
-
-NOTE a comment
-of two lines
-
-intro
-00:01.000 --> 00:02.000 align:start position:10%
-<v Bob>Hello there.
-
-00:00:03.000 --> 00:00:04.000
-- <c.yellow>Good</c> morning!
-"""
+SRT = sample("subtitles.srt")
+VTT = sample("subtitles.vtt")
 
 
 def test_sentences_are_segments() -> None:

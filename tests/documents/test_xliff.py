@@ -9,36 +9,12 @@ from lxml import etree
 
 from specdec_cli.errors import InputError
 from tests.documents.helper import corrected, parse, texts, translated, unchanged
-from tests.tables import tables
+from tests.tables import sample, tables
 
 CASES = tables(__file__)
 
-FIRST = """<?xml version="1.0" encoding="UTF-8"?>
-<!-- comment -->
-<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
-  <file source-language="en" target-language="de" datatype="plaintext" original="x"><body>
-      <trans-unit id="1">
-        <source>The <g id="1">red house</g> is big<x id="2"/> &amp; &#60;old&gt;.</source>
-        <note>Not this</note>
-        <alt-trans><source>Nor this</source><target>oder das</target></alt-trans>
-      </trans-unit>
-      <trans-unit id="2"><source>Hello</source><target state="new" xml:lang="de">Hello</target></trans-unit>
-      <trans-unit id="3"><source>Done</source><target>He have it</target></trans-unit>
-      <trans-unit id="4" translate="no"><source>Nope</source></trans-unit>
-      <trans-unit id="5"><source>Click <ph id="1">&lt;br/&gt; now</ph> here.</source><target/></trans-unit>
-      <trans-unit id="6"><source><bpt id="1">[b]</bpt>all<ept id="1">[/b]</ept> of it</source></trans-unit>
-      <trans-unit id="7"><source>One. Two.</source>
-        <seg-source><mrk mtype="seg" mid="1">One.</mrk> <mrk mtype="seg" mid="2">Two.</mrk></seg-source></trans-unit>
-      <trans-unit id="8"><source><![CDATA[a < b & c]]></source></trans-unit>
-  </body></file>
-</xliff>
-"""
-SECOND = """<xliff version="2.0" xmlns="urn:oasis:names:tc:xliff:document:2.0" srcLang="en" trgLang="de">
-<file id="f"><unit id="1"><segment>
-  <source>The <pc id="1">red house</pc> is <ph id="2"/> big.</source>
-</segment><ignorable><source> x </source></ignorable><segment state="final"><source>Done</source><target>Fertig</target></segment></unit>
-<unit id="2" translate="no"><segment><source>Nope</source></segment></unit></file></xliff>
-"""
+FIRST = sample("version-1.xliff")
+SECOND = sample("version-2.xliff")
 
 
 def test_units_without_a_target_are_segments() -> None:

@@ -11,45 +11,11 @@ from specdec_cli.errors import InputError
 from specdec_cli.memories.pairs import LONGEST, Entry, sentence_pairs
 from specdec_cli.memories.readers import read_po, read_tmx
 from specdec_cli.text.corpus.parallel import Pair
+from tests.tables import sample
 
-TMX = """<?xml version="1.0"?>
-<!DOCTYPE tmx SYSTEM "tmx14.dtd" [<!ENTITY file SYSTEM "file:///etc/hostname"> <!ENTITY text "expanded">]>
-<tmx version="1.4"><header/><body>
-<tu><tuv xml:lang="en-GB"><seg>Press <bpt i="1">&lt;b&gt;&text;</bpt>OK<ept i="1">&lt;/b&gt;</ept> <hi>now</hi><!--name-->.</seg></tuv>
-<tuv xml:lang="de"><seg>Drücken Sie jetzt
-  OK.</seg></tuv></tu>
-<tu><tuv lang="DE-AT"><seg>Zwei.</seg></tuv><tuv lang="fr"><seg>Deux.</seg></tuv><tuv lang="EN"><seg>Two.</seg></tuv></tu>
-<tu><tuv lang="en"><seg>No German.</seg></tuv><tuv lang="fr"><seg>Trois.</seg></tuv></tu>
-<tu><tuv lang="en"><seg/></tuv><tuv lang="de"><seg>Leer.</seg></tuv></tu>
-<tu><tuv lang="en"><seg>Press &text;.</seg></tuv><tuv lang="de"><seg>Intern.</seg></tuv></tu>
-<tu><tuv lang="en"><seg>External.</seg></tuv><tuv lang="de"><seg>Extern &file;.</seg></tuv></tu>
-</body></tmx>"""
+TMX = sample("memory.tmx")
 
-PO = """msgid ""
-msgstr "Content-Type: text/plain; charset=UTF-8\\n"
-
-msgid "Open file"
-msgid_plural "Open %d files"
-msgstr[0] "Datei auf"
-msgstr[1] "%d Dateien auf"
-
-#, fuzzy
-msgid "fuzzy"
-msgstr "unklar"
-
-msgid "untranslated"
-msgstr ""
-
-msgid ""
-"first line\\n"
-"second line"
-msgstr ""
-"erste Zeile\\n"
-"zweite Zeile"
-
-#~ msgid "obsolete"
-#~ msgstr "veraltet"
-"""
+PO = sample("memory.po")
 
 
 @pytest.mark.parametrize("compressed", [False, True])

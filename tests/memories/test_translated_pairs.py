@@ -8,28 +8,12 @@ from specdec_cli.documents.formats import Format
 from specdec_cli.errors import InputError
 from specdec_cli.memories.pairs import Entry
 from specdec_cli.memories.translated_pairs import translated_pairs
+from tests.tables import sample
 
 MARKDOWN = "# The rain\n\nIt *rains* here. It is\nwet.\n\n- one `x` thing\n- another thing\n"
 GERMAN = "# Der Regen\n\nEs *regnet* hier. Es ist nass.\n\n- ein `x` Ding\n- noch ein Ding\n"
 SUBTITLES = "1\n00:00:01,000 --> 00:00:02,000\n{}\n\n2\n00:00:03,000 --> 00:00:04,000\n{}\n"
-CATALOGUE = """msgid ""
-msgstr "X-Accelerator-Marker: &\\n"
-
-msgid "&Open"
-msgstr "\u00d6&ffnen"
-
-#, fuzzy
-msgid "Close"
-msgstr "Zu"
-
-msgid "Save"
-msgstr ""
-
-msgid "one file"
-msgid_plural "{} files"
-msgstr[0] "eine Datei"
-msgstr[1] "{} Dateien"
-"""
+CATALOGUE = sample("translated.po")
 UNITS = """<xliff version="1.2"><file><body>
 <trans-unit id="1"><source>the <g id="a">rain</g></source><target>der <g id="a">Regen</g></target></trans-unit>
 <trans-unit id="2"><source>snow</source></trans-unit>
