@@ -13,6 +13,7 @@ from specdec_cli.text.locale.languages import known
 from specdec_cli.text.protect.spans import changed_outside
 
 _CAPITAL = r"[^\W\d_a-z\u00df-\u00f6\u00f8-\u00ff]"
+_SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
 _NAME = rf"{_CAPITAL}[^\W\d_]*+(?:(?:-|['\u2019](?={_CAPITAL}))[^\W\d_]++){{0,8}}+"
 _TITLES = {
     "de": re.compile(
@@ -30,14 +31,18 @@ _STREETS = {
     for code, ends in (("de", "platz|weg|allee|gasse|damm|ufer|ring"), ("en", "platz|allee|gasse"))
 }
 """The name of a street of German, in German and English texts, with the number of a house, and perhaps the town."""
-_SMALL = "[a-z\u00e4\u00f6\u00fc\u00df]"
 _TO_SQUARE = "|".join(rf"(?<=\b{word} )" for word in ("am", "dem", "der", "den", "zum", "vom", "beim"))
 _SQUARE = re.compile(
     rf"\b(?P<name>(?P<person>{_CAPITAL}{_SMALL}+?)[sn]?platz|(?:{_TO_SQUARE}){_CAPITAL}{_SMALL}+er (?:Platz|Tor))(?!\w)",
 )
 """A square that is named after a person, or a square or gate after a town: Alexanderplatz, Potsdamer Platz; other words end with -platz."""
-_FOREIGN = {"en": re.compile(rf"\b(?P<name>(?=[^\W\d_]*[^\W\d_\x00-\x7f]){_NAME}(?: {_NAME}){{1,2}})")}
-"""A name of several words, of which the first has a letter that the language has not."""
+_FOREIGN = {
+    "en": re.compile(
+        rf"\b(?P<name>(?=[^\W\d_]*[^\W\d_\x00-\x7f]){_NAME}(?: {_NAME}){{1,2}}|D(?:er|ie|as|eutsche) {_CAPITAL}{_SMALL}{{2,}}"
+        rf"|(?:{'|'.join(known('en')['german-names'])})\b)"
+    )
+}
+"""A name of several words, of which the first has a letter that the language has not, or is German; a German name of a list."""
 _OFFICE = re.compile(
     r"(?:\w*(?:pr\u00e4sident|minister|kanzler|kommissar|direktor|meister|professor|doktor|senator|general|sekret\u00e4r|botschafter|kolleg"
     r"|vorsitzend|abgeordnet|nachbar|lehrer|pfarrer|richter|anwalt|oberst|ober|gott)(?:in|innen|e[rn]?|[ns])?"
@@ -54,7 +59,8 @@ def lost_names(source: str, output: str, language: str) -> list[str]:
 
 def names_in(text: str, language: str) -> Iterator[str]:
     """The names behind titles in a text, such as "Herr Müller", without words for an office; in English also those of several words whose
-    first one has a foreign letter (São Paulo); those of a list, those of German streets with their numbers, and in German those of squares.
+    first one has a foreign letter (São Paulo), and German ones (Die Zeit); those of a list, those of German streets with their numbers, and
+    in German those of squares.
     """
     code = short_code(language)
     for pattern in filter(None, (_TITLES.get(code), _FOREIGN.get(code))):

@@ -125,6 +125,12 @@ def addresses_in_german(draw: random.Random) -> Drawn:
     return Drawn(source.format(place), keeps=(place,))
 
 
+def german_names(draw: random.Random) -> Drawn:
+    """English sentences with a German name of a firm, a paper, a work or a feast."""
+    name = draw.choice(TEXTS.german_names)
+    return Drawn(draw.choice(TEXTS.about_names).format(name), has=(re.escape(name).replace("Deutsche", "Deutschen?"),))
+
+
 def fixed_spaces(draw: random.Random) -> Drawn:
     """No-break spaces as entities."""
     noun, adjective, own, other = _words(draw)
@@ -154,6 +160,7 @@ KINDS = (
     Kind(chats, 95),
     Kind(addresses, 95),
     Kind(addresses_in_german, 95, bundle="de-en"),
+    Kind(german_names, 95),
     Kind(fixed_spaces, 95),
     Kind(letters, 95),
 )

@@ -16,6 +16,8 @@ from specdec_cli.text.people import lost_names
         ("Peters Haus, Mark und Rose", "Peter's house", "de", []),
         ("Am Marienplatz, am Parkplatz und am Potsdamer Platz", "at the place", "de", ["Marienplatz", "Potsdamer Platz"]),
         ("Unser Lehrer Platz ist am freien Platz", "at the place", "de", []),
+        ("Die Zeit and Deutsche Bahn, and so on", "das war und die Bahn", "en", ["Die Zeit", "Deutsche Bahn"]),
+        ("We die. The Lufthansa, Das Ei", "Schwarzhansa", "en", ["Lufthansa"]),
         ("I met Dieter and Will.", "Ich traf D\u00e4mme.", "en", ["Dieter"]),
     ],
 )
