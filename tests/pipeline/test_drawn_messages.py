@@ -131,6 +131,13 @@ def german_names(draw: random.Random) -> Drawn:
     return Drawn(draw.choice(TEXTS.about_names).format(name), has=(re.escape(name).replace("Deutsche", "Deutschen?"),))
 
 
+def lists(draw: random.Random) -> Drawn:
+    """Lists of strings and numbers, as in programs."""
+    mark, (first, second) = draw.choice("'\""), draw.sample(["red", "blue house", "old garden", "two door", "yes", "my friend"], 2)
+    found = f"[{mark}{first}{mark}, {draw.choice((f'{mark}{second}{mark}', str(draw.randrange(100))))}]"
+    return Drawn(draw.choice(("{}", "The colours are {}.", "Set it to {} and wait.", "It returns {} now.")).format(found), keeps=(found,))
+
+
 def fixed_spaces(draw: random.Random) -> Drawn:
     """No-break spaces as entities."""
     noun, adjective, own, other = _words(draw)
@@ -161,6 +168,7 @@ KINDS = (
     Kind(addresses, 95),
     Kind(addresses_in_german, 95, bundle="de-en"),
     Kind(german_names, 95),
+    Kind(lists, 95),
     Kind(fixed_spaces, 95),
     Kind(letters, 95),
 )

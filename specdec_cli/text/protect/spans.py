@@ -254,6 +254,13 @@ RECOGNISERS = (
         signs=("\\",),
     ),
     Recogniser(
+        "list",  # of strings and numbers, as in programs
+        r"(?<!\w)\[(?=[^][]*['\"])(?:'[^'\n]{0,99}'|\"[^\"\n]{0,99}\"|-?\d[\d.]*)(?:, ?(?:'[^'\n]{0,99}'|\"[^\"\n]{0,99}\"|-?\d[\d.]*))*\]",
+        ("['red', 'blue house']", '["a", 5, "c"]', "['one']"),
+        ("[1, 2]", "[it's late, isn't it]", '["Yes", he said]'),
+        signs=("[", "]", "'\""),
+    ),
+    Recogniser(
         "media_type",
         r"(?<![\w/.])(?:application|audio|font|image|multipart|text|video)/(?:[*]|(?:x-|vnd\.)[\w.+-]*\w|[\w.-]+\+\w+"
         r"|(?:css|csv|form-data|gif|html|javascript|jpe?g|json|markdown|mp[34g]|mpeg|octet-stream|ogg|pdf|plain|png|wav|web[mp]|woff2?|xml|zip))"
