@@ -13,9 +13,11 @@ from specdec_cli.decoding.lengths import Lengths, known
 from specdec_cli.decoding.methods import DEFAULT_MODE, LONGEST_DRAFT, METHODS, OPTIONS, REWRITING, SEARCHES, DrafterKind
 from specdec_cli.decoding.options import Decoding, DecodingOptions, Margin, Tolerant, own_options
 from specdec_cli.engines.engine import SentenceDecoder
-from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.native_drafts import WORTH_LOADING
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, read_info
-from specdec_cli.opening.engines import Load, open_draft_model, open_engine
+from specdec_cli.opening.draft_models import Load, open_draft_model
+from specdec_cli.opening.engines import open_engine
 from specdec_cli.opening.machine import Machine, MachineOptions, native_machine, prepare_torch
 from specdec_cli.opening.models import ModelChoice, find_bundle, open_bundle
 from specdec_cli.pipeline.corrector import Correction, LineCorrector

@@ -103,7 +103,7 @@ def _check_drafts(name: str, models: Sequence[TeacherModel], search: Search, sam
         raise UsageError(f"--draft-model {name}: for a single bundle, not for an ensemble or a CTranslate2 folder")
     if search.compute_type not in get_args(Precision):
         raise UsageError(f"--draft-model: --quantization {search.compute_type} is not offered; {', '.join(get_args(Precision))} are")
-    from specdec_cli.opening.engines import find_draft_model
+    from specdec_cli.opening.draft_models import find_draft_model
 
     folder = models[0].folder
     find_draft_model(ModelChoice(str(folder)), describe_bundle(folder), name)

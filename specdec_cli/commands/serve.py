@@ -160,7 +160,7 @@ def _load(
 
     Raises what `open_engine` raises, and UsageError for a second model of one task and language.
     """
-    from specdec_cli.engines.native import WORTH_LOADING
+    from specdec_cli.engines.native_drafts import WORTH_LOADING
     from specdec_cli.opening.engines import open_beside, open_engine
     from specdec_cli.server.libretranslate import MOST_ALTERNATIVES
     from specdec_cli.server.page import Showing

@@ -175,9 +175,9 @@ def read_info(folder: Path) -> BundleInfo:
     return read_description(folder)[0]
 
 
-def weights_file(folder: Path) -> Path:
-    """The file of the weights of a bundle's verifier."""
-    return folder / "verifier" / "model.safetensors"
+def weights_file(folder: Path, part: Literal["verifier", "drafter"] = "verifier") -> Path:
+    """The file of the weights of a part of a bundle."""
+    return folder / part / "model.safetensors"
 
 
 def read_shape(folder: Path) -> TransformerConfig:

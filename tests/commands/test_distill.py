@@ -293,7 +293,7 @@ def test_a_draft_model_does_not_change_what_is_written(
     source = tmp_path / "source.txt"
     source.write_text("\n".join(lines) + "\n")
     monkeypatch.setattr(run_module, "reason_to_drop", lambda *_: None)
-    monkeypatch.setattr("specdec_cli.engines.native.WORTH_MEASURING_BATCHES", 1)
+    monkeypatch.setattr("specdec_cli.engines.native_drafts.WORTH_MEASURING_BATCHES", 1)
     drafted = ("--draft-model", bundle_folder)
     for name, options in {"greedy": ("--beam-size", 1), "drawn": ("--sample",)}.items():
         written = []

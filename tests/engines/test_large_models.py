@@ -7,8 +7,8 @@ import pytest
 
 from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.decoding.sentence import make_sentence
-from specdec_cli.engines import native
-from specdec_cli.engines.native import IN_CACHES, step_bytes
+from specdec_cli.engines import native_decoding
+from specdec_cli.engines.native_decoding import IN_CACHES, step_bytes
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.config import TransformerConfig
 from specdec_cli.opening.engines import Opened, open_engine
@@ -36,7 +36,7 @@ def test_single_sentences_of_a_large_model_are_looked_up(
     bundle: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_size: int, large: bool, expected: str
 ) -> None:
     save_bundle(replace(bundle, info=replace(bundle.info, decoding="auto")), tmp_path / "bundle")
-    monkeypatch.setattr(native, "IN_CACHES", 0 if large else IN_CACHES)
+    monkeypatch.setattr(native_decoding, "IN_CACHES", 0 if large else IN_CACHES)
     found, greedy = (opened(tmp_path / "bundle", decoding, batch_size) for decoding in ("auto", "greedy"))
     sentences = [make_sentence(found.bundle.tokenizer, found.bundle.shape.eos, *each) for each in enumerate(make_lines(12, seed=2))]
     assert found.engine.decoding.method == expected

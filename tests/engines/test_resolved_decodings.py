@@ -23,6 +23,7 @@ from specdec_cli.decoding.methods import DECODINGS, OPTIONS
 from specdec_cli.decoding.options import Decoding, DecodingOptions, own_options, resolve
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.engines import native as native_engine
+from specdec_cli.engines import native_drafts
 from specdec_cli.engines.native import NativeEngine
 from specdec_cli.errors import ModelError, UsageError
 from specdec_cli.model.bundle_info import BundleInfo
@@ -317,10 +318,11 @@ def table() -> Iterator[str]:
 def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines without weights, with costs at which drafts pay."""
     monkeypatch.setattr(native_engine, "NativeModel", Recorder)
-    monkeypatch.setattr(native_engine, "round_costs", lambda *_: COSTS)
-    monkeypatch.setattr(native_engine, "stored_costs", lambda _: COSTS)
+    monkeypatch.setattr(native_drafts, "round_costs", lambda *_: COSTS)
+    monkeypatch.setattr(native_drafts, "stored_costs", lambda _: COSTS)
     monkeypatch.setattr(Costs, "can_pay", lambda *_: True)
-    monkeypatch.setattr(native_engine.NativeEngine, "_trial", SimpleNamespace(pays=None, measured=None, go_on=lambda _: None))
+    trial = SimpleNamespace(pays=None, measured=None, go_on=lambda _: None)
+    monkeypatch.setattr(native_drafts.DraftSizes, "_trial", lambda *_: trial)
 
 
 def test_options_mean_what_is_stored() -> None:

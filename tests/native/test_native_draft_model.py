@@ -11,9 +11,9 @@ from specdec_cli.decoding.bridge import Bridge
 from specdec_cli.decoding.costs import ROWS
 from specdec_cli.decoding.options import Constraints, Decoding, DecodingOptions, Sampled, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence, make_sentence
-from specdec_cli.engines.native import WORTH_LOADING_MODEL, WORTH_MEASURING_BATCHES, NativeEngine
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.engines.native_costs import MeasuredModel, round_costs
-from specdec_cli.engines.native_drafts import DraftModelOf
+from specdec_cli.engines.native_drafts import WORTH_LOADING_MODEL, WORTH_MEASURING_BATCHES, DraftModelOf
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle, save_bundle
 from specdec_cli.model.bundle_info import BundleDescription, BundleInfo, describe_bundle, weights_file

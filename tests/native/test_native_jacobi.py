@@ -15,7 +15,8 @@ from specdec_cli.decoding.methods import having
 from specdec_cli.decoding.options import DecodingOptions, FixedPoint, Sampled, resolve, words
 from specdec_cli.decoding.rounds import RoundTrace
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.native import NativeEngine, Unsupported
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.native_decoding import Unsupported
 from specdec_cli.engines.reference import Engine
 from specdec_cli.model.bundle import Bundle
 from specdec_cli.model.bundle_info import describe_bundle

@@ -8,7 +8,8 @@ from specdec_cli.benchmark.rows import Row
 from specdec_cli.benchmark.runs import describe_settings, options_of
 from specdec_cli.decoding.options import Decoding, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.native import FEWEST_ROWS, NativeEngine
+from specdec_cli.engines.native import NativeEngine
+from specdec_cli.engines.native_decoding import FEWEST_ROWS
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.native.model import NativeModel
 from specdec_cli.opening.models import SHIPPED

@@ -8,8 +8,9 @@ import pytest
 from specdec_cli.decoding.costs import Costs
 from specdec_cli.decoding.options import DecodingOptions, Exact, Sampled, resolve
 from specdec_cli.decoding.sentence import Hypothesis, Sentence
-from specdec_cli.engines.native import WORTH_LOADING, NativeEngine
+from specdec_cli.engines.native import NativeEngine
 from specdec_cli.engines.native_costs import DraftTrial
+from specdec_cli.engines.native_drafts import WORTH_LOADING, DraftSizes
 from specdec_cli.measurement_cache import CachedMeasurement
 from specdec_cli.model.bundle_info import describe_bundle
 from specdec_cli.opening.models import SHIPPED
@@ -29,7 +30,7 @@ def trial(monkeypatch: pytest.MonkeyPatch) -> DraftTrial:
     """A trial, in which drafts have paid."""
     made = DraftTrial(CachedMeasurement("drafts", ("test",)))
     made.measured = measured_trial(30, 1.6)
-    monkeypatch.setattr(NativeEngine, "_trial", made)
+    monkeypatch.setattr(DraftSizes, "_trial", lambda *_: made)
     return made
 
 
@@ -38,8 +39,8 @@ def decode(monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[Hypothesis]]:
     """Decodes SENTENCES in windows, with costs that were stored or are measured; the hypotheses by number."""
 
     def run(decoding: str, window: int, stored: Costs | None, measured: Costs | None = None, *, batch_size: int = 1) -> list[Hypothesis]:
-        monkeypatch.setattr("specdec_cli.engines.native.stored_costs", lambda _: stored)
-        monkeypatch.setattr("specdec_cli.engines.native.round_costs", lambda *_: measured or stored or fail(None))
+        monkeypatch.setattr("specdec_cli.engines.native_drafts.stored_costs", lambda _: stored)
+        monkeypatch.setattr("specdec_cli.engines.native_drafts.round_costs", lambda *_: measured or stored or fail(None))
         bundle = describe_bundle(SHIPPED / "en-de")
         engine = NativeEngine(bundle, resolve(DecodingOptions(decoding=decoding, batch_size=batch_size), bundle), 1)
         ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
@@ -70,8 +71,8 @@ def test_a_drafter_that_cannot_pay_never_drafts(
 
 
 def test_decodings_at_the_same_time_have_statistics_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("specdec_cli.engines.native.stored_costs", lambda _: CHEAP)
-    monkeypatch.setattr("specdec_cli.engines.native.round_costs", lambda *_: CHEAP)
+    monkeypatch.setattr("specdec_cli.engines.native_drafts.stored_costs", lambda _: CHEAP)
+    monkeypatch.setattr("specdec_cli.engines.native_drafts.round_costs", lambda *_: CHEAP)
     bundle = describe_bundle(SHIPPED / "en-de")
     engine = NativeEngine(bundle, resolve(DecodingOptions(batch_size=4), bundle), 1)
     assert not engine.is_shareable  # the drafter may be loaded at any call
@@ -122,14 +123,14 @@ def test_batches_in_which_drafts_cost_too_much_are_decoded_without_the_drafter(
 def test_each_rule_has_its_own_trial_whatever_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     trials: list[DraftTrial] = []
 
-    def begin(engine: NativeEngine) -> DraftTrial:
-        trials.append(DraftTrial(CachedMeasurement("drafts", (str(engine._drafting_rule),))))
+    def begin(measurement: CachedMeasurement) -> DraftTrial:
+        trials.append(DraftTrial(measurement))
         trials[-1].measured = measured_trial(10, 1.6)
         return trials[-1]
 
     monkeypatch.undo()
-    monkeypatch.setattr(NativeEngine, "_new_trial", begin)
-    monkeypatch.setattr("specdec_cli.engines.native.stored_costs", lambda _: CHEAP)
+    monkeypatch.setattr("specdec_cli.engines.native_drafts.DraftTrial", begin)
+    monkeypatch.setattr("specdec_cli.engines.native_drafts.stored_costs", lambda _: CHEAP)
     bundle = describe_bundle(SHIPPED / "en-de")
     engine = NativeEngine(bundle, resolve(DecodingOptions(decoding="auto", batch_size=1), bundle), 1)
     ids = [bundle.tokenizer.add_special_tokens(bundle.tokenizer.encode(line)) for line in SENTENCES]
