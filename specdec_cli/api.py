@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
@@ -41,7 +42,6 @@ from specdec_cli.text.spelling.word_list import WordList
 
 if TYPE_CHECKING:
     from specdec_cli.documents.document import Document
-    from specdec_cli.opening.engines import Trace
     from specdec_cli.pipeline.drafts import Drafts
 
 L = TypeVar("L", LineTranslator, LineCorrector)
@@ -63,33 +63,14 @@ class Model(ABC, Generic[L, R]):
     """The arguments of the constructor by name; None for a model of a command."""
 
     @classmethod
-    def of(
-        cls,
-        make: Callable[[SentenceDecoder, Described], L],
-        model: ModelChoice,
-        machine: MachineOptions,
-        options: DecodingOptions | Decoding,
-        tell: Tell = silent,
-        trace: "Trace | None" = None,
-    ) -> Self:
-        """The model that the records of a command's options describe, with lines decoded by what `make` returns.
-
-        Options, `tell` and `trace`, and errors are those of `opening.engines.open_engine`.
-        """
+    def of(cls, make: Callable[[SentenceDecoder, Described], L], name: str, opener: Callable[[], Opened]) -> Self:
+        """The model of a command, which `opener` opens, with lines decoded by what `make` returns. `name` is the one of messages."""
         opened = cls.__new__(cls)
-        opened._begin(make, model, machine, options, tell, trace)
+        opened._begin(make, ModelChoice(name), opener)
         return opened
 
-    def _begin(
-        self,
-        make: Callable[[SentenceDecoder, Described], L],
-        model: ModelChoice,
-        machine: MachineOptions,
-        options: DecodingOptions | Decoding,
-        tell: Tell,
-        trace: "Trace | None" = None,
-    ) -> None:
-        self._arguments = model, machine, options, tell, trace
+    def _begin(self, make: Callable[[SentenceDecoder, Described], L], model: ModelChoice, opener: Callable[[], Opened]) -> None:
+        self._choice, self._opener = model, opener
         self._make: Callable[[SentenceDecoder, Described], L] = make
         self._lock, self._is_closed = Lock(), False
         self._opened: Opened | None = None
@@ -105,10 +86,10 @@ class Model(ABC, Generic[L, R]):
         library is missing.
         """
         if self._is_closed:
-            raise SpecdecError(f"{self._arguments[0].name}: the model has been closed")
+            raise SpecdecError(f"{self._choice.name}: the model has been closed")
         if self._opened is None:
             try:
-                self._opened = open_engine(*self._arguments)
+                self._opened = self._opener()
             except ModuleNotFoundError as error:
                 from specdec_cli.failures import lacking_library
 
@@ -199,7 +180,7 @@ class Model(ABC, Generic[L, R]):
         self.close()
 
     def __repr__(self) -> str:
-        name, info = self._arguments[0].name, self.info
+        name, info = self._choice.name, self.info
         languages = " to ".join(dict.fromkeys((info.source_language, info.target_language)))
         state = ", closed" if self._is_closed else f", {self._opened.machine.in_words}" if self._opened else ""
         return f"<{type(self).__name__} {name}: {languages}, {self.decoding.method}{state}>"
@@ -207,10 +188,10 @@ class Model(ABC, Generic[L, R]):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments of the constructor; unpickling opens the model again. Raises SpecdecError after `close`."""
         if self._is_closed:
-            raise SpecdecError(f"{self._arguments[0].name}: the model has been closed")
+            raise SpecdecError(f"{self._choice.name}: the model has been closed")
         if self._given is None:
             raise TypeError(f"{type(self).__name__}: a model that a command has opened cannot be pickled")
-        name = self._arguments[0].absolute().name
+        name = self._choice.absolute().name
         return _opened_again, (type(self), self._given | {"model": name})
 
     def _after_fork(self) -> None:
@@ -290,7 +271,7 @@ class Translator(Model[LineTranslator, Translation]):
         name = None if model is None else str(model)
         choice = chosen_translator(name, source_language, target_language, offline=offline, instruction=instruction)
         machine = _machine(device, precision, engine, threads, batch_size, offline)
-        self._begin(make, choice, machine, _requested(options, machine, draft_model), tell)
+        self._begin(make, choice, partial(open_engine, choice, machine, _requested(options, machine, draft_model), tell))
 
     def _made(self, opened: Opened) -> LineTranslator:
         translator = super()._made(opened)
@@ -402,7 +383,7 @@ class Corrector(Model[LineCorrector, Correction]):
         machine = _machine(device, precision, engine, threads, batch_size, offline)
         wanted = replace(_requested(options, machine, draft_model), with_scores=True, mode="" if least or raw else mode or DEFAULT_MODE)
         choice = ModelChoice(str(model), offline=offline, instruction=instruction, task="correct")
-        self._begin(make, choice, machine, wanted, tell)
+        self._begin(make, choice, partial(open_engine, choice, machine, wanted, tell))
 
     def decode(self, lines: Sequence[str], *, separate: bool = False, numbers: Sequence[int] = ()) -> Iterator[Correction]:
         return self._decoder.correct(lines, separate=separate, numbers=numbers)

@@ -271,7 +271,7 @@ class DecodingJob:
         machine = replace(self.machine, device=self.computation.device)
         if machine.memory is None and (free := machine.batch_memory):
             machine = replace(machine, memory=max(_FEWEST_MEGABYTES, int(free * self.share) // 2**20))
-        stream = self.decoding.open(*self.computation.on(self.decoding.model, machine))
+        stream = self.decoding.open(machine, self.computation)
         yield lambda lines, _: decode_lines(stream, lines)
 
     def failed(self, line: Line) -> str:

@@ -49,9 +49,10 @@ from specdec_cli.text.segment.paragraphs import is_unfinished
 if TYPE_CHECKING:
     from specdec_cli.commands.input_output import Outputs
     from specdec_cli.commands.lines import Stream
-    from specdec_cli.decoding.options import Decoding, DecodingOptions
+    from specdec_cli.decoding.options import DecodingOptions
     from specdec_cli.engines.engine import SentenceDecoder
     from specdec_cli.model.bundle_info import Described
+    from specdec_cli.opening.engines import Computation
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.ignored_edits import IgnoredEdits
     from specdec_cli.text.edits import Edit
@@ -110,14 +111,14 @@ class Correcting:
         mode = "" if self.edits.min_score is not None or self.text.raw else self.edits.mode or DEFAULT_MODE
         return self.decoding.options(machine, with_scores=True, trace=self.text.trace, mode=mode)
 
-    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Correction]":
+    def open(self, machine: MachineOptions, computation: "Computation | None" = None) -> "Stream[Correction]":
         from specdec_cli.api import Corrector, check_corrects
-        from specdec_cli.commands.lines import Stream, with_held
+        from specdec_cli.commands.lines import Stream, opener
         from specdec_cli.commands.reports import Warner, teller, trace_on_stderr
         from specdec_cli.pipeline.corrector import LineCorrector
 
         text, edits, warner = self.text, self.edits, Warner(self.text.quiet)
-        options, held = with_held(decoding or self.request(machine))
+        opening, held = opener(self, machine, computation, teller(text.quiet), trace_on_stderr if text.trace else None)
 
         def make(engine: "SentenceDecoder", bundle: "Described") -> LineCorrector:
             check_corrects(f"--model {self.model.name}", bundle.info)  # with --in-place its output would replace the text
@@ -137,7 +138,7 @@ class Correcting:
                 without=text.without or (),
             )
 
-        model = Corrector.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
+        model = Corrector.of(make, self.model.name, opening)
         written = self._written(model.decoding.method)
         return Stream(model, warner, held, written, _goes_on, fitted=fitted, counts_spans=text.stats)
 

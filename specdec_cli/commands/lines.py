@@ -4,13 +4,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from specdec_cli.commands.input_output import Input, Outputs
 from specdec_cli.commands.options import TextOptions
 from specdec_cli.commands.reports import DraftTotals, Totals, Warner, print_statistics
 from specdec_cli.decoding.methods import DRAFT_MODEL, parts
-from specdec_cli.decoding.options import Decoding, DecodingOptions
+from specdec_cli.decoding.options import DecodingOptions
 from specdec_cli.documents.document import Purpose, check_languages
 from specdec_cli.errors import InputError, counted
 from specdec_cli.opening.machine import MachineOptions
@@ -22,6 +23,8 @@ from specdec_cli.text.io.writing import Writer
 
 if TYPE_CHECKING:
     from specdec_cli.api import Model
+    from specdec_cli.opening.conversions import Tell
+    from specdec_cli.opening.engines import Computation, Opened, Trace
     from specdec_cli.pipeline.corrector import Correction
     from specdec_cli.pipeline.translator import Translation
 
@@ -59,10 +62,21 @@ def record(line: Line, decoded: "Translation | Correction", decoding: str) -> di
     }
 
 
-def with_held(options: DecodingOptions | Decoding) -> tuple[DecodingOptions | Decoding, int]:
-    """The options of a decoding with the memory, in bytes, that is for batches, and that for lines that are read but not yet written."""
-    held = options.memory // _SHARE
-    return replace(options, memory=options.memory - held), held or _HELD
+def opener(
+    command: "LineCommand", machine: MachineOptions, computation: "Computation | None", tell: "Tell", trace: "Trace | None"
+) -> "tuple[Callable[[], Opened], int]":
+    """What opens the engine of a command on `machine`, and the memory, in bytes, for lines that are read but not yet written.
+
+    Without a `computation`, the command's request is resolved for the model.
+    """
+    from specdec_cli.opening.engines import open_engine
+
+    memory = machine.batch_memory
+    held = memory // _SHARE
+    if computation is not None:
+        return partial(computation.open, command.model, machine, memory - held, tell, trace), held or _HELD
+    request = replace(command.request(machine), memory=memory - held)
+    return partial(open_engine, command.model, machine, request, tell, trace), held or _HELD
 
 
 OutputLines = Iterator[tuple[str, str]]
@@ -85,11 +99,12 @@ class Stream(Generic[R]):
         written: Callable[[Line, R], OutputLines],
         goes_on: Callable[[str], bool] = never,
         *,
+        totals: Totals | None = None,
         fitted: Callable[[Line, R], R] | None = None,
         counts_spans: bool = False,
     ) -> None:
         self.model: Model[Any, R] = model
-        self.engine, self.totals = model.opened.engine, Totals()
+        self.engine, self.totals = model.opened.engine, Totals() if totals is None else totals
         self._warner, self._held, self._goes_on, self._counts_spans = warner, held, goes_on, counts_spans
         self._written: Callable[[Line, R], OutputLines] = written
         self._fitted: Callable[[Line, R], R] | None = fitted
@@ -200,8 +215,8 @@ class LineCommand(Protocol):
     def request(self, machine: MachineOptions) -> DecodingOptions:
         """The options of the decoding, with those of `machine`."""
 
-    def open(self, machine: MachineOptions, decoding: Decoding | None = None) -> Stream[Any]:
-        """Load the model on `machine`. Without `decoding`, the options of the request are resolved for the model."""
+    def open(self, machine: MachineOptions, computation: "Computation | None" = None) -> Stream[Any]:
+        """Load the model on `machine`, for the `computation` that another process has resolved (None: for the request)."""
 
     def failed(self, line: Line) -> OutputLines:
         """The output lines for a line that could not be decoded."""

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from specdec_cli.api import Translator
     from specdec_cli.commands.lines import Stream
     from specdec_cli.commands.reports import Warner
-    from specdec_cli.decoding.options import Decoding, DecodingOptions
+    from specdec_cli.decoding.options import DecodingOptions
     from specdec_cli.memories.pairs import Entry
+    from specdec_cli.opening.engines import Computation
     from specdec_cli.pipeline.decoded_text import Candidate
     from specdec_cli.pipeline.drafts import Drafts
     from specdec_cli.pipeline.translator import Translation
@@ -74,13 +75,14 @@ class Translating:
     def request(self, machine: MachineOptions) -> "DecodingOptions":
         return self.decoding.options(machine, with_scores=self.text.as_json, trace=self.text.trace, n_best=self.n_best)
 
-    def open(self, machine: MachineOptions, decoding: "Decoding | None" = None) -> "Stream[Translation]":
+    def open(self, machine: MachineOptions, computation: "Computation | None" = None) -> "Stream[Translation]":
         from specdec_cli.api import Translator
-        from specdec_cli.commands.lines import Stream, record, with_held
+        from specdec_cli.commands.lines import Stream, opener, record
         from specdec_cli.commands.reports import (
             DraftTotals,
             LanguageCheck,
             TermTotals,
+            Totals,
             Warner,
             draft_fields,
             teller,
@@ -91,7 +93,7 @@ class Translating:
         from specdec_cli.pipeline.translator import LineTranslator
 
         text, warner = self.text, Warner(self.text.quiet)
-        options, held = with_held(decoding or self.request(machine))
+        opening, held = opener(self, machine, computation, teller(text.quiet), trace_on_stderr if text.trace else None)
         make = partial(
             LineTranslator.of_bundle,
             split=not text.no_split,
@@ -102,12 +104,14 @@ class Translating:
             raw=text.raw,
             without=text.without or (),
         )
-        model = Translator.of(make, self.model, machine, options, teller(text.quiet), trace_on_stderr if text.trace else None)
+        model = Translator.of(make, self.model.name, opening)
         if self.earlier.given:
             model.decoding.check_given()
             model.use_drafts(_open_drafts(self.earlier, model, self.whole, text.format))
         source_language = "" if model.info.task == "summarise" else model.info.source_language
         check = LanguageCheck(source_language, warner.warn_of)
+        drafts, terms = DraftTotals() if self.earlier.given else None, None if self.terms is None else TermTotals()
+        totals = Totals(drafts=drafts, terms=terms)
 
         def written(line: Line, translation: "Translation") -> Iterator[tuple[str, str]]:
             check.read(line)
@@ -123,11 +127,7 @@ class Translating:
             values |= draft_fields(translation.draft) | ({} if self.terms is None else term_fields(translation.terms))
             return iter([(json_text(values), "\n")])
 
-        stream = Stream(model, warner, held, written, is_beside_code, counts_spans=text.stats)
-        totals = stream.totals
-        totals.drafts = DraftTotals() if self.earlier.given else None
-        totals.terms = None if self.terms is None else TermTotals()
-        return stream
+        return Stream(model, warner, held, written, is_beside_code, totals=totals, counts_spans=text.stats)
 
     def failed(self, line: Line) -> Iterator[tuple[str, str]]:
         """Empty output for a line that could not be translated, so that the output has as many lines as the input."""

@@ -4,6 +4,7 @@ the reference engine over PyTorch's for models and machines that it does not sup
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
@@ -93,52 +94,110 @@ class Computation:
             return cls(digest, False, options.device, "float32" if options.precision == "auto" else options.precision, decoding)
         return cls(digest, machine.native, cast(Device, machine.device), cast(Precision, machine.precision), decoding)
 
-    def on(self, model: ModelChoice, options: MachineOptions) -> tuple[MachineOptions, Decoding]:
-        """The options and the decoding for a machine whose batches are those of `options`.
+    def open(
+        self, model: ModelChoice, options: MachineOptions, memory: int | None = None, tell: Tell = silent, trace: Trace | None = None
+    ) -> Opened:
+        """Open what this computation needs on a machine whose batches are those of `options`; they take `memory` bytes (None: those of
+        the options).
 
-        Raises UsageError if `model` is another one there.
+        Raises UsageError if `model` is another one there, and if the machine cannot compute so.
         """
         folder = find_bundle(model)
         if folder_digest(folder) != self.digest:
             raise UsageError(f"{folder}: not the model of the command; give all machines the same files")
         engine: EngineName = "native" if self.native else "reference"
         machine = replace(options, engine=engine, device=self.device, precision=self.precision)
-        return machine, replace(self.decoding, batch_size=machine.rows, memory=machine.batch_memory)
+        decoding = replace(self.decoding, batch_size=machine.rows, memory=machine.batch_memory if memory is None else memory)
+        return _Opening(replace(model, name=str(folder)), machine, tell, trace).open(lambda _native: decoding)
 
 
 def open_engine(
     model: ModelChoice,
     options: MachineOptions,
-    request: DecodingOptions | Decoding,
+    request: DecodingOptions,
     tell: Tell = silent,
-    trace: "Trace | None" = None,
-    load: "Load" = open_bundle,
+    trace: Trace | None = None,
+    load: Load = open_bundle,
 ) -> Opened:
-    """Load the bundle of `model`, and make the engine for `request`, a decoding or the options of one. It shows its rounds to what `trace`
-    makes. `load` loads the weights for PyTorch.
+    """Load the bundle of `model`, and make the engine for `request`. It shows its rounds to what `trace` makes. `load` loads the weights
+    for PyTorch.
 
     Raises ModelError, and UsageError for what the bundle, the machine or an engine that was asked for cannot do, and for a native engine
     that was built from another version. `tell` is called if the model is converted, and if the native engine is missing.
     """
-    model = replace(model, name=str(find_bundle(model, tell)))
-    if options.engine == "native":
+    opening = _Opening(replace(model, name=str(find_bundle(model, tell))), options, tell, trace, load)
+    bundle = opening.described
+    return opening.open(lambda native: resolve(_with_shipped_draft_model(request, bundle) if native else request, bundle))
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """The arguments of `open_engine`, of which `model` names a folder."""
+
+    model: ModelChoice
+    options: MachineOptions
+    tell: Tell
+    trace: Trace | None
+    load: Load = open_bundle
+
+    @cached_property
+    def described(self) -> BundleDescription:
+        """The bundle without its weights."""
+        return _described(self.model)
+
+    def open(self, decoding: Callable[[bool], Decoding]) -> Opened:
+        """Open the engine; `decoding` is called with whether that is the native one, or PyTorch's loop over its passes."""
+        options = self.options
+        asked = options.engine == "native"
+        if asked or (options.engine == "auto" and computes_natively(options.device, options.precision)):
+            try:
+                load_library()
+                return self._native(decoding(True))
+            except LibraryError as error:
+                if asked:
+                    raise UsageError(f"the native engine is not there: {error}") from error
+                if isinstance(error, StaleLibrary):  # the reference engine would be slow without a reason that anyone sees
+                    raise UsageError(f"the native engine: {error}") from error
+                opened = self._reference(options.resolve(), decoding(False))
+                self.tell(f"the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}")
+                return opened
+            except UnsupportedModel:
+                if asked:
+                    raise
+        return self._reference(options.resolve(), decoding(False))
+
+    def _native(self, decoding: Decoding) -> Opened:
+        """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
+        options, described, trace = self.options, self.described, self.trace
+        machine = native_machine(options.device, options.precision, options.threads)
         try:
-            return _open_native(model, options, request, trace, load)
-        except LibraryError as error:
-            raise UsageError(f"the native engine is not there: {error}") from error
-    if options.engine == "auto" and computes_natively(options.device, options.precision):
-        try:
-            load_library()
-            return _open_native(model, options, request, trace, load)
-        except StaleLibrary as error:  # the reference engine would be slow without a reason that anyone sees
-            raise UsageError(f"the native engine: {error}") from error
-        except LibraryError as error:
-            opened = _open_reference(model, options.resolve(), request, trace, load)
-            tell(f"the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}")
-            return opened
-        except UnsupportedModel:
-            pass
-    return _open_reference(model, options.resolve(), request, trace, load)
+            draft_model = None
+            if decoding.draft_model:
+                draft_model = DraftModelOf(described, *find_draft_model(self.model, described, decoding.draft_model))
+                check_orders(decoding.draft_model, draft_model.shape, described.shape)
+            engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None, draft_model=draft_model)
+        except Unsupported:
+            prepare_torch(machine.threads, options.seed)
+            return self._reference(machine, decoding)
+        if trace is not None:
+            _check_rounds(decoding)
+            engine.onlooker = trace(described).show
+        return Opened(described, engine, machine, decoding)
+
+    def _reference(self, machine: Machine, decoding: Decoding) -> Opened:
+        from specdec_cli.engines.reference import Engine
+
+        trace = self.trace
+        trained = [method.trained for method in methods_of(decoding.method) if method.trained is not None]
+        network_only = not trained and decoding.order == "left-to-right"
+        # Drafts that are seen, in a trace or as the output, are the same on every CPU.
+        same_drafts = trace is not None or decoding.method == "drafter"
+        bundle = self.load(self.model, machine, same_drafts=same_drafts, network_only=network_only)
+        if decoding.draft_model:
+            bundle.draft_model = open_draft_model(self.model, bundle, decoding.draft_model, machine, self.load)
+        if trace is not None:
+            _check_rounds(decoding)
+        return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine.with_model(bundle), decoding)
 
 
 def open_beside(opened: Opened, model: ModelChoice, options: MachineOptions, request: DecodingOptions) -> SentenceDecoder:
@@ -169,50 +228,9 @@ def open_for_loop(model: ModelChoice, options: MachineOptions, tell: Tell = sile
     return open_bundle(model, options.resolve(), same_drafts=True)
 
 
-def _open_native(
-    model: ModelChoice, options: MachineOptions, request: DecodingOptions | Decoding, trace: "Trace | None", load: "Load"
-) -> Opened:
-    """The native engine; for a decoding that it does not do, PyTorch's loop over its passes, which have the same bits."""
-    machine = native_machine(options.device, options.precision, options.threads)
-    described = _described(model)
-    decoding = _resolved(with_shipped_draft_model(request, described), described)
-    try:
-        draft_model = None
-        if decoding.draft_model:
-            draft_model = DraftModelOf(described, *find_draft_model(model, described, decoding.draft_model))
-            check_orders(decoding.draft_model, draft_model.shape, described.shape)
-        engine = NativeEngine(described, decoding, machine.threads, shows_rounds=trace is not None, draft_model=draft_model)
-        if trace is not None:
-            _check_rounds(decoding)
-            engine.onlooker = trace(described).show
-        return Opened(described, engine, machine, decoding)
-    except Unsupported:
-        prepare_torch(machine.threads, options.seed)
-        return _open_reference(model, machine, request, trace, load)
-
-
-def _open_reference(
-    model: ModelChoice, machine: Machine, request: DecodingOptions | Decoding, trace: "Trace | None", load: "Load"
-) -> Opened:
-    from specdec_cli.engines.reference import Engine
-
-    decoding = _resolved(request, _described(model))
-    trained = [method.trained for method in methods_of(decoding.method) if method.trained is not None]
-    network_only = not trained and decoding.order == "left-to-right"
-    # Drafts that are seen, in a trace or as the output, are the same on every CPU.
-    bundle = load(model, machine, same_drafts=trace is not None or decoding.method == "drafter", network_only=network_only)
-    if decoding.draft_model:
-        bundle.draft_model = open_draft_model(model, bundle, decoding.draft_model, machine, load)
-    if trace is not None:
-        _check_rounds(decoding)
-    return Opened(bundle, Engine(bundle, decoding, None if trace is None else trace(bundle)), machine.with_model(bundle), decoding)
-
-
-def with_shipped_draft_model(request: DecodingOptions | Decoding, bundle: BundleDescription) -> DecodingOptions | Decoding:
+def _with_shipped_draft_model(request: DecodingOptions, bundle: BundleDescription) -> DecodingOptions:
     """The `request` with the draft model that `auto` takes for the bundle, where the options leave the decoding to the toolkit."""
-    if not isinstance(request, DecodingOptions) or request.decoding != "auto" or request.draft_model is not None:
-        return request
-    if request.searching or request.tolerant:
+    if request.decoding != "auto" or request.draft_model is not None or request.searching or request.tolerant:
         return request
     name = shipped_draft_model(bundle.path.parent, bundle.info)
     return replace(request, draft_model=name) if name else request
@@ -230,10 +248,6 @@ def _is_elsewhere(device: Device) -> bool:
     import torch
 
     return not torch.cuda.is_available()
-
-
-def _resolved(request: DecodingOptions | Decoding, bundle: Described) -> Decoding:
-    return request if isinstance(request, Decoding) else resolve(request, bundle)
 
 
 def _check_rounds(decoding: Decoding) -> None:

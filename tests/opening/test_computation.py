@@ -41,7 +41,7 @@ def test_another_process_computes_what_the_first_one_would(bundle_folder: Path, 
     model = ModelChoice(str(bundle_folder))
     alone = open_engine(model, options, request_)
     computation = pickle.loads(pickle.dumps(Computation.resolve(model, options, request_)))
-    taken = open_engine(model, *computation.on(model, MachineOptions(threads=1, batch_size=2, memory=64)))
+    taken = computation.open(model, MachineOptions(threads=1, batch_size=2, memory=64))
     assert outputs(taken) == outputs(alone)
     assert (taken.machine.native, taken.machine.device, taken.machine.precision) == (
         alone.machine.native,
@@ -55,18 +55,18 @@ def test_a_machine_without_the_engine_refuses(bundle_folder: Path, no_library: N
     model = ModelChoice(str(bundle_folder))
     found = Computation.resolve(model, MachineOptions(), DecodingOptions())
     assert (found.native, found.precision) == (False, "float32")  # what a run there takes by itself
-    machine, decoding = Computation(found.digest, True, "cpu", "int8", found.decoding).on(model, MachineOptions())
+    native = Computation(found.digest, True, "cpu", "int8", found.decoding)
     with pytest.raises(UsageError, match="the native engine is not there: not compiled"):
-        open_engine(model, machine, decoding)
+        native.open(model, MachineOptions())
 
 
 def test_a_machine_with_another_model_refuses(bundle_folder: Path, tmp_path: Path) -> None:
     computation = Computation.resolve(ModelChoice(str(bundle_folder)), MachineOptions(), DecodingOptions())
     other = shutil.copytree(bundle_folder, tmp_path / "other")
-    assert computation.on(ModelChoice(str(other)), MachineOptions())[0].engine == "native"
+    assert computation.open(ModelChoice(str(other)), MachineOptions()).machine.native
     (other / "more.txt").touch()
     with pytest.raises(UsageError, match="other: not the model of the command"):
-        computation.on(ModelChoice(str(other)), MachineOptions())
+        computation.open(ModelChoice(str(other)), MachineOptions())
 
 
 def test_a_gpu_that_is_asked_for_is_that_of_the_workers(bundle_folder: Path) -> None:
