@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from specdec_cli.commands.reports import Warner
-from specdec_cli.commands.translate import _show_tried
+from specdec_cli.commands.translating import show_tried
 from specdec_cli.pipeline.decoded_text import Candidate
 from specdec_cli.pipeline.text_variants import variants_with
 from specdec_cli.pipeline.translator import LineTranslator
@@ -59,7 +59,7 @@ def test_variants_that_were_tried_are_told_and_shown(pytestconfig: pytest.Config
     assert tried[0].restored is not None and tried[0].restored.problems == (Problem("number lost", "77"),)
     warner = Warner(quiet=True)
     warner.window = [Line(number, "", "\n", f"a.txt, line {number}") for number in (7, 8)]
-    _show_tried(warner, index, tried, taken)
+    show_tried(warner, index, tried, taken)
     shown = capsys.readouterr().err
     assert shown.startswith("a.txt, line 8: 2 variants\n")
     assert "x known signs, as it is: 'She sold her car for $77.' -> " in shown and "number lost 77 20" in shown
