@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from specdec_cli.benchmark import check_gpu, check_training
-from specdec_cli.benchmark.check_gpu import Check
 from specdec_cli.benchmark.check_training import Trained, alike, training_speed
+from specdec_cli.benchmark.checked_model import CheckedModel
 from specdec_cli.decoding import graphs
 from specdec_cli.decoding.sentence import Sentence
 from specdec_cli.model.bundle import Bundle, BundleInfo
@@ -47,14 +47,14 @@ def test_updates_are_timed_and_have_the_same_loss(drafting: Bundle, trained: Tra
 
 
 def test_another_loss_of_captured_updates_is_an_error(drafting: Bundle, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    check = Check(tmp_path, [], tmp_path / "out.json", 1.0)
-    check._sentences = [Sentence(0, [7, EOS])]
+    model = CheckedModel(tmp_path, [], tmp_path / "out.json")
+    model._sentences = [Sentence(0, [7, EOS])]
     monkeypatch.setattr(check_gpu, "load_checkpoint", lambda _: drafting)
-    monkeypatch.setattr(check, "greedy", lambda _: {0: [7, EOS]})
+    monkeypatch.setattr(model, "greedy", lambda _: {0: [7, EOS]})
     for loss, wrong in ((8.0, False), (8.3, False), (8.5, True)):
-        check.results["training of the verifier, captured"] = {"loss": 8.0}
+        results: check_gpu.Results = {"training of the verifier, captured": {"loss": 8.0}}
         monkeypatch.setattr(check_gpu, "training_speed", lambda *_, loss=loss, **__: {"loss": loss})
-        assert ("error" in check.training("verifier", captured=False)) == wrong
+        assert ("error" in check_gpu.training(model, "verifier", captured=False, results=results)) == wrong
 
 
 def test_updates_that_are_not_captured_are_an_error(drafting: Bundle) -> None:

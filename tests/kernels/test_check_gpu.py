@@ -8,8 +8,8 @@ import pytest
 import torch
 
 pytest.importorskip("triton", reason="triton is not installed: pip install -e '.[kernels-test]'")
-from specdec_cli.benchmark import check_gpu
-from specdec_cli.benchmark.check_gpu import Check
+from specdec_cli.benchmark import check_gpu, checked_model
+from specdec_cli.benchmark.checked_model import CheckedModel
 from specdec_cli.decoding import graph_player
 from specdec_cli.decoding.graphs import Graphs
 from specdec_cli.decoding.options import Exact, Margin
@@ -42,8 +42,8 @@ def test_rules_of_acceptance_are_compared(broken: str | None, monkeypatch: pytes
     assert found == {None: None, "accept": Exact(), "with_margin": Margin(0.4), "forbidden": Exact()}[broken]
 
 
-class Imitated(Check):
-    """The check, with imitated graphs."""
+class Imitated(CheckedModel):
+    """The bundle, with imitated graphs."""
 
     def bundle(self, means: str) -> tuple[Bundle, Verifier]:
         """The bundle, and its verifier with graphs."""
@@ -77,12 +77,11 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     monkeypatch.setattr(check_gpu, "DRAWN", 2)
     monkeypatch.setattr(check_gpu, "DRAWN_ROWS", 2)
     monkeypatch.setattr(check_gpu, "WINDOW", 1)
-    monkeypatch.setattr(check_gpu, "LAUNCHES", 1)
+    monkeypatch.setattr(checked_model, "LAUNCHES", 1)
     monkeypatch.setattr(graph_player, "PLAIN_ROUNDS", 1)
     monkeypatch.setattr(graph_player, "UNBOUNDED", 3)
     out = tmp_path / "out.json"
-    check = Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu")
-    check.run()
+    check_gpu.run_parts(Imitated(tmp_path / "bundle", ["a b", "c"], out, "cpu"), "text", 1e9)
     printed, results = capsys.readouterr().out, json.loads(out.read_text())
     assert results["kernels"]["kernels"] == "as they should be"
     assert results["kernels, batch 2, block size 3"]["same"] == 2
@@ -96,7 +95,7 @@ def test_the_check_decodes_by_all_means_and_goes_on(
     assert results["float32, eager operators"]["differ_by_rounding"] == 0
     assert results["kernels, batch 1, block size 0"]["us_a_round"] > 0
     assert "all as they should be" in printed
-    assert Imitated(tmp_path / "bundle", ["a b", "c"], out, 1e9, "cpu").run()
+    assert check_gpu.run_parts(Imitated(tmp_path / "bundle", ["a b", "c"], out, "cpu"), "text", 1e9)
     assert "kernels:" not in capsys.readouterr().out
 
 

@@ -1,6 +1,8 @@
 """`specdec bench --check-device`: its plan, played on a CPU with a tiny model, and what it refuses."""
 
 import json
+import time
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from specdec_cli.benchmark import check_gpu
-from specdec_cli.benchmark.check_gpu import Check
+from specdec_cli.benchmark.checked_model import CheckedModel
 from specdec_cli.commands.bench import bench
 from specdec_cli.errors import MissingLibraryError, SpecdecError, UsageError
 from specdec_cli.model.bundle import Bundle
@@ -28,10 +30,10 @@ def triton(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if Triton were installed, with its interpreter; parts that compute by kernels are computed by eager operators."""
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     monkeypatch.setattr(check_gpu, "find_spec", lambda _: object())
-    eager = Check.bundle
-    monkeypatch.setattr(Check, "bundle", lambda check, _: eager(check, "float32"))
-    for name, found in (("card", {"input": "DATA/x"}), ("kernels", {})):
-        monkeypatch.setattr(Check, name, lambda check, found=found: found | {"name": check.input})
+    eager = CheckedModel.bundle
+    monkeypatch.setattr(CheckedModel, "bundle", lambda model, _: eager(model, "float32"))
+    monkeypatch.setattr(check_gpu, "card", lambda _, text: {"name": text})
+    monkeypatch.setattr(check_gpu, "kernels", lambda _: {})
     for name in ("BESIDE", "TRAINED", "BEAM_ROWS"):
         monkeypatch.setattr(check_gpu, name, ())
     monkeypatch.setattr(check_gpu, "DRAWN", 4)
@@ -68,11 +70,12 @@ def test_other_options_are_refused(arguments: list[str], words: str) -> None:
 
 @pytest.mark.usefixtures("triton")
 def test_all_batches_block_sizes_and_bursts_are_planned(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    planned: list[str] = []
-    monkeypatch.setattr(Check, "part", lambda check, name, *_: planned.append(name))  # noqa: ARG005
-    assert Check(folder, ["ka"], tmp_path / "a.json", 1e9, "cpu").run()
-    assert {f"kernels, block size {size}" for size in range(64)} <= set(planned)
-    assert {f"kernels, bursts of {rounds} rounds" for rounds in range(1, 9)} <= set(planned)
+    monkeypatch.setattr(check_gpu, "result_of", lambda *_: {})
+    out = tmp_path / "a.json"
+    assert check_gpu.run_parts(CheckedModel(folder, ["ka"], out, "cpu"), "text", 1e9)
+    planned = json.loads(out.read_text()).keys()
+    assert {f"kernels, block size {size}" for size in range(64)} <= planned
+    assert {f"kernels, bursts of {rounds} rounds" for rounds in range(1, 9)} <= planned
     assert set(check_gpu.OF_SIZES) == {1, 7, 32, 128, 512} and set(check_gpu.OF_BURSTS) == {1, 32}
     assert check_gpu.OF_SIZES[512] is None  # all lines
     assert len(planned) < 120
@@ -106,20 +109,20 @@ def test_long_blocks_and_bursts_give_greedys_tokens_and_a_later_run_goes_on(
 
 
 @pytest.fixture
-def check(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, triton: None) -> Check:  # noqa: ARG001
-    """A check of the bundle that draws twelve sentences in windows of three."""
+def model(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, triton: None) -> CheckedModel:  # noqa: ARG001
+    """The bundle; the check of its memory draws twelve sentences in windows of three."""
     for name, value in (("DRAWN", 12), ("DRAWN_ROWS", 2), ("WINDOW", 3)):
         monkeypatch.setattr(check_gpu, name, value)
-    return Check(folder, ["ka lo mi", "no pe", "lo"], tmp_path / "out.json", 1e9, "cpu")
+    return CheckedModel(folder, ["ka lo mi", "no pe", "lo"], tmp_path / "out.json", "cpu")
 
 
 @pytest.mark.parametrize(("taken", "grows"), [((5, 9, 9, 9), False), ((5, 6, 7, 8), True)])
 def test_memory_that_grows_with_the_sentences_is_an_error(
-    check: Check, taken: tuple[int, ...], grows: bool, monkeypatch: pytest.MonkeyPatch
+    model: CheckedModel, taken: tuple[int, ...], grows: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = iter(each << 20 for each in taken)
-    monkeypatch.setattr(check, "reserved", lambda: next(values))
-    found = check.memory()
+    monkeypatch.setattr(model, "reserved", lambda: next(values))
+    found = check_gpu.memory(model, inf)
     assert (found["sentences"], found["same"], found["second_mb"]) == (12, 12, taken[-1])
     assert found.get("error") == ("memory grows" if grows else None)
 
@@ -133,11 +136,10 @@ def test_drawn_sentences_have_many_lengths_and_repeat() -> None:
     assert drawn == [tuple(each.source) for each in next(check_gpu.drawn_windows(sources, 3, 6))[:200]]
 
 
-def test_windows_have_all_drawn_sentences_once(check: Check) -> None:
+def test_windows_have_all_drawn_sentences_once(model: CheckedModel) -> None:
     windows = list(check_gpu.drawn_windows([(5, 6, 3)], 3, 6))
     assert [[each.number for each in window] for window in windows] == [[0, 1, 2], [3, 4, 5], [6, 7, 8], [9, 10, 11]]
-    check.limit = 0.0
-    assert check.memory()["sentences"] == 3  # no further window begins after the time is up
+    assert check_gpu.memory(model, 0.0)["sentences"] == 3  # no further window begins after the time is up
 
 
 @pytest.mark.parametrize(("forms", "different", "words"), [(25, 0, "too many forms of batches are kept"), (24, 2, None), (24, 0, None)])
@@ -154,36 +156,36 @@ def test_parts_that_do_not_begin_in_time_are_named(
 ) -> None:
     for name in ("TIMED", "OTHERS", "SIZES", "BURSTS"):
         monkeypatch.setattr(check_gpu, name, ())
-    check = Check(folder, ["ka lo"], tmp_path / "a.json", 1e9, "cpu")
+    model = CheckedModel(folder, ["ka lo"], tmp_path / "a.json", "cpu")
 
     def alone(_: str) -> dict[str, Any]:
-        check.limit = 0.0
+        monkeypatch.setattr(time, "perf_counter", lambda: 1e12)
         return {}
 
-    monkeypatch.setattr(check, "alone", alone)
-    assert check.run()
+    monkeypatch.setattr(model, "alone", alone)
+    assert check_gpu.run_parts(model, "text", 1e9)
     names = ["memory over 4 sentences", *(f"operators, batch {rows}, block size {size}" for rows, size in ((1, 0), (1, 4), (128, 4)))]
     names += ["float32, eager operators", "kernels, drafter alone", "kernels, sampling"]
     last = f"the time was up before {len(names)} parts, which the same command goes on with: {'; '.join(names)}"
     assert capsys.readouterr().out.splitlines()[-1] == last
 
 
-def test_beams_in_batches_are_compared_with_those_alone(check: Check) -> None:
-    check.beam("kernels", 1)
-    assert check.beam("kernels", 2)["same"] == 3
-    kept = check.out.with_suffix(".kernels-beam.tokens")
+def test_beams_in_batches_are_compared_with_those_alone(model: CheckedModel) -> None:
+    check_gpu.beam(model, "kernels", 1)
+    assert check_gpu.beam(model, "kernels", 2)["same"] == 3
+    kept = model.out.with_suffix(".kernels-beam.tokens")
     kept.write_text(json.dumps(json.loads(kept.read_text()) | {"1": [3]}))
-    found = check.beam("kernels", 2)
+    found = check_gpu.beam(model, "kernels", 2)
     assert (found["different"], found["first"]) == (1, [1])
 
 
-def test_ctranslate2_has_the_weights_in_the_same_precision(check: Check) -> None:
-    found = [check.ctranslate2(rows, beam) for rows, beam in ((1, 1), (2, 2))]
+def test_ctranslate2_has_the_weights_in_the_same_precision(model: CheckedModel) -> None:
+    found = [check_gpu.ctranslate2(model, rows, beam) for rows, beam in ((1, 1), (2, 2))]
     assert [each["compute_type"] for each in found] == ["float32"] * 2
     assert all(each["tokens"] > 0 for each in found)
 
 
-def test_training_is_measured_with_the_greedy_outputs(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_is_measured_with_the_greedy_outputs(model: CheckedModel, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
     def measured(_: Bundle, *given: Any, **options: Any) -> dict[str, Any]:
@@ -191,8 +193,8 @@ def test_training_is_measured_with_the_greedy_outputs(check: Check, monkeypatch:
         return {"x": 1}
 
     monkeypatch.setattr(check_gpu, "training_speed", measured)
-    greedy = check.greedy("kernels")
-    assert check.training("verifier", True) == {"x": 1}
+    greedy = model.greedy("kernels")
+    assert check_gpu.training(model, "verifier", captured=True, results={}) == {"x": 1}
     ((pairs, trained, device, options),) = seen
     assert [pair.target for pair in pairs] == [ids for ids in greedy.values() if ids[-1] == pairs[0].source[-1]]
     assert (trained, device, options) == ("verifier", "cpu", {"captured": True})
