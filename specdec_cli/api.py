@@ -142,12 +142,12 @@ class Model(ABC, Generic[L, R]):
         """The results of the segments of a document."""
         texts = [segment.text for segment in document.segments]
         numbers = [document.place(segment, 0)[0] for segment in document.segments]
-        found: list[R] = []
+        results: list[R] = []
         with self._lock, self.with_drafts_of(document):
             for first in range(0, len(texts), self.window):
                 last = first + self.window
-                found += self.decode(texts[first:last], separate=True, numbers=numbers[first:last])
-        return found
+                results += self.decode(texts[first:last], separate=True, numbers=numbers[first:last])
+        return results
 
     def with_drafts_of(self, document: "Document") -> "AbstractContextManager[Drafts | None]":  # noqa: ARG002
         """Decode the segments of `document`, in a `with` block, with the drafts that it has itself, which are returned; None for none."""

@@ -52,9 +52,9 @@ def cut_at_end(eos: int, state: State, ids: Tensor, counts: Tensor) -> tuple[Ten
     finished row keeps no ids. The inputs are not changed.
     """
     before_end = (ids != eos).cumprod(1).sum(1)
-    room = (state.limits - state.lengths).masked_fill_(state.finished, 0)
-    counts = counts.minimum(before_end + 1).minimum(room)
-    return counts, (counts > before_end) | (counts == room)
+    capacity = (state.limits - state.lengths).masked_fill_(state.finished, 0)
+    counts = counts.minimum(before_end + 1).minimum(capacity)
+    return counts, (counts > before_end) | (counts == capacity)
 
 
 def check_finite(logits: Tensor, accepted: Accepted, finished: Tensor) -> None:
@@ -77,10 +77,10 @@ def _with_margin(ids: Tensor, logits: Tensor, rule: Margin, choices: Choices) ->
     """The verifier's choices (B, k): the drafted token of `ids` (B, k) where its logit in `logits` (B, k, V) is larger than all others by
     at least the margin, and elsewhere the best of the other tokens.
     """
-    own = logits.gather(2, ids[..., None])
+    drafted = logits.gather(2, ids[..., None])
     others = logits.scatter(2, ids[..., None], -torch.inf)
     best = choices.first(others)
-    lead = own[..., 0] - others.gather(2, best[..., None])[..., 0]
+    lead = drafted[..., 0] - others.gather(2, best[..., None])[..., 0]
     return torch.where(lead >= rule.margin, ids, best)
 
 

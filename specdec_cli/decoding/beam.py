@@ -149,22 +149,22 @@ def best_tokens(scores: Tensor, following: Tensor, count: int) -> tuple[Tensor, 
     token.
     """
     vocabulary = following.shape[-1]
-    best, places = _largest((scores[:, :, None] + following).flatten(1), count)
-    return best, places // vocabulary, places % vocabulary
+    best, flat = _largest((scores[:, :, None] + following).flatten(1), count)
+    return best, flat // vocabulary, flat % vocabulary
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The largest `count` of `values` (B, N), largest first, and their indices; of equal values, the first."""
     if not graphs.can_branch(values.device):
         return largest_by_keys(values, count)
-    largest, places = values.topk(count, dim=1)
+    largest, indices_of_largest = values.topk(count, dim=1)
     # Which of equal values torch.topk chooses, and in which order, is not specified.
     if bool(((values >= largest[:, -1:]) & (values > -torch.inf)).sum() > (largest > -torch.inf).sum()):
         ordered, indices = values.sort(dim=1, descending=True, stable=True)
         return ordered[:, :count], indices[:, :count]
-    places = places.sort(dim=1).values
-    largest, order = values.gather(1, places).sort(dim=1, descending=True, stable=True)
-    return largest, places.gather(1, order)
+    indices_of_largest = indices_of_largest.sort(dim=1).values
+    largest, order = values.gather(1, indices_of_largest).sort(dim=1, descending=True, stable=True)
+    return largest, indices_of_largest.gather(1, order)
 
 
 def largest_by_keys(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
@@ -175,8 +175,8 @@ def largest_by_keys(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     bits, last = (values + 0.0).view(torch.int32), values.shape[1] - 1
     bits ^= (bits >> 31) & 0x7FFFFFFF  # of negative numbers, the smaller one has the larger bits
     keys = bits.long().bitwise_left_shift_(32).add_(last - steps(values.shape[1], values.device))
-    places = last - (keys.topk(count, dim=1).values & 0xFFFFFFFF)
-    return values.gather(1, places), places
+    indices = last - (keys.topk(count, dim=1).values & 0xFFFFFFFF)
+    return values.gather(1, indices), indices
 
 
 def best_pairs(scores: Tensor, left: Tensor, right: Tensor, end: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -197,6 +197,6 @@ def best_pairs(scores: Tensor, left: Tensor, right: Tensor, end: int) -> tuple[T
     only_end[:, :, 0] = right[:, :, end].gather(1, parents)
     ended = (lefts == end)[:, :, None]
     rights, tokens = torch.where(ended, only_end, rights), tokens.masked_fill(ended, end).flatten(1)
-    best, chosen, places = best_tokens(left_scores, rights, 3 * beam)
-    pairs = torch.stack([lefts.gather(1, chosen), tokens.gather(1, chosen * count + places)], dim=2)
+    best, chosen, columns = best_tokens(left_scores, rights, 3 * beam)
+    pairs = torch.stack([lefts.gather(1, chosen), tokens.gather(1, chosen * count + columns)], dim=2)
     return best, parents.gather(1, chosen), pairs

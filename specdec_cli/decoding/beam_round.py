@@ -86,8 +86,8 @@ class BeamRound:
 
     def begin(self, entering: Sequence[Sentence]) -> Batch:
         state = self.start(self.entries(entering).to(self._verifier.device))
-        places = self._search.beam_size * state.tokens.shape[1]
-        whole = self._verifier.network.new_cache(state.memory, places).whole
+        capacity = self._search.beam_size * state.tokens.shape[1]
+        whole = self._verifier.network.new_cache(state.memory, capacity).whole
         return Batch(replace(state, cache=Cache(whole, state.cache.orders)), self.prepare(state, entering))
 
     def entries(self, entering: Sequence[Sentence]) -> Tensor:
@@ -124,8 +124,8 @@ class BeamRound:
         parents, tokens = candidates.first(order)
         search.tokens.copy_(_extended(search.tokens, lengths, parents, tokens))
         assert state.cache.orders is not None
-        own = steps(self._search.beam_size, lengths.device)[:, None].expand(tokens.shape)
-        state.cache.orders.copy_(_extended(state.cache.orders, lengths, parents, own))
+        themselves = steps(self._search.beam_size, lengths.device)[:, None].expand(tokens.shape)
+        state.cache.orders.copy_(_extended(state.cache.orders, lengths, parents, themselves))
         search.scores.copy_(best)
         lengths += step * ~state.finished
         ones = running.long() * step
@@ -147,15 +147,15 @@ class BeamRound:
         return torch.cat([head, search.lengths[:, :best], search.ended[:, :best].flatten(1)], dim=1), search.log_probabilities[:, :best]
 
     def read(self, number: int, integers: Sequence[int], numbers: Sequence[float]) -> Hypothesis:
-        config, best, found = self._verifier.config, self._search.n_best, []
+        config, best, alternatives = self._verifier.config, self._search.n_best, []
         _, rounds, *rest = integers
         tokens, capacity = rest[best:], len(rest[best:]) // best
-        for place, length, log_probability in zip(range(best), rest, numbers, strict=False):
+        for rank, length, log_probability in zip(range(best), rest, numbers, strict=False):
             if length:
-                folded = tokens[place * capacity : place * capacity + length][config.step :]
+                folded = tokens[rank * capacity : rank * capacity + length][config.step :]
                 penalty = float(len(folded)) ** self._search.length_penalty
-                found.append(Alternative(sentence_of(folded, config), log_probability, log_probability / penalty))
-        return Hypothesis(number, found[0].ids, rounds, found[0].log_probability, tuple(found))
+                alternatives.append(Alternative(sentence_of(folded, config), log_probability, log_probability / penalty))
+        return Hypothesis(number, alternatives[0].ids, rounds, alternatives[0].log_probability, tuple(alternatives))
 
     def _candidates(self, state: State, search: Search) -> _Candidates:
         """The best continuations of all hypotheses."""
@@ -169,8 +169,8 @@ class BeamRound:
             repeats = None if state.repeats is None else _each(state.repeats, hypotheses)
             written = Written(search.tokens.flatten(0, 1), _each(state.lengths, hypotheses), repeats)
             tokens, following = self._searcher.continuations(states.flatten(0, 1), self._width, verifier.constraints, written)
-            scores, parents, places = best_tokens(search.scores, following.view(rows, hypotheses, -1), 2 * hypotheses)
-            tokens = tokens.view(rows, -1).gather(1, parents * self._width + places)
+            scores, parents, columns = best_tokens(search.scores, following.view(rows, hypotheses, -1), 2 * hypotheses)
+            tokens = tokens.view(rows, -1).gather(1, parents * self._width + columns)
             return _Candidates(scores, parents, tokens[:, :, None])
         logits = verifier.network.project(states).view(rows * hypotheses, config.step, -1)
         prefixes = Prefixes(
@@ -222,8 +222,8 @@ def _extended(prefixes: Tensor, lengths: Tensor, parents: Tensor, values: Tensor
     first `lengths` (B,) ones.
     """
     chosen = prefixes.gather(1, parents[:, :, None].expand(-1, -1, prefixes.shape[2]))
-    places = lengths[:, None, None] + steps(values.shape[2], lengths.device)
-    return chosen.scatter(2, places.expand(values.shape), values)
+    positions = lengths[:, None, None] + steps(values.shape[2], lengths.device)
+    return chosen.scatter(2, positions.expand(values.shape), values)
 
 
 def _each(part: Tensor, hypotheses: int) -> Tensor:

@@ -19,16 +19,16 @@ _BEGINNINGS = ("a", "x", "q")
 
 def bridge_between(bundle: "Described", other: "Described") -> "Bridge | None":
     """The bridge from the vocabulary of `bundle` to that of a draft model; None if ids mean the same tokens in both."""
-    own, others = bundle.tokenizer, other.tokenizer
+    tokenizer, others = bundle.tokenizer, other.tokenizer
     if (
-        own.vocabulary() == others.vocabulary()
-        and own.source_vocabulary() == others.source_vocabulary()
-        and own.special_tokens == others.special_tokens
-        and own.add_special_tokens([]) == others.add_special_tokens([])
+        tokenizer.vocabulary() == others.vocabulary()
+        and tokenizer.source_vocabulary() == others.source_vocabulary()
+        and tokenizer.special_tokens == others.special_tokens
+        and tokenizer.add_special_tokens([]) == others.add_special_tokens([])
         and bundle.shape.eos == other.shape.eos
     ):
         return None
-    return Bridge(own, others)
+    return Bridge(tokenizer, others)
 
 
 class Bridge:
@@ -81,9 +81,9 @@ class Bridge:
                 rest = words.pop(0)  # the draft model has not read the space
         ids: list[int] = [] if output else list(self._special)
         if rest:
-            known = self._words(last + rest, last == text)
+            ids_of_word = self._words(last + rest, last == text)
             started = self._last_word(output)
-            ids += known[len(started) :] if known[: len(started)] == started else self._rests(rest)
+            ids += ids_of_word[len(started) :] if ids_of_word[: len(started)] == started else self._rests(rest)
         for word in words:
             ids += self._words(word, False)
         return ids
@@ -105,14 +105,14 @@ def word_ids(tokenizer: Tokenizer, word: str, *, is_first: bool) -> list[int]:
     """The target ids of a word at the beginning of a text, or behind a space."""
     if is_first:
         return tokenizer.encode_targets([word])[0]
-    before, both = tokenizer.encode_targets([_BEFORE, f"{_BEFORE} {word}"])
-    return both[len(before) :] if both[: len(before)] == before else []
+    prefix, both = tokenizer.encode_targets([_BEFORE, f"{_BEFORE} {word}"])
+    return both[len(prefix) :] if both[: len(prefix)] == prefix else []
 
 
 def rest_ids(tokenizer: Tokenizer, rest: str) -> list[int]:
     """The target ids of the end of a word, without those of its beginning; [] if the tokenizer merges it with every beginning tried."""
     for beginning in _BEGINNINGS:
-        before, both = tokenizer.encode_targets([beginning, beginning + rest])
-        if both[: len(before)] == before:
-            return both[len(before) :]
+        prefix, both = tokenizer.encode_targets([beginning, beginning + rest])
+        if both[: len(prefix)] == prefix:
+            return both[len(prefix) :]
     return []

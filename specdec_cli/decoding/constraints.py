@@ -36,8 +36,8 @@ class Prefixes:
         """Prefixes of the k + 1 slots after the accepted tokens of `state` and after each of the `drafted` ids (B, k)."""
         lengths = state.lengths[:, None] + steps(drafted.shape[1] + 1, drafted.device)
         # Tokens beyond the capacity are never accepted, so they may overwrite one another.
-        places = lengths[:, :-1].clamp_max(state.tokens.shape[1] - 1)
-        return cls(state.tokens.scatter(1, places, drafted), lengths, state.limits, state.source)
+        positions = lengths[:, :-1].clamp_max(state.tokens.shape[1] - 1)
+        return cls(state.tokens.scatter(1, positions, drafted), lengths, state.limits, state.source)
 
 
 def apply_constraints(
@@ -76,12 +76,12 @@ def _limit_copies(rules: Constraints, scores: Tensor, prefixes: Prefixes, paddin
     forms = forms_tensor(rules.forms[0], device)
     width = (rules.most_copies + 1) * LONGEST_COPY
     back = width - 1 - steps(LONGEST_COPY, device)
-    before = _windows(forms[prefixes.tokens], prefixes.lengths, width)
-    completes = _completes_copy(before, rules.most_copies)
+    preceding = _windows(forms[prefixes.tokens], prefixes.lengths, width)
+    completes = _completes_copy(preceding, rules.most_copies)
     if graphs.can_branch(device) and not completes.any():
         return
     allowed = repeats(rules, prefixes.source, padding)
-    repeated = torch.where(completes & ~allowed[:, None, None], before[..., back], 0)
+    repeated = torch.where(completes & ~allowed[:, None, None], preceding[..., back], 0)
     excluded = torch.zeros(*scores.shape[:2], len(forms) + 1, dtype=torch.bool, device=device).scatter_(2, repeated, value=True)
     excluded[..., 0] = False
     scores.masked_fill_(excluded[..., forms.clamp_min(0)], EXCLUDED)
@@ -94,14 +94,14 @@ def repeats(rules: Constraints, source: Tensor, padding: int) -> Tensor:
     """
     forms = forms_tensor(rules.forms[1], source.device)[source].masked_fill_(source == padding, 0)
     width = (rules.most_copies + 1) * LONGEST_COPY
-    before = _windows(forms, steps(forms.shape[1], source.device).expand_as(forms), width)
+    preceding = _windows(forms, steps(forms.shape[1], source.device).expand_as(forms), width)
     back = width - 1 - steps(LONGEST_COPY, source.device)
-    return (_completes_copy(before, rules.most_copies) & (before[..., back] == forms[..., None])).flatten(1).any(1)
+    return (_completes_copy(preceding, rules.most_copies) & (preceding[..., back] == forms[..., None])).flatten(1).any(1)
 
 
-def _force(scores: Tensor, where: Tensor, token: int, own: Tensor | None) -> None:
-    """Exclude all tokens but `token` in the slots `where` (B, Q); its score becomes that in `own`, or 0 without `own`."""
-    kept = torch.zeros_like(scores[..., token]) if own is None else own[..., token]
+def _force(scores: Tensor, where: Tensor, token: int, unchanged: Tensor | None) -> None:
+    """Exclude all tokens but `token` in the slots `where` (B, Q); its score becomes that in `unchanged`, or 0 without `unchanged`."""
+    kept = torch.zeros_like(scores[..., token]) if unchanged is None else unchanged[..., token]
     kept = torch.where(where, kept, scores[..., token])
     scores.masked_fill_(where[..., None], EXCLUDED)
     scores[..., token] = kept
@@ -113,8 +113,8 @@ def _seen(prefixes: Prefixes, vocabulary: int) -> Tensor:
     (rows, slots), width = lengths.shape, vocabulary + 1
     # The first slot whose prefix includes a position. Positions in no prefix are scattered to column V, which is cut off.
     first = (steps(tokens.shape[1], tokens.device) - lengths[:, :1] + 1).clamp_min(0)
-    places = torch.where(first < slots, first.clamp_max(slots - 1) * width + tokens, vocabulary)
-    seen = torch.zeros(rows, slots * width, dtype=torch.bool, device=tokens.device).scatter_(1, places, value=True)
+    columns = torch.where(first < slots, first.clamp_max(slots - 1) * width + tokens, vocabulary)
+    seen = torch.zeros(rows, slots * width, dtype=torch.bool, device=tokens.device).scatter_(1, columns, value=True)
     seen = seen.view(rows, slots, width)[..., :vocabulary]
     for slot in range(1, slots):
         seen[:, slot] |= seen[:, slot - 1]
@@ -124,13 +124,13 @@ def _seen(prefixes: Prefixes, vocabulary: int) -> Tensor:
 def _exclude(scores: Tensor, prefixes: Prefixes, size: int, text: Tensor, ends: Tensor) -> None:
     """Exclude every token that would repeat an n-gram of `text` (B, T) that ends at one of the positions `ends` (B, Q, T)."""
     capacity, width = prefixes.tokens.shape[1], text.shape[1]
-    found = ends & (steps(width, text.device) >= size - 1)
+    matches = ends & (steps(width, text.device) >= size - 1)
     for back in range(1, size):
         # The token `back` positions before the slot, and the one `back` positions before each position of the text.
-        places = (prefixes.lengths - back).clamp(0, capacity - 1)
-        before = text.roll(back, 1)
-        found = found & (before[:, None] == prefixes.tokens.gather(1, places)[..., None]) & (prefixes.lengths >= back)[..., None]
-    _exclude_tokens(scores, text[:, None], found)
+        positions = (prefixes.lengths - back).clamp(0, capacity - 1)
+        shifted = text.roll(back, 1)
+        matches = matches & (shifted[:, None] == prefixes.tokens.gather(1, positions)[..., None]) & (prefixes.lengths >= back)[..., None]
+    _exclude_tokens(scores, text[:, None], matches)
 
 
 def _exclude_tokens(scores: Tensor, tokens: Tensor, where: Tensor) -> None:
@@ -145,9 +145,9 @@ def _exclude_tokens(scores: Tensor, tokens: Tensor, where: Tensor) -> None:
 
 def _windows(forms: Tensor, ends: Tensor, width: int) -> Tensor:
     """The `width` forms before each of the positions `ends` (B, Q) of `forms` (B, S): (B, Q, width), 0 before the first one."""
-    places = ends[..., None] + steps(width, forms.device) - width
-    found = forms[:, None].expand(-1, ends.shape[1], -1).gather(2, places.clamp(0, forms.shape[1] - 1))
-    return torch.where(places >= 0, found, 0)
+    positions = ends[..., None] + steps(width, forms.device) - width
+    windows = forms[:, None].expand(-1, ends.shape[1], -1).gather(2, positions.clamp(0, forms.shape[1] - 1))
+    return torch.where(positions >= 0, windows, 0)
 
 
 def _completes_copy(forms: Tensor, copies: int) -> Tensor:

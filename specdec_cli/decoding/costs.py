@@ -63,7 +63,7 @@ class Costs:
     @classmethod
     def of_cases(cls, sizes: Sequence[int], verifying: Mapping[Case, float], drafting: Mapping[Case, float]) -> "Costs":
         """Make costs from the milliseconds of each measured case; rounds of drafts of size 0 are those without drafts."""
-        verified, drafted = ((_row(own, 1, sizes), _row(own, ROWS, sizes)) for own in (verifying, drafting))
+        verified, drafted = ((_row(times, 1, sizes), _row(times, ROWS, sizes)) for times in (verifying, drafting))
         return cls(tuple(sizes), (verifying[1, 0], verifying[ROWS, 0]), verified, drafted)
 
     @classmethod
@@ -160,4 +160,4 @@ def made_up_sources(rows: int, vocabulary: int, eos: int) -> list[list[int]]:
     """
     first = min(8, vocabulary - 1)
     some = vocabulary - first
-    return [[*(first + (31 * row + 7 * place) % some for place in range(_SOURCE)), eos] for row in range(rows)]
+    return [[*(first + (31 * row + 7 * position) % some for position in range(_SOURCE)), eos] for row in range(rows)]

@@ -103,7 +103,7 @@ class GraphPlayer:
             raise RuntimeError("no sentence was admitted")
         buffers, capture, drafts = self._shrunk(self._buffers), self._graphs.capture, self._round.drafts
         rounds = max(rounds, self._least_rounds())
-        asked, size = size, padded_size(size or UNBOUNDED * self._round.unbounded) if drafts else 0
+        requested, size = size, padded_size(size or UNBOUNDED * self._round.unbounded) if drafts else 0
         state = buffers.batch.state
         slots, capacity = state.tokens.shape
         counts, tallied = self._counts, 2 * rounds if self._counts else 0
@@ -128,7 +128,7 @@ class GraphPlayer:
                 others.copy_(results[1], non_blocking=True)
 
         buffers.run(name, play)
-        self._bursts.append(_Burst(self._numbers.copy(), rounds, asked, integers, board, others, capture.event()))
+        self._bursts.append(_Burst(self._numbers.copy(), rounds, requested, integers, board, others, capture.event()))
         self._launched += 1
         self._graphs.counts.bursts += 1
 
@@ -197,11 +197,11 @@ class GraphPlayer:
         self._left.append((self._form, buffers))
         identity, _, width = self._form
         self._form = identity, fewer, width
-        places = buffers.extra(("places", fewer), (fewer,))
-        self._graphs.capture.send(torch.from_numpy(np.resize(here, fewer)), places)
-        smaller = self._graphs.take(self._form, lambda: select_rows(buffers.batch, places))
+        rows = buffers.extra(("places", fewer), (fewer,))
+        self._graphs.capture.send(torch.from_numpy(np.resize(here, fewer)), rows)
+        smaller = self._graphs.take(self._form, lambda: select_rows(buffers.batch, rows))
         for new, old in zip(tensors(smaller.batch), tensors(buffers.batch), strict=True):
-            torch.index_select(old, 0, places, out=new)
+            torch.index_select(old, 0, rows, out=new)
         smaller.batch.state.finished[len(here) :] = True
         self._buffers, self._numbers = smaller, np.full(fewer, NO_SENTENCE)
         sentences = [number for number, _ in sorted(self._slots.items(), key=lambda item: item[1])]

@@ -209,11 +209,11 @@ class Graphs:
     def take(self, form: Hashable, make: Callable[[], R]) -> Buffers[R]:
         """Return Buffers for batches of `form`, kept ones if there are any; otherwise `make` allocates the batch of new ones."""
         with self._lock:
-            found = self._free.pop(form, None)
-        if found is None:
-            found = Buffers(make(), self.capture, self.counts)
+            buffers = self._free.pop(form, None)
+        if buffers is None:
+            buffers = Buffers(make(), self.capture, self.counts)
             self.counts.forms += 1
-        return found
+        return buffers
 
     def give_back(self, form: Hashable, buffers: Buffers[Any]) -> None:
         """Keep `buffers` for a later player; free those that were given back first if there are more than MOST_FORMS, or if they are larger

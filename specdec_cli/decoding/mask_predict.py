@@ -86,16 +86,18 @@ def _filled(verifier: Verifier, batch: "_Eager | _Captured") -> list[_Candidate]
     lengths = (dict.fromkeys(each) for each in batch.lengths())
     candidates = [_Candidate(row, rank, words) for row, of_row in enumerate(lengths) for rank, words in enumerate(of_row)]
 
-    def padded(one: _Candidate) -> int:
+    def padded(candidate: _Candidate) -> int:
         """A function of the candidate's length alone, so that results are batch-invariant."""
-        return verifier.source_width(one.words + 1)
+        return verifier.source_width(candidate.words + 1)
 
     groups = [(width, list(group)) for width, group in groupby(sorted(candidates, key=padded), key=padded)]
     filled: list[_Candidate] = []
     for (_, group), (ids, scores) in zip(groups, batch.fill(groups), strict=True):
-        for one, own, sure in zip(group, ids, scores, strict=True):
-            filled.append(replace(one, ids=tuple(own[: one.words]), log_probabilities=tuple(sure[: one.words])))
-    return sorted(filled, key=lambda one: (one.row, one.rank))
+        for candidate, predicted, probabilities in zip(group, ids, scores, strict=True):
+            filled.append(
+                replace(candidate, ids=tuple(predicted[: candidate.words]), log_probabilities=tuple(probabilities[: candidate.words]))
+            )
+    return sorted(filled, key=lambda candidate: (candidate.row, candidate.rank))
 
 
 _Groups = Sequence[tuple[int, Sequence[_Candidate]]]
@@ -131,8 +133,8 @@ class _Eager:
 
     def lengths(self) -> list[list[int]]:
         """The numbers of words of each row."""
-        found: list[list[int]] = self._encoded.words.tolist()
-        return found
+        lengths: list[list[int]] = self._encoded.words.tolist()
+        return lengths
 
     def fill(self, groups: _Groups) -> Iterator[_Values]:
         """The outputs of each group."""
@@ -171,8 +173,8 @@ class _Captured:
 
         buffers.run("encode", encode)
         self._wait()
-        found: list[list[int]] = board[: self._rows].tolist()
-        return found
+        lengths: list[list[int]] = board[: self._rows].tolist()
+        return lengths
 
     def fill(self, groups: _Groups) -> Iterator[_Values]:
         """The outputs of each group."""
@@ -226,19 +228,19 @@ def passes(network: Network, memory: Memory, words: Tensor, width: int, iteratio
     the tokens that this pass predicted. The next pass changes the first two in place. Positions after EOS have no
     meaning.
     """
-    config, places = network.config, steps(width, words.device)
-    own = places < words[:, None]
-    ids = torch.full_like(own, config.padding, dtype=torch.long).masked_fill_(places == words[:, None], config.eos)
+    config, positions = network.config, steps(width, words.device)
+    is_word = positions < words[:, None]
+    ids = torch.full_like(is_word, config.padding, dtype=torch.long).masked_fill_(positions == words[:, None], config.eos)
     scores = torch.zeros(ids.shape, device=ids.device)
     for iteration in range(iterations):
-        masked = own if iteration == 0 else least_sure(scores, words, iteration, iterations)
+        masked = is_word if iteration == 0 else least_sure(scores, words, iteration, iterations)
         ids.masked_fill_(masked, config.mask)
         states = network.teach(memory, ids)
         if graphs.can_branch(states.device):
             ids[masked], scores[masked] = _predict(network, states[masked])
         else:  # which tokens are masked is not known here: all are predicted
-            found, sure = _predict(network, states.flatten(0, 1))
-            ids.copy_(torch.where(masked, found.view_as(ids), ids))
+            predicted, sure = _predict(network, states.flatten(0, 1))
+            ids.copy_(torch.where(masked, predicted.view_as(ids), ids))
             scores.copy_(torch.where(masked, sure.view_as(scores), scores))
         yield ids, scores, masked
 
@@ -261,14 +263,14 @@ def _predict(network: Network, states: Tensor) -> tuple[Tensor, Tensor]:
     """The most probable ids (N,) given top states (N, W), and their log probabilities (N,) in float32."""
     config = network.config
     never = [config.padding, config.eos, config.decoder_start, config.mask]
-    found = []
+    parts = []
     for part in torch.split(states, _PROJECTED):
         logits = _project(network.project, part)
         for token in never:
             logits[:, token] = EXCLUDED
         ids = network.choices.first(logits)
-        found.append((ids, network.choices.log_probabilities(logits, ids)))
-    return torch.cat([ids for ids, _ in found]), torch.cat([scores for _, scores in found])
+        parts.append((ids, network.choices.log_probabilities(logits, ids)))
+    return torch.cat([ids for ids, _ in parts]), torch.cat([scores for _, scores in parts])
 
 
 def _project(linear: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:

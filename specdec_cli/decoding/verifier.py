@@ -275,9 +275,9 @@ class Verifier:
 
         t is the number of tokens that the model writes per step: 1, or 2 for orders that write pairs.
         """
-        asked = draft.ids.shape[1] + self.config.step
-        states = self._states(state, self.positions(state, asked), draft.ids)
-        return Scores(self.network.project(states)[:, :asked], states[:, :asked])
+        count = draft.ids.shape[1] + self.config.step
+        states = self._states(state, self.positions(state, count), draft.ids)
+        return Scores(self.network.project(states)[:, :count], states[:, :count])
 
     def constrain(self, scores: Tensor, state: State, drafted: Tensor, *, keep_forced: bool = False) -> Tensor:
         """Return `scores` (B, k + 1, V) with the constraints applied; the input may be changed in place.
@@ -300,8 +300,8 @@ class Verifier:
         """Top states (B, k, W) of one pass over the last accepted token and all but the last of the `drafted` ids
         (B, k), without logits.
         """
-        asked = drafted.shape[1]
-        return self._states(state, self.positions(state, asked), drafted[:, :-1])[:, :asked]
+        count = drafted.shape[1]
+        return self._states(state, self.positions(state, count), drafted[:, :-1])[:, :count]
 
     def _states(self, state: State, positions: Tensor, drafted: Tensor) -> Tensor:
         """Top states (B, Q, W) at `positions` (B, Q): of the last accepted token or step, the draft, and padding up to Q."""

@@ -86,11 +86,11 @@ class NativeEngine:
         try:
             if self._runs.method == "ngram-memory":
                 self._memory = NgramMemory(self._shape.vocabulary_size, threads)
-            known = self._costs_that_pay()
-            self._load(with_drafter=not self._runs.may_skip or known is not None)
+            costs = self._costs_that_pay()
+            self._load(with_drafter=not self._runs.may_skip or costs is not None)
             if self._drafts is not None:
                 measures = self._runs.adaptive and not self._runs.may_skip
-                self._drafts.costs = self._drafts.measured(self._model) if measures else known
+                self._drafts.costs = self._drafts.measured(self._model) if measures else costs
         except LibraryError as error:
             raise UsageError(f"the native engine is not there: {error}") from error
 
@@ -144,22 +144,22 @@ class NativeEngine:
         drafts = self._drafts
         if drafts is None or drafts.costs is not None or not self._runs.may_skip:
             return
-        known = drafts.stored
-        if (known is not None and not drafts.can_pay(known)) or drafts.pays(self._asked.acceptance) is False:
+        costs = drafts.stored
+        if (costs is not None and not drafts.can_pay(costs)) or drafts.pays(self._asked.acceptance) is False:
             self._leave_out_drafts()
             return
-        if known is not None and not drafts.can_pay(known, rows):
+        if costs is not None and not drafts.can_pay(costs, rows):
             return
         self._sentences += sentences
         if self._sentences < drafts.worth_loading:
             return
         try:
             self._load(with_drafter=True)
-            known = drafts.measured(self._model)
+            costs = drafts.measured(self._model)
         except UnsupportedModel:
-            known = None
-        if known is not None and drafts.can_pay(known):
-            drafts.costs = known
+            costs = None
+        if costs is not None and drafts.can_pay(costs):
+            drafts.costs = costs
         else:
             self._leave_out_drafts()
 
@@ -229,11 +229,11 @@ class NativeEngine:
         Sentences that come with a draft are decoded first, apart from the others. Raises UsageError for drafts without a
         prefix if the decoding is not exact.
         """
-        given = [sentence for sentence in sentences if sentence.draft]
-        if given:
-            if not all(sentence.prefix for sentence in given):
+        drafted = [sentence for sentence in sentences if sentence.draft]
+        if drafted:
+            if not all(sentence.prefix for sentence in drafted):
                 self._asked.check_given()
-            yield from self._decode_given(given)
+            yield from self._decode_given(drafted)
             sentences = [sentence for sentence in sentences if not sentence.draft]
         if sentences:
             yield from self._decode_others(sentences)

@@ -117,8 +117,8 @@ def measure_native_costs(
 
 def _known(times: dict[Case, float]) -> dict[Case, float]:
     """The times with those that are not known: of sentences that end at once, and of several rows."""
-    known = {case: _UNKNOWN if least == inf else least for case, least in times.items()}
-    return {(ROWS, size): ROWS * least for (_, size), least in known.items()} | known
+    measured = {case: _UNKNOWN if least == inf else least for case, least in times.items()}
+    return {(ROWS, size): ROWS * least for (_, size), least in measured.items()} | measured
 
 
 def _times(model: NativeModel, rows: int, size: int, threads: int) -> tuple[float, float]:
@@ -250,17 +250,17 @@ class SharedBlockSizes:
     def borrow(self) -> Iterator[NativeBlockSize]:
         """Statistics that no other decoding uses inside the block."""
         try:
-            own = self._idle.pop()
+            sizes = self._idle.pop()
         except IndexError:
             trial = self._trial and self._trial.measured
-            own = NativeBlockSize(self._costs, self._longest, self._rows, self._workers, may_skip=self._may_skip, trial=trial)
-            self._all.append(own)
+            sizes = NativeBlockSize(self._costs, self._longest, self._rows, self._workers, may_skip=self._may_skip, trial=trial)
+            self._all.append(sizes)
         try:
-            yield own
+            yield sizes
         finally:
-            self._idle.append(own)
+            self._idle.append(sizes)
             if self._trial is not None:
-                self._trial.go_on(own.trial)
+                self._trial.go_on(sizes.trial)
 
     @property
     def drafts(self) -> tuple[int, int]:

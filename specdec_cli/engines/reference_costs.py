@@ -95,8 +95,8 @@ def measure_costs(verifier: Verifier, drafter: Drafter, longest: int) -> Costs:
             verifying[rows, size] = min([least, *_rounds(verifier, constant if size else NoDrafter(), rows, size)])
         for (rows, size), least in drafting.items():
             drafting[rows, size] = min(least, _drafting(verifier, drafter, rows, size, verifying[rows, size]))
-    known = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
-    return Costs.of_cases(measured, known, drafting)
+    times = {key: UNKNOWN if least == inf else least for key, least in verifying.items()}
+    return Costs.of_cases(measured, times, drafting)
 
 
 def _rounds(verifier: Verifier, drafter: Drafter, rows: int, size: int) -> list[float]:

@@ -46,10 +46,10 @@ def _attend(
     for first in range(0, last, TILE_KEYS):
         position = first + keys
         mask = (position < last)[:, None] & in_width[None, :]
-        place = position.to(tl.int64)
+        index = position.to(tl.int64)
         if orders is not None:
-            place = place * HYPOTHESES + tl.load(orders + row * orders_row + position, mask=position < last, other=0)
-        at = start + place[:, None] * store_position + units[None, :]
+            index = index * HYPOTHESES + tl.load(orders + row * orders_row + position, mask=position < last, other=0)
+        at = start + index[:, None] * store_position + units[None, :]
         scores = tl.dot(query, tl.trans(tl.load(at, mask=mask, other=0.0)), input_precision="ieee") * scale
         if biases is not None:
             column = tl.minimum(tl.maximum(position[None, :] - query_position[:, None] + REACH, 0), DISTANCES - 1)

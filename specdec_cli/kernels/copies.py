@@ -15,10 +15,10 @@ WIDTH = power_of_two(LONGEST_COPY)
 @triton.jit
 def _form(tokens, draft, forms, row, length, slot, back, capacity, drafted, mask):
     """The forms of the tokens `back` places before the slot; 0 before the first one."""
-    place = length + slot - back
-    inside = mask & (back > 0) & (place >= 0)
-    token = tl.load(tokens + row * capacity + place, mask=inside & (place < length), other=0)
-    token += tl.load(draft + row * drafted + (place - length), mask=inside & (place >= length), other=0)
+    position = length + slot - back
+    inside = mask & (back > 0) & (position >= 0)
+    token = tl.load(tokens + row * capacity + position, mask=inside & (position < length), other=0)
+    token += tl.load(draft + row * drafted + (position - length), mask=inside & (position >= length), other=0)
     return tl.load(forms + token, mask=inside, other=0)
 
 
@@ -32,17 +32,17 @@ def _forbid(
     length = tl.load(lengths + row)
     numbers = tl.arange(0, BLOCK)
     period = numbers + 1
-    known = period <= LONGEST
-    first = _form(tokens, draft, forms, row, length, slot, period, capacity, drafted, known)
+    is_period = period <= LONGEST
+    first = _form(tokens, draft, forms, row, length, slot, period, capacity, drafted, is_period)
     within = tl.arange(0, BLOCK)[None, :] + 1
-    own = known[:, None] & (within < period[:, None])
-    inner = _form(tokens, draft, forms, row, length, slot, period[:, None] - within, capacity, drafted, own)
-    missing = tl.min(tl.where(own & (inner > 0), within, period[:, None]), 1) - 1
+    copied = is_period[:, None] & (within < period[:, None])
+    inner = _form(tokens, draft, forms, row, length, slot, period[:, None] - within, capacity, drafted, copied)
+    missing = tl.min(tl.where(copied & (inner > 0), within, period[:, None]), 1) - 1
     back = tl.arange(0, BACKS)[None, :] + 1
-    compared = known[:, None] & (back < COPIES * period[:, None] - missing[:, None])
+    compared = is_period[:, None] & (back < COPIES * period[:, None] - missing[:, None])
     here = _form(tokens, draft, forms, row, length, slot, back + period[:, None] * 0, capacity, drafted, compared)
-    before = _form(tokens, draft, forms, row, length, slot, back + period[:, None], capacity, drafted, compared)
-    differs = tl.max(tl.where(compared & (here != before), 1, 0), 1)
+    preceding = _form(tokens, draft, forms, row, length, slot, back + period[:, None], capacity, drafted, compared)
+    differs = tl.max(tl.where(compared & (here != preceding), 1, 0), 1)
     completes = (first > 0) & (differs == 0) & (tl.load(repeats + row) == 0)
     tl.store(output + tl.program_id(0) * BLOCK + numbers, tl.where(completes, first, 0))
 
@@ -71,5 +71,5 @@ def repeats(source: Tensor, forms: Tensor, copies: int) -> Tensor:
     `forms` (V,) are the forms of source tokens, int32, 0 for padding.
     """
     nothing = torch.zeros(len(source), dtype=torch.int64, device=source.device)
-    found = forbidden(source, nothing, source[:, :-1], forms, nothing.bool(), copies)
-    return ((found == forms[source][..., None]) & (found > 0)).flatten(1).any(1)
+    excluded = forbidden(source, nothing, source[:, :-1], forms, nothing.bool(), copies)
+    return ((excluded == forms[source][..., None]) & (excluded > 0)).flatten(1).any(1)

@@ -64,10 +64,10 @@ def _walk(
             tl.debug_barrier()
             for first in range(0, RANK, STEP):
                 columns = first + part
-                before = tl.load(hidden_units + row * RANK + columns, mask=columns < RANK, other=0.0)
+                previous = tl.load(hidden_units + row * RANK + columns, mask=columns < RANK, other=0.0)
                 mask = in_rank[:, None] & (columns < RANK)[None, :]
                 weights = tl.load(recurrent + units[:, None] * RANK + columns[None, :], mask=mask, other=0.0).to(tl.float32)
-                inputs += tl.sum(weights * before[None, :], 1)
+                inputs += tl.sum(weights * previous[None, :], 1)
             tl.debug_barrier()
         hidden = tl.maximum(inputs, 0.0)
         ids = tl.load(candidates + here * CANDIDATES + choices, mask=in_choices, other=0).to(tl.int64)

@@ -140,11 +140,11 @@ class TritonNetwork:
         if judged is None or drafted is None or best.totals is None:
             return Verdict(accepted, ended, states, None)
         if logits is not None:
-            own = logits.gather(2, accepted.ids[..., None])[..., 0]
+            predicted = logits.gather(2, accepted.ids[..., None])[..., 0]
         else:
-            own = torch.where(accepted.ids == tokens[..., 0], values[..., 0], values[..., -1])
-            own = torch.where(accepted.ids == judged, drafted, own)
-        scores = own - best.totals.view_as(ids)
+            predicted = torch.where(accepted.ids == tokens[..., 0], values[..., 0], values[..., -1])
+            predicted = torch.where(accepted.ids == judged, drafted, predicted)
+        scores = predicted - best.totals.view_as(ids)
         if constraints.forced is not None or constraints.forced_end:
             forced = _forced(constraints, state, ids.shape[1], self.config.eos)
             certain = torch.where(accepted.ids == forced, 0.0, EXCLUDED)

@@ -50,10 +50,10 @@ def _sample(
     row = position // QUERIES
     block = tl.program_id(1) * BLOCKS + tl.arange(0, BLOCKS)
     zeros = block * 0
-    place = (tl.load(lengths + row) + position % QUERIES).to(tl.int32) + zeros
+    position_of_draw = (tl.load(lengths + row) + position % QUERIES).to(tl.int32) + zeros
     first, second = tl.load(streams + 2 * row).to(tl.uint32), tl.load(streams + 2 * row + 1).to(tl.uint32)
     words = tl.philox(
-        seed, block.to(tl.uint32), place.to(tl.uint32), first + zeros.to(tl.uint32), second + zeros.to(tl.uint32), n_rounds=10
+        seed, block.to(tl.uint32), position_of_draw.to(tl.uint32), first + zeros.to(tl.uint32), second + zeros.to(tl.uint32), n_rounds=10
     )
     half, scale, temperature = tl.load(table + TERMS + 2), tl.load(table + TERMS + 3), inverse.to(tl.float64, bitcast=True)
     top = tl.full([BLOCKS], -float("inf"), tl.float64)

@@ -40,7 +40,7 @@ def _score(
     if bias is not None:
         scores += tl.load(bias + tokens, mask=in_vocabulary, other=0.0).to(tl.float32)[None, :]
     mask = in_rows[:, None] & in_vocabulary[None, :]
-    places = long_rows[:, None] * VOCABULARY + tokens[None, :]
+    offsets = long_rows[:, None] * VOCABULARY + tokens[None, :]
     scores = tl.where(mask, scores, -float("inf"))
     at = long_rows * TILES + tl.program_id(1)
     if tops is not None:
@@ -53,11 +53,11 @@ def _score(
             other = tl.load(forbidden + long_rows * FORBIDDEN + number, mask=in_rows, other=0)
             scores = tl.where((form[None, :] == other[:, None]) & (other > 0)[:, None], -float("inf"), scores)
     if logits is not None:
-        tl.store(logits + places, scores, mask=mask)
+        tl.store(logits + offsets, scores, mask=mask)
     if chosen is not None:
         token = tl.load(chosen + rows, mask=in_rows, other=-1)
-        own = tl.max(tl.where(tokens[None, :] == token[:, None], scores, -float("inf")), 1)
-        tl.store(chosen_logits + rows, own, mask=in_rows & (token >= first) & (token < first + TILE_COLUMNS))
+        score = tl.max(tl.where(tokens[None, :] == token[:, None], scores, -float("inf")), 1)
+        tl.store(chosen_logits + rows, score, mask=in_rows & (token >= first) & (token < first + TILE_COLUMNS))
     if sums is not None and tops is None:
         tl.store(sums + at, _exponentials(scores, tl.max(scores, 1)), mask=in_rows)
     for number in range(BEST):
@@ -90,10 +90,10 @@ def _merge(values, ids, tops, sums, best_values, best_ids, totals, TILES: tl.con
         parts = tl.load(sums + row * TILES + numbers, mask=numbers < TILES, other=0.0)
         tl.store(totals + row, tl.log(tl.sum(parts * tl.exp(highest - top), 0)) + top)
     for number in range(BEST):
-        top, place = tl.max(scores, 0, return_indices=True, return_indices_tie_break_left=True)
+        top, index = tl.max(scores, 0, return_indices=True, return_indices_tie_break_left=True)
         tl.store(best_values + row * BEST + number, top)
-        tl.store(best_ids + row * BEST + number, tl.load(ids + row * TILES * BEST + place).to(tl.int64))
-        scores = tl.where(numbers == place, -float("inf"), scores)
+        tl.store(best_ids + row * BEST + number, tl.load(ids + row * TILES * BEST + index).to(tl.int64))
+        scores = tl.where(numbers == index, -float("inf"), scores)
 
 
 @dataclass(frozen=True)

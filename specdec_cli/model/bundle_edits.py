@@ -43,15 +43,15 @@ def average(bundle: Bundle, others: Sequence[Share], load: Callable[[Path], Bund
     The drafter is averaged if all bundles have one; otherwise it is dropped, because it was made for another verifier. Raises
     ModelError if a bundle has another tokenizer or other shapes, and UsageError if no share is left for `bundle`.
     """
-    own = 1 - sum(other.share for other in others)
-    if own <= 0:
+    share = 1 - sum(other.share for other in others)
+    if share <= 0:
         raise UsageError("the shares of the other bundles must have a sum below 1; the rest is the share of the first")
     read = [(other, _checked(bundle, load(other.folder), other.folder)) for other in others]
     drafters = [(part.drafter, other.share) for other, part in read if part.drafter is not None]
     # A drafter may hold weights of its verifier: both means are calculated before one of the models is changed.
-    verifier = _mean(bundle.verifier, own, [(part.verifier, other.share) for other, part in read])
+    verifier = _mean(bundle.verifier, share, [(part.verifier, other.share) for other, part in read])
     if bundle.drafter is not None and len(drafters) == len(read):
-        bundle.drafter.load_state_dict(_mean(bundle.drafter, own, drafters))
+        bundle.drafter.load_state_dict(_mean(bundle.drafter, share, drafters))
     elif bundle.drafter is not None:
         bundle.drop_drafter()
     bundle.verifier.load_state_dict(verifier)

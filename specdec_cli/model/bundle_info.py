@@ -289,14 +289,16 @@ def describe_bundle(
     support.
     """
     info, digest = read_description(folder)
-    own = (info.source_language, info.target_language)
-    asked = (source_language or info.source_language, target_language or info.target_language)
-    info = replace(info, source_language=asked[0], target_language=asked[1])
+    bundled = (info.source_language, info.target_language)
+    requested = (source_language or info.source_language, target_language or info.target_language)
+    info = replace(info, source_language=requested[0], target_language=requested[1])
     tokenizer = load_tokenizer(folder, info.source_language, info.target_language)
     if digest is not None and digest != tokenizer_digest(folder):
         raise ModelError(f"{tokenizer.path}: not the tokenizer that {folder / 'bundle.json'} was stored with ({DIGEST} differs)")
-    if not tokenizer.multilingual and all(own) and list(map(short_code, asked)) != list(map(short_code, own)):
-        raise UsageError(f"{folder}: this model translates only from {own[0]} to {own[1]}, not from {asked[0]} to {asked[1]}")
+    if not tokenizer.multilingual and all(bundled) and list(map(short_code, requested)) != list(map(short_code, bundled)):
+        raise UsageError(
+            f"{folder}: this model translates only from {bundled[0]} to {bundled[1]}, not from {requested[0]} to {requested[1]}"
+        )
     if instruction is not None:
         tokenizer = tokenizer.instructed(instruction)
     shape = _shape(folder, tokenizer)

@@ -94,8 +94,8 @@ class Cache:
         if self.orders is None:
             return positions
         hypotheses = self.orders.shape[1]
-        own = steps(hypotheses, positions.device).repeat_interleave(positions.shape[1] // hypotheses)
-        return positions * hypotheses + own
+        themselves = steps(hypotheses, positions.device).repeat_interleave(positions.shape[1] // hypotheses)
+        return positions * hypotheses + themselves
 
     def mask(self, ends: Tensor, dtype: torch.dtype, read: int) -> Mask:
         """A mask by which each query sees the first `ends` (B, Q) positions of its row, or of its hypothesis, among the first `read`."""

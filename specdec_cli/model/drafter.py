@@ -164,14 +164,14 @@ class BlockDrafter(DraftNetwork):
         `other` may have another number of layers or slots. Raises ModelError if a width differs.
         """
         theirs = other.state_dict()
-        for name, own in self.state_dict().items():
+        for name, parameter in self.state_dict().items():
             if name not in theirs:
                 continue
-            if own.shape[1:] != theirs[name].shape[1:]:
-                raise ModelError(f"a drafter with {name} of {tuple(theirs[name].shape)} cannot initialise one of {tuple(own.shape)}")
+            if parameter.shape[1:] != theirs[name].shape[1:]:
+                raise ModelError(f"a drafter with {name} of {tuple(theirs[name].shape)} cannot initialise one of {tuple(parameter.shape)}")
             # Rows are units or slots; those of the first layers come first.
-            rows = min(len(own), len(theirs[name]))
-            own[:rows] = theirs[name][:rows]
+            rows = min(len(parameter), len(theirs[name]))
+            parameter[:rows] = theirs[name][:rows]
         for layer in self.layers[other.config.layers :]:
             assert isinstance(layer, DecoderLayer)
             for part in (layer.attention.output, layer.cross_attention.output, layer.feed_forward.outer):
@@ -307,12 +307,12 @@ class Heads(DraftNetwork):
     def initialize_from(self, other: "Heads") -> None:
         """Copy the weights that `other` has too, in place. Raises ModelError if the shape of one differs."""
         theirs = other.state_dict()
-        for name, own in self.state_dict().items():
+        for name, parameter in self.state_dict().items():
             if name not in theirs:
                 continue
-            if own.shape != theirs[name].shape:
-                raise ModelError(f"heads with {name} of {tuple(theirs[name].shape)} cannot initialise some of {tuple(own.shape)}")
-            own.copy_(theirs[name])
+            if parameter.shape != theirs[name].shape:
+                raise ModelError(f"heads with {name} of {tuple(theirs[name].shape)} cannot initialise some of {tuple(parameter.shape)}")
+            parameter.copy_(theirs[name])
 
     def first_states(self, memory: Memory) -> Tensor:
         """The states (B, W) that replace the verifier's before the first token.

@@ -61,12 +61,12 @@ class SlotLink(nn.Module):
         best = logits.topk(candidates, dim=-1).indices
         chosen = [best[:, 0, 0]]
         for slot in range(1, states.shape[1]):
-            own = best[:, slot]
+            in_slot = best[:, slot]
             hidden = self._hidden(narrow[:, slot] + self.project(chosen[-1], vocabulary), hidden)
             linked = states[:, slot] + self.output(hidden)
-            scores = (F.embedding(own, vocabulary.output.weight) @ linked[..., None])[..., 0]
-            scores = scores if vocabulary.output.bias is None else scores + vocabulary.output.bias[own]
-            chosen.append(own.gather(1, scores.argmax(-1, keepdim=True))[:, 0])
+            scores = (F.embedding(in_slot, vocabulary.output.weight) @ linked[..., None])[..., 0]
+            scores = scores if vocabulary.output.bias is None else scores + vocabulary.output.bias[in_slot]
+            chosen.append(in_slot.gather(1, scores.argmax(-1, keepdim=True))[:, 0])
         return torch.stack(chosen, dim=1)
 
     def _hidden(self, inputs: Tensor, before: Tensor | None = None) -> Tensor:

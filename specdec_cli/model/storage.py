@@ -198,8 +198,8 @@ def _check_header(path: Path, stored: Mapping[str, Any], expected: Mapping[str, 
         what = f"lacks {missing[0]!r}" if missing else f"holds {unknown[0]!r}, which the configuration does not define"
         raise ModelError(f"{path}: {what}")
     for name, tensor in stored.items():
-        shape, own = tuple(tensor.get_shape()), tuple(expected[name.removesuffix(_SCALE)].shape)
-        asked = own if name in expected else (*own[:1], 1)
+        shape, kept = tuple(tensor.get_shape()), tuple(expected[name.removesuffix(_SCALE)].shape)
+        asked = kept if name in expected else (*kept[:1], 1)
         if shape != asked:
             raise ModelError(f"{path}: {name!r} is {shape}, the configuration requires {asked}")
         if tensor.get_dtype() not in _FLOATS and not (name in integers & expected.keys() and len(shape) == 2):
@@ -209,12 +209,12 @@ def _check_header(path: Path, stored: Mapping[str, Any], expected: Mapping[str, 
 def _own_tensors(module: nn.Module) -> dict[str, Tensor]:
     """The state of `module`, with tied weights under their first name only."""
     seen: set[int] = set()
-    own: dict[str, Tensor] = {}
+    tensors: dict[str, Tensor] = {}
     for name, value in module.state_dict(keep_vars=True).items():
         if id(value) not in seen:
             seen.add(id(value))
-            own[name] = value
-    return own
+            tensors[name] = value
+    return tensors
 
 
 def _compress(name: str, value: Tensor, storage: Storage) -> dict[str, Tensor]:

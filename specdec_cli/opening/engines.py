@@ -148,13 +148,13 @@ class _Opening:
     def open(self, decoding: Callable[[bool], Decoding]) -> Opened:
         """Open the engine; `decoding` is called with whether that is the native one, or PyTorch's loop over its passes."""
         options = self.options
-        asked = options.engine == "native"
-        if asked or (options.engine == "auto" and computes_natively(options.device, options.precision)):
+        is_requested = options.engine == "native"
+        if is_requested or (options.engine == "auto" and computes_natively(options.device, options.precision)):
             try:
                 load_library()
                 return self._native(decoding(True))
             except LibraryError as error:
-                if asked:
+                if is_requested:
                     raise UsageError(f"the native engine is not there: {error}") from error
                 if isinstance(error, StaleLibrary):  # the reference engine would be slow without a reason that anyone sees
                     raise UsageError(f"the native engine: {error}") from error
@@ -162,7 +162,7 @@ class _Opening:
                 self.tell(f"the native engine is missing: {error}; PyTorch computes in {opened.machine.precision}")
                 return opened
             except UnsupportedModel:
-                if asked:
+                if is_requested:
                     raise
         return self._reference(options.resolve(), decoding(False))
 

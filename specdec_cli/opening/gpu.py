@@ -106,11 +106,11 @@ def _means(bundle: "Bundle") -> tuple[Means, str]:
     weight = verifier.embedding.tokens.weight
     is_supported = supported(verifier.config, weight.device, weight.dtype) is None
     measurement = CachedMeasurement("gpu", _key(bundle, weight))
-    found = measurement.read(_checked)
-    if found is None:
-        found = _check(bundle) if is_supported else _check_operators(bundle, "")
-        measurement.write({"means": found[0], "problem": found[1]})
-    return found
+    problem = measurement.read(_checked)
+    if problem is None:
+        problem = _check(bundle) if is_supported else _check_operators(bundle, "")
+        measurement.write({"means": problem[0], "problem": problem[1]})
+    return problem
 
 
 def _key(bundle: "Bundle", weight: Tensor) -> tuple[object, ...]:
@@ -172,8 +172,8 @@ def why_not_kernels(bundle: "Bundle") -> str | None:
     entries = verifier.entries(range(ROWS), [sentence.source for sentence in sentences])
     state = verifier.start(entries.to(verifier.device))
     target = state.source[:, :TOKENS].contiguous()
-    expected, found = operators.teach(operators.encode(state.source), target), kernels.teach(state.memory, target)
-    share = float((expected - found).abs().max() / expected.abs().max())
+    expected, actual = operators.teach(operators.encode(state.source), target), kernels.teach(state.memory, target)
+    share = float((expected - actual).abs().max() / expected.abs().max())
     if not share <= CLOSE[expected.dtype]:
         return f"states of kernels differ from those of operators by {share:.0e}"
     if not _same_bits(kernels, state.source, target):
@@ -208,13 +208,15 @@ def _judged_otherwise(kernels: "Network", entries: Tensor) -> Rule | None:
     best = verifier.score(state, Draft(state.tokens[:, :0], state.lengths * 0)).logits[:, 0].topk(3).indices
     draft = Draft(best[:, [0, 0, 1, 2]], torch.full_like(state.lengths, 4))
     for rule in RULES:
-        found, expected = (judge(state, draft, rule, with_scores=True) for judge in (verifier.judge, partial(judge_by_operators, verifier)))
+        actual, expected = (
+            judge(state, draft, rule, with_scores=True) for judge in (verifier.judge, partial(judge_by_operators, verifier))
+        )
         counts = expected.accepted.counts
         inside = steps(5, counts.device) < counts[:, None]
-        assert found.log_probabilities is not None and expected.log_probabilities is not None
-        same = torch.equal(found.accepted.counts, counts) and torch.equal(found.ended, expected.ended)
-        same = same and torch.equal(found.accepted.ids[inside], expected.accepted.ids[inside])
-        if not same or not torch.allclose(found.log_probabilities[inside], expected.log_probabilities[inside], rtol=1e-3, atol=1e-3):
+        assert actual.log_probabilities is not None and expected.log_probabilities is not None
+        same = torch.equal(actual.accepted.counts, counts) and torch.equal(actual.ended, expected.ended)
+        same = same and torch.equal(actual.accepted.ids[inside], expected.accepted.ids[inside])
+        if not same or not torch.allclose(actual.log_probabilities[inside], expected.log_probabilities[inside], rtol=1e-3, atol=1e-3):
             return rule
     return None
 
@@ -229,16 +231,16 @@ def _same_bits(network: "Network", source: Tensor, target: Tensor) -> bool:
     many = network.teach(network.encode(source.repeat(copies, 1)), target.repeat(copies, 1))
     together, logits = many[: len(source)], network.project(many)[: len(source)]
     for row in range(len(source)):
-        memory, own = network.encode(source[row : row + 1, : int((source[row] != config.padding).sum())]), target[row : row + 1]
+        memory, targets = network.encode(source[row : row + 1, : int((source[row] != config.padding).sum())]), target[row : row + 1]
         if config.order == "masked":
-            states = network.teach(memory, own)
+            states = network.teach(memory, targets)
         else:
             cache, positions = network.new_cache(memory, length + 3), steps(length, target.device)[None]
-            parts = zip(*(torch.split(each, config.step, dim=1) for each in (own, positions)), strict=True)
+            parts = zip(*(torch.split(each, config.step, dim=1) for each in (targets, positions)), strict=True)
             passes = [network.decode(ids, at, at[:, -1:].expand_as(at) + 1, memory, cache) for ids, at in parts]
             states = torch.cat(passes, dim=1)
-        found = network.project(states)
-        if not (torch.equal(states[0], together[row]) and torch.equal(found[0], logits[row])):
+        projected = network.project(states)
+        if not (torch.equal(states[0], together[row]) and torch.equal(projected[0], logits[row])):
             return False
     return True
 

@@ -35,12 +35,12 @@ def find_bundle(model: str | ModelChoice, tell: Tell = silent) -> Path:
         return folder
     if (SHIPPED / chosen.name / "bundle.json").exists():
         return SHIPPED / chosen.name
-    found = converted(chosen, tell)
-    if found is not None:
-        return found
-    known = ", ".join(shipped_bundles()) or "none"
+    bundle = converted(chosen, tell)
+    if bundle is not None:
+        return bundle
+    names = ", ".join(shipped_bundles()) or "none"
     what = "contains neither bundle.json nor another toolkit's model" if folder.is_dir() else "not a folder"
-    raise ModelError(f"{chosen.name}: {what}, and no shipped bundle has that name (there are: {known})")
+    raise ModelError(f"{chosen.name}: {what}, and no shipped bundle has that name (there are: {names})")
 
 
 def bundle_task(model: str | ModelChoice) -> "Task":
@@ -95,13 +95,13 @@ def chosen_translator(
         return ModelChoice(name, source_language, target_language, offline, instruction, "translate")
     if not source_language and not target_language:
         return ModelChoice(TRANSLATOR, offline=offline, instruction=instruction)
-    known = shipped_directions()
-    asked = short_code(source_language), short_code(target_language)
-    for bundle, direction in known.items():
-        if all(wanted in ("", own) for wanted, own in zip(asked, direction, strict=True)):
+    directions = shipped_directions()
+    requested = short_code(source_language), short_code(target_language)
+    for bundle, direction in directions.items():
+        if all(wanted in ("", language) for wanted, language in zip(requested, direction, strict=True)):
             return ModelChoice(bundle, offline=offline, instruction=instruction)
     wanted = " ".join(f"{word} {code}" for word, code in (("from", source_language), ("to", target_language)) if code)
-    listed = ", ".join(f"{bundle} from {own[0]} to {own[1]}" for bundle, own in known.items()) or "none"
+    listed = ", ".join(f"{bundle} from {language[0]} to {language[1]}" for bundle, language in directions.items()) or "none"
     raise UsageError(f"no shipped bundle translates {wanted} (there are: {listed}); --model names another model")
 
 

@@ -275,15 +275,15 @@ class FileTranslation:
 
     async def download_file(self, request: Request) -> Response:
         """Send a translated file. Of its address only the token counts; the name after it is for people."""
-        found = self._files.get(request.path_params["name"].partition(".")[0])
-        if found is None:
+        path = self._files.get(request.path_params["name"].partition(".")[0])
+        if path is None:
             raise RequestError(404, f"there is no such file; translated files are kept for {KEPT_SECONDS / 60:.0f} minutes")
         headers = {
-            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(found.name, safe='')}",
+            "Content-Disposition": f"attachment; filename*=UTF-8''{quote(path.name, safe='')}",
             "Cache-Control": "no-store",
             "X-Content-Type-Options": "nosniff",
         }
-        return Response(found.data, headers=headers, media_type="application/octet-stream")
+        return Response(path.data, headers=headers, media_type="application/octet-stream")
 
     async def _translated(self, upload: Upload, source: str, target: str) -> bytes:
         limits = self._service.limits

@@ -242,8 +242,8 @@ class Gate:
         if coding.strip().lower() not in ("", "chunked"):
             raise RequestError(501, f"the transfer coding '{coding}' is not supported; chunked is", CLOSE)
         host = headers.get("host", "").lower()
-        found = _HOST.fullmatch(host)
-        name = host if found is None else found[1] or found[2]
+        match = _HOST.fullmatch(host)
+        name = host if match is None else match[1] or match[2]
         is_tcp = scope.get("server") and scope["server"][1] is not None  # a Unix socket has no port
         if self._checks_host and is_tcp and not is_loopback(name):
             remedy = "name a loopback address such as localhost, or use a Unix socket or API keys"

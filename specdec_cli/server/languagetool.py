@@ -65,16 +65,16 @@ def _chosen(fields: Mapping[str, Any], name: str, known: tuple[str, ...]) -> str
 
 
 def _is_true(fields: Mapping[str, Any], name: str) -> bool:
-    found = _BOOLEANS.get(str(fields.get(name, "")).lower())
-    if found is None:
+    value = _BOOLEANS.get(str(fields.get(name, "")).lower())
+    if value is None:
         raise RequestError(400, f"Invalid request: {name} is neither true nor false")
-    return found
+    return value
 
 
 def _names(fields: Mapping[str, Any], *names: str) -> frozenset[str]:
     """The values of the fields `names`, each a text with commas or a list of such texts."""
-    given = [fields.get(name, "") for name in names]
-    texts = [str(text) for value in given for text in (value if isinstance(value, list) else [value])]
+    fields_of = [fields.get(name, "") for name in names]
+    texts = [str(text) for value in fields_of for text in (value if isinstance(value, list) else [value])]
     return frozenset(one.strip() for text in texts for one in text.split(",")) - {""}
 
 

@@ -47,10 +47,10 @@ def read_annotations(data: Any) -> AnnotatedText:
     Raises RequestError for anything else.
     """
     try:
-        found = json.loads(data) if isinstance(data, str) else data
-        if isinstance(found.get("text"), str):
-            return plain_text(found["text"])
-        read = [_annotation(each) for each in found["annotation"]]
+        annotations = json.loads(data) if isinstance(data, str) else data
+        if isinstance(annotations.get("text"), str):
+            return plain_text(annotations["text"])
+        read = [_annotation(each) for each in annotations["annotation"]]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise RequestError(400, "'data' is not valid: a list 'annotation' of objects with 'text' or 'markup' is expected") from error
     ends = list(accumulate((len(original) for original, _, _ in read), initial=0))
@@ -115,21 +115,21 @@ def without_last_stop(source: str, edits: Sequence[Edit]) -> list[Edit]:
 
 def without_overlaps(source: str, edits: Sequence[Edit]) -> list[Edit]:
     """The edits, each at least a character wide; an edit that then overlaps the one before it is left out."""
-    found: list[Edit] = []
+    kept: list[Edit] = []
     for edit in edits:
         wide = edit if edit.start < edit.end else widened(source, edit)
-        if found and wide.start < found[-1].end:
+        if kept and wide.start < kept[-1].end:
             continue
-        found.append(wide)
-    return found
+        kept.append(wide)
+    return kept
 
 
 def kind_of(edit: Edit) -> Kind:
     """The kind of error that an edit corrects: a rule for each type of error."""
     category = edit.type.partition(":")[2]
     spaces = category == "ORTH" and edit.source.casefold() != edit.text.casefold()
-    found = _CATEGORIES["PUNCT"] if spaces else _CATEGORIES.get(category, _GRAMMAR)
-    return Kind(f"SPECDEC_{edit.type.replace(':', '_')}", *found, description(edit.type))
+    kind = _CATEGORIES["PUNCT"] if spaces else _CATEGORIES.get(category, _GRAMMAR)
+    return Kind(f"SPECDEC_{edit.type.replace(':', '_')}", *kind, description(edit.type))
 
 
 def match_of(source: str, edit: Edit, span: tuple[int, int]) -> dict[str, Any]:
@@ -158,11 +158,11 @@ def match_of(source: str, edit: Edit, span: tuple[int, int]) -> dict[str, Any]:
 
 def _context(source: str, edit: Edit) -> dict[str, Any]:
     start, end = max(0, edit.start - _AROUND), min(len(source), edit.end + _AROUND)
-    before = ("..." if start else "") + source[start : edit.start]
-    text = before + source[edit.start : end] + ("..." if end < len(source) else "")
+    left = ("..." if start else "") + source[start : edit.start]
+    text = left + source[edit.start : end] + ("..." if end < len(source) else "")
     units = Utf16(text)
-    offset = units.offset(len(before))
-    return {"text": text, "offset": offset, "length": units.offset(len(before) + edit.end - edit.start) - offset}
+    offset = units.offset(len(left))
+    return {"text": text, "offset": offset, "length": units.offset(len(left) + edit.end - edit.start) - offset}
 
 
 def _sentence(source: str, edit: Edit) -> str:

@@ -194,11 +194,11 @@ class Pool:
 
     def _has_room(self, job: Job[Any], waiting: float) -> bool:
         """Whether a request can be decoded in time after `waiting` seconds of work, or, a short one, after the short ones alone."""
-        own = job.left / job.decoder.rate
-        if waiting + own <= (1 - _SHARE) * self._limit:
+        seconds = job.left / job.decoder.rate
+        if waiting + seconds <= (1 - _SHARE) * self._limit:
             return True
         short = sum(each.left / each.decoder.rate for each in self._jobs if each.is_short)
-        return job.is_short and short + own <= _SHARE * (1 - _SHARE) * self._limit
+        return job.is_short and short + seconds <= _SHARE * (1 - _SHARE) * self._limit
 
     def _refuse_late(self) -> None:
         """Refuse requests that are not begun and cannot be decoded in time any more, after a quarter of their time: the speed of a few
@@ -206,12 +206,12 @@ class Pool:
         """
         now, seconds = self._clock(), self._seconds(self._jobs[:1])
         for job in self._jobs[1:]:
-            own, waited = job.left / job.decoder.rate, now - job.arrived
-            if waited + seconds + own > self._limit < 4 * waited and not (job.taken or job.is_short):
+            needed, waited = job.left / job.decoder.rate, now - job.arrived
+            if waited + seconds + needed > self._limit < 4 * waited and not (job.taken or job.is_short):
                 self.remove(job)
                 _settle(job, Overloaded(seconds))
             else:
-                seconds += own
+                seconds += needed
 
     def _seconds(self, jobs: Iterable[Job[Any]]) -> float:
         """The time that `jobs` and the batches that are being decoded will take."""
@@ -256,19 +256,19 @@ class Pool:
         first = ready[0]
         favoured = [] if first.is_short or self._credit <= 0 else [job for job in ready if job.is_short]
         decoder = (favoured or ready)[0].decoder
-        own = [job for job in ready if job.decoder is decoder]
-        share, quick = sum(job.left for job in own) / decoder.at_once, _BATCH_SECONDS * decoder.rate / decoder.at_once
+        jobs = [job for job in ready if job.decoder is decoder]
+        share, quick = sum(job.left for job in jobs) / decoder.at_once, _BATCH_SECONDS * decoder.rate / decoder.at_once
         most = min(self._most_work, max(_LEAST_WORK, min(share, quick)))
         batch = _Batch(decoder)
         for job in favoured:
             if job.decoder is decoder:
                 batch.take(job, min(self._credit, most))
-        before = batch.work
+        started = batch.work
         if decoder is first.decoder:
-            for job in own:
+            for job in jobs:
                 batch.take(job, most)
-        in_order = batch.work - before
-        self._credit = min(self._most_credit, self._credit - before + in_order * _SHARE / (1 - _SHARE))
+        in_order = batch.work - started
+        self._credit = min(self._most_credit, self._credit - started + in_order * _SHARE / (1 - _SHARE))
         self._jobs = [job for job in self._jobs if job.left]
         if self._jobs:
             self._changed.notify()

@@ -38,10 +38,10 @@ def read_form_data(kind: str, body: bytes, files: Collection[str] = ()) -> list[
     Parts whose name is in `files` are returned as an Upload. Parts in parts are not read. Raises RequestError for a body that is not
     such a form, of more than 64 parts, with headers of a part of more than 1000 bytes, or whose text is not UTF-8.
     """
-    found = _BOUNDARY.search(kind)
-    if found is None:
+    match = _BOUNDARY.search(kind)
+    if match is None:
         raise RequestError(400, "the form is not valid: its header Content-Type has no boundary")
-    boundary = (found[1] or found[2]).encode("latin-1")
+    boundary = (match[1] or match[2]).encode("latin-1")
     _, *parts = (b"\r\n" + body).split(b"\r\n--" + boundary, _MOST_PARTS + 1)
     if not parts or not any(part.startswith(b"--") for part in parts):
         raise RequestError(400, f"the form is not valid: it has no last boundary, or more than {_MOST_PARTS} parts")
@@ -64,8 +64,8 @@ def _field(part: bytes, files: Collection[str]) -> tuple[str, str | Upload]:
 
 
 def _value(pattern: re.Pattern[str], headers: str) -> str | None:
-    found = pattern.search(headers)
-    return None if found is None else found[1] if found[1] is not None else found[2]
+    match = pattern.search(headers)
+    return None if match is None else match[1] if match[1] is not None else match[2]
 
 
 def _file_name(headers: str) -> str:
@@ -159,10 +159,10 @@ async def _body(request: Request, most: int) -> bytes:
 
 def _json_object(text: str) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(text)
+        values: dict[str, Any] = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise RequestError(400, "the body is not valid JSON") from error
-    return {name: value for name, value in found.items() if value is not None}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:
@@ -175,12 +175,12 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 
 def _grouped(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    groups: dict[str, Any] = {}
     for name, value in pairs:
-        if name not in found:
-            found[name] = value
-        elif isinstance(found[name], list):
-            found[name].append(value)
+        if name not in groups:
+            groups[name] = value
+        elif isinstance(groups[name], list):
+            groups[name].append(value)
         else:
-            found[name] = [found[name], value]
-    return found
+            groups[name] = [groups[name], value]
+    return groups

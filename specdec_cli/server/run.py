@@ -28,25 +28,25 @@ def listen_tcp(host: str, port: int) -> socket.socket:
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
         with ExitStack() as failed:
-            own = failed.enter_context(socket.socket(family, kind))
-            own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            own.bind(address)
-            own.listen(_BACKLOG)
+            listener = failed.enter_context(socket.socket(family, kind))
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
             failed.pop_all()
     except OSError as error:
         raise UsageError(f"cannot listen on {host}, port {port}: {cause_of(error)}") from error
-    return own
+    return listener
 
 
 @contextmanager
 def unix_socket(path: Path) -> Iterator[socket.socket]:
     """Listen as `listen_unix` does, and remove the socket's file after the block, unless another program has replaced it."""
-    with listen_unix(path) as own:
-        before = _identity(path)
+    with listen_unix(path) as listener:
+        identity = _identity(path)
         try:
-            yield own
+            yield listener
         finally:
-            if _identity(path) == before:
+            if _identity(path) == identity:
                 path.unlink(missing_ok=True)
 
 
@@ -55,36 +55,36 @@ def listen_unix(path: Path) -> socket.socket:
 
     Raises UsageError for a path that is too long or in use, or if there is another kind of file.
     """
-    before = os.umask(0o177)
+    mask = os.umask(0o177)
     try:
         _remove_stale(path)
         with ExitStack() as failed:
-            own = failed.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-            own.bind(str(path))
-            own.listen(_BACKLOG)
+            listener = failed.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            listener.bind(str(path))
+            listener.listen(_BACKLOG)
             failed.pop_all()
     except OSError as error:
         raise UsageError(f"cannot listen on {path}: {cause_of(error)}") from error
     finally:
-        os.umask(before)
-    return own
+        os.umask(mask)
+    return listener
 
 
-def address_of(own: socket.socket) -> str:
+def address_of(listener: socket.socket) -> str:
     """The address of a listening socket, as an URL or as unix:PATH."""
-    if own.family == socket.AF_UNIX:
-        return f"unix:{own.getsockname()}"
-    host, port = own.getsockname()[:2]
-    return f"http://[{host}]:{port}" if own.family == socket.AF_INET6 else f"http://{host}:{port}"
+    if listener.family == socket.AF_UNIX:
+        return f"unix:{listener.getsockname()}"
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if listener.family == socket.AF_INET6 else f"http://{host}:{port}"
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
     """What tells a file from another one at the same path; None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _remove_stale(path: Path) -> None:
@@ -153,11 +153,11 @@ def stopped_by_signals(
             on_second()
             os._exit(128 + number)
 
-    before = {number: signal.signal(number, stop) for number in _SIGNALS}
+    handlers = {number: signal.signal(number, stop) for number in _SIGNALS}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)
 
 
@@ -204,8 +204,8 @@ def notify(message: str) -> None:
     """Send a message to systemd, if that has started this process and waits for one; see sd_notify(3)."""
     path = os.environ.get("NOTIFY_SOCKET")
     if path:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own, suppress(OSError):
-            own.sendto(message.encode(), f"\0{path[1:]}" if path.startswith("@") else path)  # @ stands for a socket without a file
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender, suppress(OSError):
+            sender.sendto(message.encode(), f"\0{path[1:]}" if path.startswith("@") else path)  # @ stands for a socket without a file
 
 
 def watchdog_seconds() -> float:
@@ -224,7 +224,7 @@ def serve(front: Front, application: ASGIApp, sockets: Sequence[socket.socket], 
 
     async def start() -> None:
         await front.connect()
-        log.write("listening", addresses=[address_of(own) for own in sockets])
+        log.write("listening", addresses=[address_of(listener) for listener in sockets])
         notify("READY=1")
 
     server = make_server(application, stop_seconds, start, front.disconnect, lambda: front.is_alive)

@@ -88,10 +88,10 @@ def variants(join: Callable[[Sequence[str]], str], outputs: Sequence[Sequence[st
 
 def _different(texts: Iterable[str]) -> list[str]:
     """The first of all texts with the same words, whatever their punctuation is."""
-    found: dict[tuple[str, ...], str] = {}
+    texts_of: dict[tuple[str, ...], str] = {}
     for text in texts:
-        found.setdefault(tuple(_WORD.findall(text)) or (text,), text)
-    return list(found.values())
+        texts_of.setdefault(tuple(_WORD.findall(text)) or (text,), text)
+    return list(texts_of.values())
 
 
 T = TypeVar("T")
@@ -290,8 +290,8 @@ def _labelled(service: Service, text: str) -> tuple[str, float] | None:
 
 def unsupported(service: Service, source: str, target: str) -> str:
     """The message for a pair of languages that no model translates."""
-    known = ", ".join(f"{one} to {other}" for one, other in service.translators) or "none"
-    return f"{source} to {target} is not supported; this server translates: {known}"
+    pairs = ", ".join(f"{one} to {other}" for one, other in service.translators) or "none"
+    return f"{source} to {target} is not supported; this server translates: {pairs}"
 
 
 @dataclass(frozen=True)
@@ -318,19 +318,19 @@ def add_model(service: Service, bundle: Described, engine: SentenceDecoder, thre
     """
     info = bundle.info
     pair = short_code(info.source_language), short_code(info.target_language)
-    place = bundle.path.parent if bundle.path is not None else "the bundle"
+    where = bundle.path.parent if bundle.path is not None else "the bundle"
     on_batch = partial(service.metrics.count_batch, info.task)
     decode = make_decode(bundle, engine, words, types=True)
     decoder: BatchDecoder[Any] = BatchDecoder(decode, service.pool, threads, on_batch)
     if info.task == "translate":
         if pair in service.translators:
-            raise UsageError(f"{place}: another model translates from {pair[0]} to {pair[1]} already")
+            raise UsageError(f"{where}: another model translates from {pair[0]} to {pair[1]} already")
         service.translators[pair], service.decodings[pair] = decoder, engine.decoding
         if bundle.labels is not None:
             service.labels[pair] = bundle.labels
     else:
         if pair[0] in service.correctors:
-            raise UsageError(f"{place}: another model corrects {pair[0]} already")
+            raise UsageError(f"{where}: another model corrects {pair[0]} already")
         service.correctors[pair[0]] = decoder
     engine.meanwhile = decoder.check
     decoder.measure()
@@ -384,8 +384,8 @@ def make_decode(
     if info.task == "correct":
         corrector = LineCorrector.of_bundle(engine, bundle, ignored=words.ignored, types=types)
         return partial(_correct_apart, corrector, words)
-    place = bundle.path.parent if bundle.path is not None else "the bundle"
-    raise UsageError(f"{place}: its task is {info.task}; the server translates and corrects")
+    where = bundle.path.parent if bundle.path is not None else "the bundle"
+    raise UsageError(f"{where}: its task is {info.task}; the server translates and corrects")
 
 
 def _translate_apart(translator: Callable[[Manner], LineTranslator], lines: Sequence[str]) -> Iterator[Translation]:
@@ -393,20 +393,20 @@ def _translate_apart(translator: Callable[[Manner], LineTranslator], lines: Sequ
     others are may depend on the lines beside them.
     """
     pieces = [line if isinstance(line, Piece) else Piece(line) for line in lines]
-    places: dict[Manner, list[int]] = {}
-    for place, piece in enumerate(pieces):
-        places.setdefault(piece.manner, []).append(place)
-    found: dict[int, Translation] = {}
+    indices_of: dict[Manner, list[int]] = {}
+    for index, piece in enumerate(pieces):
+        indices_of.setdefault(piece.manner, []).append(index)
+    translations: dict[int, Translation] = {}
     done = 0
-    for manner, own in places.items():
-        gap = [Piece()] if any(code_lines([pieces[place] for place in own])) else []
-        apart = [each for place in own for each in (pieces[place], *gap)]
+    for manner, indices in indices_of.items():
+        gap = [Piece()] if any(code_lines([pieces[index] for index in indices])) else []
+        apart = [each for index in indices for each in (pieces[index], *gap)]
         separate, numbers = [each.is_fragment for each in apart], [each.number for each in apart]
         translated = islice(translator(manner).translate(apart, separate=separate, numbers=numbers), 0, None, 1 + len(gap))
-        for place, translation in zip(own, translated, strict=True):
-            found[place] = translation
-            while done in found:
-                yield found.pop(done)
+        for index, translation in zip(indices, translated, strict=True):
+            translations[index] = translation
+            while done in translations:
+                yield translations.pop(done)
                 done += 1
 
 

@@ -75,15 +75,15 @@ class Specification:
         self, summary: str, answer: Schema, fields: Mapping[str, Schema] | None = None, required: tuple[str, ...] = (), **more: Any
     ) -> Schema:
         """A route that answers with JSON; with `fields`, it reads them from a JSON object or a form, and needs a key if the server does."""
-        found: Schema = {"summary": summary, "responses": {"200": _json("The answer.", answer)}}
+        operation: Schema = {"summary": summary, "responses": {"200": _json("The answer.", answer)}}
         if fields is None:
-            return found
+            return operation
         schema = {"type": "object", "properties": dict(fields)} | ({"required": list(required)} if required else {})
         kinds = more.get("kinds", ("application/json", "application/x-www-form-urlencoded", "multipart/form-data"))
         failures = _BODY | _OVERLOADED | (_LOCKED if self._service.keys.are_required else {}) | more.get("failures", {})
-        found["requestBody"] = {"required": True, "content": {kind: {"schema": schema} for kind in kinds}}
-        found["responses"] |= {status: {"description": meaning} for status, meaning in failures.items()}
-        return found | self._security()
+        operation["requestBody"] = {"required": True, "content": {kind: {"schema": schema} for kind in kinds}}
+        operation["responses"] |= {status: {"description": meaning} for status, meaning in failures.items()}
+        return operation | self._security()
 
     def _security(self) -> Schema:
         return {"security": [{"bearer": []}, {"header": []}]} if self._service.keys.are_required else {}

@@ -91,8 +91,8 @@ class SourceCopy:
         left = torch.where(memory.start < 0, 0, memory.ends - memory.start).minimum(state.limits - state.lengths).clamp_min(0)
         longest = bounded(self.limit, size) or memory.text.shape[1]
         counts = left.masked_fill(state.finished, 0).clamp_max(longest)
-        places = (memory.start[:, None] + steps(longest, counts.device)).clamp(0, memory.text.shape[1] - 1)
-        return Draft(memory.text.gather(1, places), counts)
+        positions = (memory.start[:, None] + steps(longest, counts.device)).clamp(0, memory.text.shape[1] - 1)
+        return Draft(memory.text.gather(1, positions), counts)
 
     def observe(self, state: State, memory: CopyState, verdict: Verdict) -> None:
         """Find for each row the source position at which the next draft begins."""
@@ -130,20 +130,20 @@ class SourceCopy:
 
     def _nearest(self, source: Tensor, token: Tensor, here: Tensor, ends: Tensor, window: Tensor, behind: Tensor) -> Tensor:
         """The position after the `token` of the source nearest to `here`, ahead of it or also `behind` it; -1 if there is none."""
-        places = torch.arange(source.shape[1], device=source.device)
-        distance = places - here[:, None]
+        positions = torch.arange(source.shape[1], device=source.device)
+        distance = positions - here[:, None]
         reachable = (distance > 0) | ((distance < 0) & behind[:, None])
-        found = (source == token[:, None]) & reachable & (distance.abs() <= window[:, None]) & (places < ends[:, None])
+        matches = (source == token[:, None]) & reachable & (distance.abs() <= window[:, None]) & (positions < ends[:, None])
         # Of two positions at the same distance, the one ahead.
-        cost = (2 * distance.abs() + (distance < 0)).masked_fill(~found, 2 * source.shape[1] + 2)
-        return torch.where(found.any(1), cost.argmin(1) + 1, -1)
+        cost = (2 * distance.abs() + (distance < 0)).masked_fill(~matches, 2 * source.shape[1] + 2)
+        return torch.where(matches.any(1), cost.argmin(1) + 1, -1)
 
     def _after_edit(self, source: Tensor, token: Tensor, expected: Tensor, here: Tensor) -> Tensor:
         """Where to continue after a token that is not near by: it was inserted, or it replaced the word of the `expected` one."""
         begins = self._word_starts[source] | (source == self._eos)
         ahead = torch.arange(source.shape[1], device=source.device) > here[:, None]
-        found = begins & ahead
-        next_word = torch.where(found.any(1), found.int().argmax(1), here)
+        word_starts = begins & ahead
+        next_word = torch.where(word_starts.any(1), word_starts.int().argmax(1), here)
         replaces_word = self._word_starts[token]
         whole_word = torch.where(replaces_word, next_word, here)
         begins_here = self._word_starts[expected] | (expected == self._eos)

@@ -100,14 +100,14 @@ class Jacobi:
         most = block - self._whole_blocks if block else memory.guesses.shape[1]
         counts = (memory.ends - state.lengths).clamp(self._beyond, most)
         counts = counts.minimum(state.limits - state.lengths).clamp_min(0).masked_fill(state.finished, 0)
-        places = (state.lengths[:, None] + steps(most, counts.device)).clamp_max(memory.guesses.shape[1] - 1)
-        ids = memory.guesses.gather(1, places)
+        positions = (state.lengths[:, None] + steps(most, counts.device)).clamp_max(memory.guesses.shape[1] - 1)
+        ids = memory.guesses.gather(1, positions)
         return Draft(ids, counts if self._whole_blocks else counts.minimum(self._useful(ids)))
 
     def _useful(self, ids: Tensor) -> Tensor:
         """How many of the predictions `ids` (B, k) a draft has at most (B,)."""
-        known = (ids != self._padding).cumprod(1).sum(1) + SHORTEST
-        return known if self._eos is None else known.minimum((ids != self._eos).cumprod(1).sum(1) + 1)
+        predicted = (ids != self._padding).cumprod(1).sum(1) + SHORTEST
+        return predicted if self._eos is None else predicted.minimum((ids != self._eos).cumprod(1).sum(1) + 1)
 
     def observe(self, state: State, memory: JacobiState, verdict: Verdict) -> None:
         """Store the verifier's predictions for the positions of each row's draft.
@@ -116,6 +116,6 @@ class Jacobi:
         """
         accepted = verdict.accepted
         slots = steps(accepted.predictions.shape[1], memory.ends.device)
-        places = (state.lengths[:, None] + slots).clamp_max(memory.guesses.shape[1] - 1)
+        positions = (state.lengths[:, None] + slots).clamp_max(memory.guesses.shape[1] - 1)
         predicted = slots < (accepted.drafted + (not self._whole_blocks))[:, None]
-        memory.guesses.scatter_(1, places, torch.where(predicted, accepted.predictions, memory.guesses.gather(1, places)))
+        memory.guesses.scatter_(1, positions, torch.where(predicted, accepted.predictions, memory.guesses.gather(1, positions)))

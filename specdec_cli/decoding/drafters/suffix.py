@@ -49,9 +49,9 @@ class Lookup:
         """
         text, is_text = self._searched(state)
         suffix = _suffix(state)
-        places = torch.arange(text.shape[1], device=text.device)
+        positions = torch.arange(text.shape[1], device=text.device)
         # Exclude the suffix itself.
-        matching = is_text & (places != (text.shape[1] - state.tokens.shape[1] + state.lengths - 1)[:, None])
+        matching = is_text & (positions != (text.shape[1] - state.tokens.shape[1] + state.lengths - 1)[:, None])
         start = torch.full_like(state.lengths, -1)
         for back in range(LONGEST):
             # A position still matches if the `back` + 1 last tokens of the output end there.
@@ -59,20 +59,20 @@ class Lookup:
             same[:, :back] = False
             matching = matching & same
             # A longer suffix takes precedence over a shorter one.
-            start = torch.where(matching.any(1), (matching * (places + 1)).amax(1), start)
+            start = torch.where(matching.any(1), (matching * (positions + 1)).amax(1), start)
         steps = torch.arange(bounded(self.limit, size), device=text.device)
-        found = (start[:, None] + steps).clamp(0, text.shape[1] - 1)
-        valid = is_text.gather(1, found) & (start[:, None] + steps < text.shape[1]) & (start >= 0)[:, None]
+        continuation = (start[:, None] + steps).clamp(0, text.shape[1] - 1)
+        valid = is_text.gather(1, continuation) & (start[:, None] + steps < text.shape[1]) & (start >= 0)[:, None]
         counts = valid.cumprod(1).sum(1).minimum(state.limits - state.lengths).masked_fill(state.finished, 0)
-        return Draft(text.gather(1, found), counts)
+        return Draft(text.gather(1, continuation), counts)
 
     def observe(self, state: State, memory: None, verdict: Verdict) -> None:
         pass
 
     def _searched(self, state: State) -> tuple[Tensor, Tensor]:
         """The text to search, source then output (B, M + S), and which positions hold text (B, M + S)."""
-        places = torch.arange(state.tokens.shape[1], device=state.tokens.device)
-        written = (places > 0) & (places < state.lengths[:, None])
+        positions = torch.arange(state.tokens.shape[1], device=state.tokens.device)
+        written = (positions > 0) & (positions < state.lengths[:, None])
         if not self._shared:
             return state.tokens, written
         source = (state.source != self._padding) & (state.source != self._eos)
@@ -81,8 +81,8 @@ class Lookup:
 
 def _suffix(state: State) -> Tensor:
     """The last tokens (B, LONGEST) of each row, last one first; -1 beyond the start."""
-    places = state.lengths[:, None] - 1 - torch.arange(LONGEST, device=state.tokens.device)
-    return state.tokens.gather(1, places.clamp_min(0)).masked_fill(places < 1, -1)
+    positions = state.lengths[:, None] - 1 - torch.arange(LONGEST, device=state.tokens.device)
+    return state.tokens.gather(1, positions.clamp_min(0)).masked_fill(positions < 1, -1)
 
 
 _PLACES = 1 << 16
@@ -119,13 +119,13 @@ class NgramMemory:
         """Return the continuation (B, k) of each row from memory; a row's draft ends before the first token that the
         memory does not have.
         """
-        before, last = _two_last(state)
+        second_last, last = _two_last(state)
         columns: list[Tensor] = []
         for _ in range(bounded(self.limit, size)):
-            found = self._after_two[_hashed(before, last)]
-            found = torch.where(found == _UNKNOWN, self._after_one[last], found)
-            columns.append(found)
-            before, last = last, found.clamp_min(0)
+            following = self._after_two[_hashed(second_last, last)]
+            following = torch.where(following == _UNKNOWN, self._after_one[last], following)
+            columns.append(following)
+            second_last, last = last, following.clamp_min(0)
         ids = torch.stack(columns, dim=1)
         counts = (ids != _UNKNOWN).cumprod(1).sum(1)
         return Draft(ids.clamp_min(0), counts.minimum(state.limits - state.lengths).masked_fill(state.finished, 0))
@@ -135,8 +135,8 @@ class NgramMemory:
         accepted: Accepted = verdict.accepted
         tokens = torch.cat([*(column[:, None] for column in _two_last(state)), accepted.ids], dim=1)
         new = steps(accepted.ids.shape[1], tokens.device) < accepted.counts[:, None]
-        before, last = tokens[:, :-2], tokens[:, 1:-1]
-        for table, entries in ((self._after_one, last), (self._after_two, _hashed(before, last))):
+        second_last, last = tokens[:, :-2], tokens[:, 1:-1]
+        for table, entries in ((self._after_one, last), (self._after_two, _hashed(second_last, last))):
             table.scatter_(0, torch.where(new, entries, len(table) - 1).flatten(), accepted.ids.flatten())
 
 
@@ -146,5 +146,5 @@ def _two_last(state: State) -> tuple[Tensor, Tensor]:
     return state.tokens.gather(1, (last - 1).clamp_min(0))[:, 0], state.tokens.gather(1, last)[:, 0]
 
 
-def _hashed(before: Tensor, last: Tensor) -> Tensor:
-    return (before * 40503 + last * 2654435761) % _PLACES
+def _hashed(second_last: Tensor, last: Tensor) -> Tensor:
+    return (second_last * 40503 + last * 2654435761) % _PLACES

@@ -170,22 +170,22 @@ def attend(queries: Floats, keys_values: Floats, ends: NDArray[np.int64], scale:
     A query sees the first `ends` keys; `ends` is (B, Q), or (B, 1) if all queries of a row see the same. Scores are multiplied by `scale`
     (None: 1 / sqrt(D)); a `bias` (B, H, Q, S) is added to them.
     """
-    rows, asked, heads, width = queries.shape
-    places = np.arange(ends.max())
+    rows, slots, heads, width = queries.shape
+    positions = np.arange(ends.max())
     # Positions behind the end of a row are uninitialized.
-    used = (places < ends.max(1, keepdims=True))[:, :, None, None, None]
-    keys, values = np.where(used, keys_values[:, : len(places)], np.float32(0)).transpose(2, 0, 3, 1, 4)
+    used = (positions < ends.max(1, keepdims=True))[:, :, None, None, None]
+    keys, values = np.where(used, keys_values[:, : len(positions)], np.float32(0)).transpose(2, 0, 3, 1, 4)
     queries = queries.transpose(0, 2, 1, 3)
     factor = np.float32(1) / np.sqrt(np.float32(width)) if scale is None else np.float32(scale)
     products = _products(queries, keys)
-    scores = products * factor if bias is None else fused(products, factor, bias[..., : len(places)])
-    scores = np.where((places < ends[..., None])[:, None], scores, np.float32(-np.inf))
+    scores = products * factor if bias is None else fused(products, factor, bias[..., : len(positions)])
+    scores = np.where((positions < ends[..., None])[:, None], scores, np.float32(-np.inf))
     weights = exponential(scores - scores.max(-1, keepdims=True))
     mixed = np.zeros(queries.shape, np.float32)
-    for place in places:
-        mixed = fused(weights[..., place, None], values[:, :, None, place], mixed)
+    for position in positions:
+        mixed = fused(weights[..., position, None], values[:, :, None, position], mixed)
     share = np.float32(1) / add_up(weights)
-    attended: Floats = (mixed * share[..., None]).transpose(0, 2, 1, 3).reshape(rows, asked, heads * width)
+    attended: Floats = (mixed * share[..., None]).transpose(0, 2, 1, 3).reshape(rows, slots, heads * width)
     return attended
 
 
@@ -206,5 +206,5 @@ def log_probabilities(logits: Floats, ids: NDArray[np.int64]) -> Floats:
     totals = add_up(exponential(logits - top))
     # The C library's logarithm, as in the native engine.
     logarithms = np.array([math.log(total) for total in totals.ravel().tolist()], np.float32).reshape(totals.shape)
-    found: Floats = (np.take_along_axis(logits, ids[..., None], -1) - top)[..., 0] - logarithms
-    return found
+    values: Floats = (np.take_along_axis(logits, ids[..., None], -1) - top)[..., 0] - logarithms
+    return values
