@@ -218,9 +218,9 @@ class View:
 
     def _framed(self, table: Table) -> RichTable:
         shown = RichTable(box=SIMPLE_HEAD)
-        for place, column in enumerate(table.columns):
+        for index, column in enumerate(table.columns):
             header = column if self._piped else "\n".join(wrap(column, _HEADER_WIDTH, break_long_words=False, break_on_hyphens=True))
-            shown.add_column(header, justify="left" if place < table.names else "right", no_wrap=True)
+            shown.add_column(header, justify="left" if index < table.names else "right", no_wrap=True)
         for row in table.rows:
             shown.add_row(*row)
         return shown

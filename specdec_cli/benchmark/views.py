@@ -360,7 +360,7 @@ def draw_bars(charts: Sequence[Chart], path: Path, title: str, *, stacked: bool 
             for number, (name, values) in enumerate(series.items()):
                 shift = 0.0 if stacked else (number - (len(series) - 1) / 2) * width
                 heights = [value or 0.0 for value in values]
-                axes.bar([place + shift for place in range(len(heights))], heights, width, bottom=below, label=name)
+                axes.bar([index + shift for index in range(len(heights))], heights, width, bottom=below, label=name)
                 if stacked:
                     below = [low + height for low, height in zip(below, heights, strict=True)]
             axes.set_xticks(range(len(groups)), groups, rotation=20, ha="right")

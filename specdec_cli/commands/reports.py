@@ -378,11 +378,11 @@ class Tracer:
 
         line = Text(label, style="dim")
         line.append(" ".join(prefix) + " " if prefix else "", style="dim")
-        for place, piece in enumerate(pieces):
-            style = "green" if place < passed else "bold red" if place == passed else "dim strike"
-            if ours and place == passed:
-                style = "bold green" if place + 1 == len(pieces) else "bold yellow"
-            mark = f"[{piece}]" if place == passed and not self._console.is_terminal else piece
+        for index, piece in enumerate(pieces):
+            style = "green" if index < passed else "bold red" if index == passed else "dim strike"
+            if ours and index == passed:
+                style = "bold green" if index + 1 == len(pieces) else "bold yellow"
+            mark = f"[{piece}]" if index == passed and not self._console.is_terminal else piece
             line.append(mark, style=style)
             line.append(" ")
         self._console.print(line, soft_wrap=True, highlight=False)

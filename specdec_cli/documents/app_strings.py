@@ -82,21 +82,21 @@ class _AndroidValue:
 
     def _text(self, begin: int, finish: int) -> None:
         builder = self._builder
-        for found in _PART.finditer(self._content, begin, finish):
-            builder.text(begin, found.start())
-            start, begin = found.span()
-            if found["letter"] == "n" or (found["gap"] and self._is_quoted):
+        for match in _PART.finditer(self._content, begin, finish):
+            builder.text(begin, match.start())
+            start, begin = match.span()
+            if match["letter"] == "n" or (match["gap"] and self._is_quoted):
                 self._end()
                 builder = self._builder
-            elif found["gap"]:
+            elif match["gap"]:
                 builder.gap(start, begin)
-            elif found["quote"]:
+            elif match["quote"]:
                 self._is_quoted = not self._is_quoted
-            elif found["units"] or found["letter"]:
-                builder.instead(start, begin, of_escaped_units(found[0]) if found["units"] else "\t" if found[0] == "\\t" else found[0][1])
+            elif match["units"] or match["letter"]:
+                builder.instead(start, begin, of_escaped_units(match[0]) if match["units"] else "\t" if match[0] == "\\t" else match[0][1])
             else:
-                characters = references_of(found[0]) if self._escape is _in_element else []
-                builder.instead(start, begin, characters[0][2] if characters else found[0])
+                characters = references_of(match[0]) if self._escape is _in_element else []
+                builder.instead(start, begin, characters[0][2] if characters else match[0])
         builder.text(begin, finish)
 
     def _end(self) -> None:
@@ -158,15 +158,15 @@ def _strings_values(content: str, name: str) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each value, between its quotation marks; a value without them is a word that is kept."""
     position, before = len(content) - len(content.removeprefix("\ufeff")), ""
     while position < len(content):
-        found = _TOKEN.match(content, position)
-        kind = (found.lastgroup if found else None) or ""
-        if found is None or (kind != "space" and kind not in _NEXT[before]):
+        match = _TOKEN.match(content, position)
+        kind = (match.lastgroup if match else None) or ""
+        if match is None or (kind != "space" and kind not in _NEXT[before]):
             raise InputError(f"{line_at(name, content, position)}: {_fault(content, position, before)}")
         if kind != "space":
             before = _NEXT[before][kind]
         if before == "value" and kind == "string":
-            yield found.span("string")
-        position = found.end()
+            yield match.span("string")
+        position = match.end()
     if before:
         raise InputError(f"{line_at(name, content, len(content.rstrip()))}: {_EXPECTED[before]} is missing at the end")
 

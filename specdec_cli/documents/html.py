@@ -349,20 +349,20 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
 
 def add_escaped(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:
     """Add text that may have character references, with its line breaks as gaps."""
-    for found in _REFERENCE.finditer(content, begin, finish):
-        _add_text(builder, content, begin, found.start())
-        _add_reference(builder, content, *found.span())
-        begin = found.end()
+    for match in _REFERENCE.finditer(content, begin, finish):
+        _add_text(builder, content, begin, match.start())
+        _add_reference(builder, content, *match.span())
+        begin = match.end()
     _add_text(builder, content, begin, finish)
 
 
 def _add_text(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:
     """Add text, with its line breaks as gaps."""
-    for found in _SPACE.finditer(content, begin, finish):
-        if "\n" in found.group():
-            builder.text(begin, found.start())
-            builder.gap(*found.span())
-            begin = found.end()
+    for match in _SPACE.finditer(content, begin, finish):
+        if "\n" in match.group():
+            builder.text(begin, match.start())
+            builder.gap(*match.span())
+            begin = match.end()
     builder.text(begin, finish)
 
 

@@ -56,15 +56,15 @@ def _undone(escape: re.Match[str]) -> str:
 def _values(content: str) -> Iterator[tuple[int, int]]:
     """Yield begin and end of each string that is a value, between its quotation marks."""
     depth, kept, key = 0, -1, ""
-    for found in _TOKEN.finditer(content):
-        if found[0] in ("{", "["):
+    for match in _TOKEN.finditer(content):
+        if match[0] in ("{", "["):
             if kept < 0 and key.startswith(_DESCRIPTIONS):
                 kept = depth
             depth, key = depth + 1, ""
-        elif found[0] in ("}", "]"):
+        elif match[0] in ("}", "]"):
             depth -= 1
             kept = -1 if depth == kept else kept
-        elif _COLON.match(content, found.end()):
-            key = found[1]
+        elif _COLON.match(content, match.end()):
+            key = match[1]
         elif kept < 0 and not key.startswith(_DESCRIPTIONS):
-            yield found.span(1)
+            yield match.span(1)

@@ -66,7 +66,7 @@ def _blank(text: str) -> str:
 def _segments(source: Source, content: str, tokens: Sequence[Any], references: Collection[str]) -> Iterator[Segment]:
     lines = _lines(content)
     cursor = -1, 0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.type == "html_block":
             yield from html_segments(content, lines[token.map[0]][0], lines[token.map[1] - 1][1], source.language)
         elif token.type == "inline" and token.map:
@@ -78,7 +78,7 @@ def _segments(source: Source, content: str, tokens: Sequence[Any], references: C
                     break
                 cursor = number, run[1]
                 runs.append(run)
-            for group in _groups(content, _without_marks(content, runs, tokens, place) if runs else []):
+            for group in _groups(content, _without_marks(content, runs, tokens, index) if runs else []):
                 yield from _paragraph(content, group, references)
 
 
@@ -95,9 +95,9 @@ def _without_marks(content: str, runs: Sequence[Run], tokens: Sequence[Any], pla
 def _lines(content: str) -> list[Run]:
     """Begin and end of each line, as markdown-it-py counts lines."""
     runs, position = [], 0
-    for found in _LINE_END.finditer(content):
-        runs.append((position, found.start()))
-        position = found.end()
+    for match in _LINE_END.finditer(content):
+        runs.append((position, match.start()))
+        position = match.end()
     return [*runs, (position, len(content))]
 
 
@@ -108,8 +108,8 @@ def _find(content: str, line: Run, text: str, start: int) -> Run | None:
         place = content.find(text, start, line[1])
         return None if place < 0 else (place, place + len(text))
     pattern = re.escape(text).replace(r"\|", r"\\?\|")
-    found = re.compile(pattern).search(content, start, line[1])
-    return found.span() if found else None
+    match = re.compile(pattern).search(content, start, line[1])
+    return match.span() if match else None
 
 
 def _groups(content: str, runs: Sequence[Run]) -> Iterator[list[Run]]:
@@ -198,8 +198,8 @@ _VALUE = re.compile(
 
 def front_matter_end(content: str) -> int:
     """The offset after the front matter of a file; 0 if it has none."""
-    found = _FRONT_MATTER.match(content)
-    return found.end() if found else 0
+    match = _FRONT_MATTER.match(content)
+    return match.end() if match else 0
 
 
 def front_matter_segments(content: str) -> Iterator[Segment]:
@@ -207,12 +207,12 @@ def front_matter_segments(content: str) -> Iterator[Segment]:
     front = _FRONT_MATTER.match(content)
     if front is None:
         return
-    for found in _VALUE.finditer(content, *front.span("lines")):
-        kind = found.lastgroup or ""
-        if kind == "plain" and (front[1] == "+++" or COMMENT_OR_FIELD.search(found[kind])):
+    for match in _VALUE.finditer(content, *front.span("lines")):
+        kind = match.lastgroup or ""
+        if kind == "plain" and (front[1] == "+++" or COMMENT_OR_FIELD.search(match[kind])):
             continue
         builder = SegmentBuilder(content)
-        builder.text(*found.span(kind))
+        builder.text(*match.span(kind))
         escape = {"double": in_double_quotes, "single": in_single_quotes if front[1] == "---" else _in_literal}.get(kind, str)
         segment = builder.build(Layout(escape=escape, quoted=plain if kind == "plain" else None))
         if segment is not None:
@@ -280,83 +280,83 @@ def inline_marks(text: str, references: Collection[str]) -> list[Mark]:
     """
     marks: list[Mark] = []
     opened: list[_Opened] = []
-    for found in _INLINE.finditer(text):
-        if found["comment"] or found["note"] or found["raised"]:
-            marks.append(Mark(*found.span(), "void"))
-        elif found["address"] or found["display"]:
-            marks.append(Mark(*found.span(), "single"))
-        elif found["tag"]:
-            _take_tag(found, opened, marks)
-        elif found["start"]:
-            opened.append(_Opened("[", found))
-        elif found["end"]:
-            _take_link(text, found, opened, marks, references)
-        elif found["delimiter"]:
-            _take_delimiter(text, found, opened, marks)
+    for match in _INLINE.finditer(text):
+        if match["comment"] or match["note"] or match["raised"]:
+            marks.append(Mark(*match.span(), "void"))
+        elif match["address"] or match["display"]:
+            marks.append(Mark(*match.span(), "single"))
+        elif match["tag"]:
+            _take_tag(match, opened, marks)
+        elif match["start"]:
+            opened.append(_Opened("[", match))
+        elif match["end"]:
+            _take_link(text, match, opened, marks, references)
+        elif match["delimiter"]:
+            _take_delimiter(text, match, opened, marks)
     marks += _tags_alone(opened)
     return _without_inner(sorted(marks))
 
 
-def _take_tag(found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> None:
+def _take_tag(match: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> None:
     """Add an HTML tag: a pair with the last one of the same name, or a single mark."""
-    name = f"<{found['tag'].lower()}"
-    if found["slash"]:
-        if not _close(name, found, opened, marks):
-            marks.append(Mark(*found.span(), "void"))
-    elif found["tag"].lower() in _VOID:
-        marks.append(Mark(*found.span(), _void_kind(found)))
-    elif found.group().endswith("/>"):
-        marks.append(Mark(*found.span(), "single"))
+    name = f"<{match['tag'].lower()}"
+    if match["slash"]:
+        if not _close(name, match, opened, marks):
+            marks.append(Mark(*match.span(), "void"))
+    elif match["tag"].lower() in _VOID:
+        marks.append(Mark(*match.span(), _void_kind(match)))
+    elif match.group().endswith("/>"):
+        marks.append(Mark(*match.span(), "single"))
     else:
-        opened.append(_Opened(name, found))
+        opened.append(_Opened(name, match))
 
 
-def _void_kind(found: re.Match[str]) -> Kind:
+def _void_kind(match: re.Match[str]) -> Kind:
     """The kind of mark for an HTML tag without content. `<br>` ends a text, unless the next letter is in lower case."""
-    name, text = found["tag"].lower(), found.string
+    name, text = match["tag"].lower(), match.string
     if name == "wbr":
         return "void"
-    opening = _OPENING.match(text, found.end())
+    opening = _OPENING.match(text, match.end())
     goes_on = opening is not None and text[opening.end() : opening.end() + 1].islower()
     return "end" if name == "br" and not goes_on else "line_break"
 
 
-def _take_link(text: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark], references: Collection[str]) -> None:
+def _take_link(text: str, match: re.Match[str], opened: list[_Opened], marks: list[Mark], references: Collection[str]) -> None:
     """Add a link or image whose text ends here; one that is its own label is single, because its text must not change."""
     index = _last(opened, lambda each: each.name == "[")
     if index is None:
         return
     start = opened[index].found
-    label = text[start.end() : found.start()]
-    target = found["target"] or ""
+    label = text[start.end() : match.start()]
+    target = match["target"] or ""
     if target.startswith("(") or (target not in ("", "[]") and normal_label(target[1:-1]) in references):
         if start.group() == "[":
-            _close("[", found, opened, marks)
+            _close("[", match, opened, marks)
         else:  # the description of an image is a text of its own
             del opened[index:]
             around = opened[-1].found if opened else None
             begins_link = around is not None and around.group() == "[" and around.end() == start.start()
             kind: Kind = "line_break" if begins_link else "single"  # a badge is no word of its sentence
-            marks.append(Mark(start.start(), found.end(), kind, (start.end(), found.start())))
+            marks.append(Mark(start.start(), match.end(), kind, (start.end(), match.start())))
     elif normal_label(label) in references:
         del opened[index:]
-        marks.append(Mark(start.start(), found.end(), "single"))
+        marks.append(Mark(start.start(), match.end(), "single"))
     else:
         del opened[index]
 
 
-def _take_delimiter(text: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> None:
+def _take_delimiter(text: str, match: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> None:
     """Add the pairs that a run of delimiters closes, as in CommonMark (section 6.2); what is left of it may open others.
 
     Equal runs are one pair.
     """
-    before, after = text[found.start() - 1 : found.start()], text[found.end() : found.end() + 1]
-    inner = found.group()[0] == "_"
+    before, after = text[match.start() - 1 : match.start()], text[match.end() : match.end() + 1]
+    inner = match.group()[0] == "_"
     closes = before != "" and not before.isspace() and not (inner and after.isalnum())
     opens = after != "" and not after.isspace() and not (inner and before.isalnum())
-    name, (start, end) = found.group() if found.group() == "~~" else found.group()[0], found.span()
+    name, (start, end) = match.group() if match.group() == "~~" else match.group()[0], match.span()
     while closes and start < end:
-        index = _last(opened, lambda each: _fits(each, name, found, opens))
+        index = _last(opened, lambda each: _fits(each, name, match, opens))
         if index is None:
             break
         other = opened[index]
@@ -366,30 +366,30 @@ def _take_delimiter(text: str, found: re.Match[str], opened: list[_Opened], mark
         opened[index:] = [other._replace(end=other.end - count)] if count < left else []
         start += count
     if opens and start < end:
-        opened.append(_Opened(name, found, start, end, closes))
+        opened.append(_Opened(name, match, start, end, closes))
 
 
 def _last(opened: Sequence[_Opened], fits: Callable[[_Opened], bool]) -> int | None:
     """The place of the last of `opened` that `fits`, among the last _MOST_OPEN, so that much markup without counterparts takes
     little time; None if there is none.
     """
-    return next((place for place in reversed(range(max(len(opened) - _MOST_OPEN, 0), len(opened))) if fits(opened[place])), None)
+    return next((index for index in reversed(range(max(len(opened) - _MOST_OPEN, 0), len(opened))) if fits(opened[index])), None)
 
 
-def _fits(opened: _Opened, name: str, found: re.Match[str], opens: bool) -> bool:
+def _fits(opened: _Opened, name: str, match: re.Match[str], opens: bool) -> bool:
     """Whether the delimiters `found` can close what `opened` opens. `opens`: they could also open a pair (CommonMark, emphasis, rule 9)."""
     if opened.name != name:
         return False
-    first, last = len(opened.found.group()), len(found.group())
+    first, last = len(opened.found.group()), len(match.group())
     return not (opened.closes or opens) or (first + last) % 3 != 0 or (first % 3 == 0 and last % 3 == 0)
 
 
-def _close(name: str, found: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> bool:
+def _close(name: str, match: re.Match[str], opened: list[_Opened], marks: list[Mark]) -> bool:
     """Take `found` as the closing mark of the last open element called `name`, and add the pair to `marks`. False if none is open."""
     index = _last(opened, lambda each: each.name == name)
     if index is None:
         return False
-    marks += [*_tags_alone(opened[index + 1 :]), Mark(*opened[index].found.span(), "open"), Mark(*found.span(), "close")]
+    marks += [*_tags_alone(opened[index + 1 :]), Mark(*opened[index].found.span(), "open"), Mark(*match.span(), "close")]
     del opened[index:]
     return True
 

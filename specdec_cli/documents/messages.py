@@ -34,11 +34,11 @@ def accelerator_at(text: str, sign: str) -> int | None:
     A "_" inside a word is not an accelerator, because names in code contain it too.
     """
     shown = text.replace(_SHOWN, "\0\0") if sign == "&" else text
-    found = _SIGNS[sign].search(shown) if sign and shown.count(sign) == 1 else None
-    if found is None:
+    match = _SIGNS[sign].search(shown) if sign and shown.count(sign) == 1 else None
+    if match is None:
         return None
-    inside = any(start <= found.start() < end for start, end in protected_spans(text))
-    return None if inside else found.start()
+    inside = any(start <= match.start() < end for start, end in protected_spans(text))
+    return None if inside else match.start()
 
 
 def without_sign(segment: Segment, place: int) -> Segment:
@@ -52,8 +52,8 @@ def with_single_ampersands(segment: Segment) -> Segment:
     if _SHOWN not in segment.text:
         return segment
     escape = segment.layout.escape
-    for found in reversed(list(re.finditer(_SHOWN, segment.text))):
-        segment = without_sign(segment, found.start())
+    for match in reversed(list(re.finditer(_SHOWN, segment.text))):
+        segment = without_sign(segment, match.start())
     return replace(segment, layout=replace(segment.layout, escape=lambda text: escape(text).replace("&", _SHOWN)))
 
 

@@ -159,19 +159,19 @@ def _take_comment(entry: Entry, content: str, text: str, start: int) -> None:
 def _take_previous(strings: dict[str, PoString], content: str, start: int, end: int) -> None:
     """Take a line of a previous source; other comments of this kind have no meaning."""
     keyword = _KEYWORD.match(content, start)
-    found = _QUOTED.match(content[keyword.end() if keyword else start : end])
-    if found and keyword:
+    match = _QUOTED.match(content[keyword.end() if keyword else start : end])
+    if match and keyword:
         strings[keyword[1]] = PoString(start, end)
-    if found and strings:
+    if match and strings:
         first = keyword.end() if keyword else start
-        list(strings.values())[-1].parts.append((first + found.start(1), first + found.end(1)))
+        list(strings.values())[-1].parts.append((first + match.start(1), first + match.end(1)))
 
 
 def _take_part(string: PoString, content: str, start: int, end: int, place: str) -> None:
-    found = _QUOTED.match(content[start:end])
-    if found is None:
+    match = _QUOTED.match(content[start:end])
+    if match is None:
         raise InputError(f"{place}: a string must be between double quotes")
-    string.parts.append((start + found.start(1), start + found.end(1)))
+    string.parts.append((start + match.start(1), start + match.end(1)))
     string.finish = end - content[start:end].endswith("\r")
 
 
@@ -361,6 +361,6 @@ def _texts(text: str) -> Iterator[tuple[int, int]]:
 
 def _after_options(text: str, start: int, end: int) -> int:
     """The offset of the description in a line of help such as `  -o FILE   Write to FILE`, which lies between `start` and `end`."""
-    while found := _OPTION.match(text, start, end):
-        start = found.end()
+    while match := _OPTION.match(text, start, end):
+        start = match.end()
     return start

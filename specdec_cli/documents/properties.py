@@ -35,7 +35,7 @@ def read_properties(source: Source) -> TextDocument:
     encoding = marked_encoding(source.data) or ("utf-8" if _is_utf8(source.data) else "iso8859-1")
     content = decode(source.data, source.name, encoding)
     largest = 127 if content.removeprefix("\ufeff").isascii() and "\\u" in content else 255 if encoding == "iso8859-1" else 0x10FFFF
-    segments = [segment for found in _PROPERTY.finditer(content) for segment in _of_property(content, *found.span("value"), largest)]
+    segments = [segment for match in _PROPERTY.finditer(content) for segment in _of_property(content, *match.span("value"), largest)]
     return TextDocument(source, content, segments, encoding)
 
 

@@ -66,15 +66,15 @@ class Layout:
         if self.quoted is not None and (quoted := self.quoted(output)) != output:
             return quoted
         chunks, gaps, position = [""], list[str](), 0
-        for found in STAND_IN.finditer(output):
-            if found.group() not in self.marks:
+        for match in STAND_IN.finditer(output):
+            if match.group() not in self.marks:
                 continue
-            before, after = (self.gaps.get(key) for key in (f" {found.group()}", f"{found.group()} "))
-            text, position = output[position : found.start()], found.end()
+            before, after = (self.gaps.get(key) for key in (f" {match.group()}", f"{match.group()} "))
+            text, position = output[position : match.start()], match.end()
             if before is not None and text.endswith(" "):
                 chunks[-1] += self.escape(text[:-1])
                 chunks, gaps, text = [*chunks, ""], [*gaps, before], ""
-            chunks[-1] += self.escape(text) + read(*self.marks[found.group()]).replace(" ", _JOINT)
+            chunks[-1] += self.escape(text) + read(*self.marks[match.group()]).replace(" ", _JOINT)
             if after is not None and output.startswith(" ", position):
                 chunks, gaps, position = [*chunks, ""], [*gaps, after], position + 1
         chunks[-1] += self.escape(output[position:])

@@ -93,8 +93,8 @@ def passages(content: str, cues: list[Cue]) -> Iterator[Passage]:
         if lines and not _goes_on(content, cues, numbers):
             yield Passage(tuple(lines), tuple(numbers))
             lines, numbers = [], []
-        for place, line in enumerate(cue.lines):
-            if lines and place and _speaks(content, line):
+        for index, line in enumerate(cue.lines):
+            if lines and index and _speaks(content, line):
                 yield Passage(tuple(lines), tuple(numbers))
                 lines, numbers = [], []
             lines.append(line)

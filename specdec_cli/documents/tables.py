@@ -76,7 +76,7 @@ def _chosen_columns(content: str, cells: Sequence[_Cell], source: Source) -> set
     names = [content[each.start : each.end].replace('""', '"').strip() for each in cells if each.row == 0]
     last, found = max((each.column for each in cells), default=-1), set[int]()
     for name in source.columns:
-        same = {place for place, other in enumerate(names) if other == name}
+        same = {index for index, other in enumerate(names) if other == name}
         if not same and not (name.isdecimal() and 0 < int(name) <= last + 1):
             raise UsageError(f"--columns: {source.name} has no column {name!r}; it has {', '.join(names)}")
         found |= same or {int(name) - 1}
@@ -120,16 +120,16 @@ def _cells(content: str, position: int, delimiter: str, name: str) -> Iterator[_
     bare, quoted, row = re.compile(rf"[^{re.escape(delimiter)}\r\n]*"), re.compile(r'"((?:[^"]|"")*+)"'), 0
     column = 0
     while position < len(content):
-        found = quoted.match(content, position)
-        if found is None and content[position] == '"':
+        match = quoted.match(content, position)
+        if match is None and content[position] == '"':
             raise InputError(f"{line_at(name, content, position)}: a quotation mark that is not closed")
-        if found is not None:
-            yield _Cell(row, column, *found.span(1), True)
+        if match is not None:
+            yield _Cell(row, column, *match.span(1), True)
         else:
-            found = bare.match(content, position)
-            assert found is not None
-            yield _Cell(row, column, *found.span(), False)
-        position = found.end()
+            match = bare.match(content, position)
+            assert match is not None
+            yield _Cell(row, column, *match.span(), False)
+        position = match.end()
         after = content[position : position + 1]
         if after and after not in f"{delimiter}\r\n":
             raise InputError(f"{line_at(name, content, position)}: text after a closing quotation mark")

@@ -12,10 +12,10 @@ _LINE = re.compile(r"[^\n]+")
 
 def unescaped(content: str, begin: int, finish: int, escapes: re.Pattern[str], undo: Callable[[re.Match[str]], str]) -> Iterator[Part]:
     """Yield the parts of the characters `begin` to `finish` of a document, with what `undo` returns in place of its `escapes`."""
-    for found in escapes.finditer(content, begin, finish):
-        yield content[begin : found.start()], begin, found.start(), "text"
-        begin = found.end()
-        yield undo(found), found.start(), begin, "text"
+    for match in escapes.finditer(content, begin, finish):
+        yield content[begin : match.start()], begin, match.start(), "text"
+        begin = match.end()
+        yield undo(match), match.start(), begin, "text"
     yield content[begin:finish], begin, finish, "text"
 
 
@@ -38,7 +38,7 @@ def value_segments(parts: Iterable[Part], layout: Layout) -> list[Segment]:
 def escaped_units(character: str, mark: str = "\\u") -> str:
     r"""The escape \uXXXX of a character, or the two of one that has two code units of UTF-16; `mark` is what is before the digits."""
     data = character.encode("utf-16-be")
-    return "".join(f"{mark}{data[place : place + 2].hex()}" for place in range(0, len(data), 2))
+    return "".join(f"{mark}{data[index : index + 2].hex()}" for index in range(0, len(data), 2))
 
 
 def of_escaped_units(escapes: str) -> str:

@@ -82,7 +82,7 @@ def edited_lines(paragraph: Paragraph, edits: Sequence[Edit]) -> list[tuple[str,
     """Return the lines of a wrapped paragraph, each with its end, with `edits` of its text made; the lines keep their breaks."""
     content, segment = _lines_of(paragraph)
     text = apply_edits(content, segment.edited(edits))
-    return [(found[1], found[2]) for found in re.finditer(r"(?m:^)([^\n]*?)(\r?\n)", text)]
+    return [(match[1], match[2]) for match in re.finditer(r"(?m:^)([^\n]*?)(\r?\n)", text)]
 
 
 def fitted_edits(paragraph: Paragraph, edits: Sequence[Edit]) -> list[Edit]:
@@ -108,9 +108,9 @@ def _lines_of(paragraph: Paragraph) -> tuple[str, Segment]:
 def _joined(segment: Segment, layout: Layout) -> Segment:
     """`segment` with a space in the place of each line break and the white space around it."""
     parts, position = list[View](), 0
-    for found in re.finditer(r"(?<!\s)\s*\n\s*", segment.text):
-        gap = segment.part(*found.span())
-        parts += [segment.part(position, found.start()), view_of([(" ", gap.begin, gap.finish, "gap")])]
-        position = found.end()
+    for match in re.finditer(r"(?<!\s)\s*\n\s*", segment.text):
+        gap = segment.part(*match.span())
+        parts += [segment.part(position, match.start()), view_of([(" ", gap.begin, gap.finish, "gap")])]
+        position = match.end()
     whole = joined([*parts, segment.part(position, len(segment.text))])
     return replace(segment, text=whole.text, pieces=whole.pieces, layout=layout)

@@ -136,9 +136,9 @@ def _of_block(content: str, begin: int, finish: int, *, is_folded: bool) -> list
 
 def _between_breaks(content: str, begin: int, finish: int) -> Iterator[tuple[int, int]]:
     """Yield begin and end of the parts between the escapes of line breaks."""
-    for found in _ESCAPED_LINE_BREAK.finditer(content, begin, finish):
-        yield begin, found.start("break")
-        begin = found.end()
+    for match in _ESCAPED_LINE_BREAK.finditer(content, begin, finish):
+        yield begin, match.start("break")
+        begin = match.end()
     yield begin, finish
 
 

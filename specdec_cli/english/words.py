@@ -115,4 +115,4 @@ def is_formed(word: str, known: Collection[str]) -> bool:
             stems |= {stem + end for end in _ENDS} | {_DOUBLED.sub(r"\1", stem)}
     if any(len(stem) >= _STEM and stem in known for stem in stems):
         return True
-    return any(stem[:place] in known and stem[place:] in known for stem in stems for place in range(_STEM, len(stem) - _STEM + 1))
+    return any(stem[:index] in known and stem[index:] in known for stem in stems for index in range(_STEM, len(stem) - _STEM + 1))

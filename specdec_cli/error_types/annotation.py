@@ -27,7 +27,7 @@ class Token(NamedTuple):
 
 def tokenized(text: str) -> list[Token]:
     """The tokens of `text`, with straight apostrophes."""
-    return [Token(found.group().replace("\u2019", "'"), *found.span()) for found in _TOKEN.finditer(text)]
+    return [Token(match.group().replace("\u2019", "'"), *match.span()) for match in _TOKEN.finditer(text)]
 
 
 class TokenSpan(NamedTuple):

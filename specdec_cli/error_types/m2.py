@@ -25,7 +25,7 @@ def m2_block(source: str, edits: Sequence[Edit]) -> list[str]:
 
 
 def _between_spaces(text: str) -> list[Token]:
-    return [Token(found.group(), *found.span()) for found in re.finditer(r"\S+", text)]
+    return [Token(match.group(), *match.span()) for match in re.finditer(r"\S+", text)]
 
 
 def _joined(text: str, tokens: Sequence[Token]) -> str:

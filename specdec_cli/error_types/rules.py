@@ -153,5 +153,5 @@ def _letters(words: Sequence[Word]) -> str:
 
 def _share_stem(old: str, new: str) -> bool:
     """Whether two words have the same beginning, and only suffixes after it."""
-    common = next((place for place, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
+    common = next((index for index, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
     return common >= 4 and max(len(old), len(new)) - common <= 4 and old != new

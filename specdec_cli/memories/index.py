@@ -31,7 +31,7 @@ def features(text: str) -> Set[str]:
     if _WITHOUT_SPACES.search(text):
         for word in [word for word in words if len(word) > 2 and _WITHOUT_SPACES.search(word)]:
             words.remove(word)
-            words.update(word[place : place + 2] for place in range(len(word) - 1))
+            words.update(word[index : index + 2] for index in range(len(word) - 1))
     return words or {text}
 
 

@@ -62,7 +62,7 @@ def _parts(ours: tuple[int, int], theirs: tuple[int, int]) -> Iterator[tuple[tup
 def _anchors(old: list[int], new: list[int]) -> list[tuple[int, int]]:
     """The places of the sentences that occur once in each version: the most that are in the same order in both."""
     counts, new_counts = Counter(old), Counter(new)
-    places = {number: place for place, number in enumerate(old) if counts[number] == 1}
+    places = {number: index for index, number in enumerate(old) if counts[number] == 1}
     # Of the increasing sequences of each length, the one with the smallest last place in `old`.
     lasts: list[int] = []
     chains: list[tuple[int, int, int]] = []
@@ -116,12 +116,12 @@ class PreviousVersion:
         anywhere = {each.source: each for guessed in (True, False) for each in entries if each.guessed is guessed}
         end = new_end = 0
         for start, new_start, length in matching_blocks(old, new):
-            for place in range(new_end, new_start):
-                if new[place] in anywhere:
-                    yield _draft(anywhere[new[place]], EXACT)
+            for index in range(new_end, new_start):
+                if new[index] in anywhere:
+                    yield _draft(anywhere[new[index]], EXACT)
                 else:
-                    middle = end + (place - new_end) * (start - end) // (new_start - new_end)
-                    yield self._similar(new[place], entries[max(end, middle - NEAR) : min(start, middle + NEAR)])
+                    middle = end + (index - new_end) * (start - end) // (new_start - new_end)
+                    yield self._similar(new[index], entries[max(end, middle - NEAR) : min(start, middle + NEAR)])
             end, new_end = start + length, new_start + length
             yield from (_draft(each, EXACT) for each in entries[start:end])
 

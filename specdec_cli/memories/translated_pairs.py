@@ -50,8 +50,8 @@ def align(sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[str,
     lengths = _cumulated(sources), _cumulated(targets)
     marks = [tuple(_MARK.findall(text)) for text in sources]
     places: dict[tuple[str, ...], list[int]] = {}
-    for place, text in enumerate(targets):
-        places.setdefault(tuple(_MARK.findall(text)), []).append(place)
+    for index, text in enumerate(targets):
+        places.setdefault(tuple(_MARK.findall(text)), []).append(index)
     ratio = max(lengths[1][-1], 1) / max(lengths[0][-1], 1)
     rows: list[tuple[int, NDArray[np.int8]]] = []
     before = [np.full(len(targets) + 3, np.inf)] * 2

@@ -82,8 +82,8 @@ def numbered(texts: Iterable[Pieces], manner: Manner = USUAL) -> Iterator[Piece]
 
 def document_pieces(text: str) -> Pieces:
     """The pieces of the text of a segment of a document. One with inline markup is not divided: a pair of tags stays in one piece."""
-    found = Pieces((text,), ("", "")) if STAND_IN.search(text) else split_pieces(text, copies_code=False)
-    return replace(found, are_fragments=True)
+    match = Pieces((text,), ("", "")) if STAND_IN.search(text) else split_pieces(text, copies_code=False)
+    return replace(match, are_fragments=True)
 
 
 def split_lines(text: str) -> Pieces:

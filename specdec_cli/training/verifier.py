@@ -132,7 +132,7 @@ class _DeviceText:
 def edited_positions(pair: SentencePair) -> list[int]:
     """The positions (from 0) of target tokens that are inserted or replaced, or that follow tokens deleted from the source."""
     edits = SequenceMatcher(None, pair.source, pair.target, autojunk=False).get_opcodes()
-    return [place for kind, _, _, start, end in edits if kind != "equal" for place in range(start, max(end, start + 1))]
+    return [index for kind, _, _, start, end in edits if kind != "equal" for index in range(start, max(end, start + 1))]
 
 
 def draw_masks(words: Tensor, width: int, generator: torch.Generator | None = None) -> Tensor:

@@ -91,7 +91,7 @@ class PackageDocument:
 def in_order(name: str) -> list[str | tuple[int, str]]:
     """The key by which names of parts are sorted: slide2.xml comes before slide10.xml, whatever the number of digits."""
     pieces = re.split(r"(\d+)", name)
-    return [(len(number := piece.lstrip("0")), number) if place % 2 else piece for place, piece in enumerate(pieces)]
+    return [(len(number := piece.lstrip("0")), number) if index % 2 else piece for index, piece in enumerate(pieces)]
 
 
 MAX_PART_BYTES = 2**26

@@ -36,12 +36,12 @@ def read_office(source: Source, format: str) -> PackageDocument:
     """
     kind, main = _MAIN_PARTS[format]
     chosen = _TEXT_PARTS[format]
-    found = read_parts(source.data, source.name, lambda name: name == main or chosen.fullmatch(name) is not None)
-    if main not in found:
+    match = read_parts(source.data, source.name, lambda name: name == main or chosen.fullmatch(name) is not None)
+    if main not in match:
         raise InputError(f"{source.name}: not {kind}; it has no {main}")
-    texts = sorted(filter(chosen.fullmatch, found), key=in_order) if format == "pptx" else list(filter(chosen.fullmatch, found))
-    parts = {name: OfficePart(found[name], f"{source.name}, {name}", source.language) for name in texts}
-    return PackageDocument(source, parts, found)
+    texts = sorted(filter(chosen.fullmatch, match), key=in_order) if format == "pptx" else list(filter(chosen.fullmatch, match))
+    parts = {name: OfficePart(match[name], f"{source.name}, {name}", source.language) for name in texts}
+    return PackageDocument(source, parts, match)
 
 
 class OfficePart:

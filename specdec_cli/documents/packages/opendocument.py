@@ -34,10 +34,10 @@ def read_opendocument(source: Source) -> PackageDocument:
 
     Raises InputError for a file that is none, is damaged, or is too large after decompression.
     """
-    found = read_parts(source.data, source.name, lambda name: _PARTS.fullmatch(name) is not None)
-    if _MAIN not in found:
+    match = read_parts(source.data, source.name, lambda name: _PARTS.fullmatch(name) is not None)
+    if _MAIN not in match:
         raise InputError(f"{source.name}: not an OpenDocument file; it has no {_MAIN}")
-    return PackageDocument(source, {name: _part(source, name, data) for name, data in found.items()}, found)
+    return PackageDocument(source, {name: _part(source, name, data) for name, data in match.items()}, match)
 
 
 def _part(source: Source, name: str, data: bytes) -> TextDocument:
@@ -146,10 +146,10 @@ def add_xml_text(builder: SegmentBuilder, content: str, begin: int, finish: int)
 
 
 def _add_lines(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:
-    for found in _LINE_BREAK.finditer(content, begin, finish):
-        builder.text(begin, found.start())
-        builder.gap(*found.span())
-        begin = found.end()
+    for match in _LINE_BREAK.finditer(content, begin, finish):
+        builder.text(begin, match.start())
+        builder.gap(*match.span())
+        begin = match.end()
     builder.text(begin, finish)
 
 
