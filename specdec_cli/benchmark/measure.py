@@ -109,9 +109,9 @@ def run(plan: Plan, progress: Progress) -> Outcome:
     first, signatures = next(iter(conditions.values())), dict[str, str]()
 
     def score(texts: Sequence[str]) -> Score | None:
-        found = plan.examples.score(texts)
-        signatures.update(found.signatures if found else {})
-        return found
+        scores = plan.examples.score(texts)
+        signatures.update(scores.signatures if scores else {})
+        return scores
 
     results = summarise(measured, score)
     return Outcome(
@@ -144,12 +144,12 @@ def _inspect(plan: Plan, name: str, folder: Path) -> Conditions:
     folders = {kind: folder / kind for row in rows for kind in row.formats}
     asked = Conditions(model, plan.options.machine, split=plan.split, raw=plan.options.raw, geometry=plan.geometry)
     with Process(WORKER, model.name) as process:
-        found: Conditions = process.call("inspect", asked, rows[0].options.max_length, folders)
+        conditions: Conditions = process.call("inspect", asked, rows[0].options.max_length, folders)
     languages = plan.examples.languages
-    if languages is not None and languages != found.languages:
-        given, known = ("-".join(pair) for pair in (languages, found.languages))
-        raise UsageError(f"the {plan.examples.name} is {given}, {model.name} is {known}; give text in its languages")
-    return found
+    if languages is not None and languages != conditions.languages:
+        requested, bundled = ("-".join(pair) for pair in (languages, conditions.languages))
+        raise UsageError(f"the {plan.examples.name} is {requested}, {model.name} is {bundled}; give text in its languages")
+    return conditions
 
 
 def possible_rows(plan: Plan, model: str, conditions: Conditions) -> tuple[list[Row], dict[str, str]]:

@@ -139,8 +139,8 @@ class Measured:
 
 def number_format(settings: Mapping[str, Any]) -> str | None:
     """The number format in which a row with these settings was computed; None if they do not say."""
-    found: str | None = settings.get("compute_type", settings.get("precision"))
-    return found
+    format: str | None = settings.get("compute_type", settings.get("precision"))
+    return format
 
 
 def compare(measured: Sequence[Measured]) -> list[Measured]:

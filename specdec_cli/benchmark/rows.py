@@ -98,9 +98,9 @@ class Row:
 
     def changed(self, **values: Any) -> Self:
         """Return a copy in which fields of the row or of its options have other values."""
-        own = {field.name for field in fields(self)}
-        options = replace(self.options, **{name: value for name, value in values.items() if name not in own})
-        return replace(self, **{"options": options} | {name: value for name, value in values.items() if name in own})
+        names = {field.name for field in fields(self)}
+        options = replace(self.options, **{name: value for name, value in values.items() if name not in names})
+        return replace(self, **{"options": options} | {name: value for name, value in values.items() if name in names})
 
     @property
     def name(self) -> str:
@@ -180,8 +180,8 @@ def parse_row(text: str, base: Row) -> Row:
             raise UsageError(f"row {text}: {unknown[0]!r} is not known; known are {', '.join((*DECODINGS, 'auto', *OTHER_TOOLKITS))}")
         if colon:
             _check_variant(text, decoding, variant)
-    own = METHODS[decoding].options if decoding in METHODS else ()
-    changes: dict[str, Any] = {name: None for name in OPTIONS if name not in own}
+    options_of_decoding = METHODS[decoding].options if decoding in METHODS else ()
+    changes: dict[str, Any] = {name: None for name in OPTIONS if name not in options_of_decoding}
     if not {"auto", DRAFT_MODEL} & set(parts(decoding)):
         changes["draft_model"] = None
     if variant and (named := variant_option(decoding)) is not None:
@@ -196,18 +196,18 @@ def variant_option(decoding: str) -> str | None:
     It is the decoding's first option whose values are words, else its first option. None for a decoding without options, whose
     variants are presets.
     """
-    own = METHODS[decoding].options if decoding in METHODS else ()
-    return next((name for name in own if name not in ranges()), own[0] if own else None)
+    options = METHODS[decoding].options if decoding in METHODS else ()
+    return next((name for name in options if name not in ranges()), options[0] if options else None)
 
 
 def _check_variant(text: str, decoding: str, variant: str) -> None:
     """Raise UsageError for a variant that the decoding does not have: a value of its own option, or a preset."""
-    own = variant_option(decoding)
-    if own is not None and own in ranges():
+    option = variant_option(decoding)
+    if option is not None and option in ranges():
         if not (variant.isascii() and variant.isdigit() and int(variant) > 0):
-            raise UsageError(f"row {text}: after the colon a number of {own} is expected")
+            raise UsageError(f"row {text}: after the colon a number of {option} is expected")
         return
-    known = presets_for(decoding) if own is None else words(own)
+    known = presets_for(decoding) if option is None else words(option)
     if variant not in known:
         what = f"known after the colon are {', '.join(known)}" if known else f"{decoding} has no presets"
         raise UsageError(f"row {text}: {what}")
@@ -235,9 +235,9 @@ def choose_rows(asked: Sequence[str], sweep: Sweep, base: Row, order: Order, *, 
 
 def _usual(sweep: Sweep, order: Order, rewriting: bool) -> list[str]:
     """The default rows; for an order other than left to right, its only decoding."""
-    own = search_of(order)
-    if own is not None:
-        return list(MASKED_ROWS) if order == "masked" and not sweep else [own]
+    search = search_of(order)
+    if search is not None:
+        return list(MASKED_ROWS) if order == "masked" and not sweep else [search]
     usual, swept = (REWRITING_ROWS, REWRITING_SWEEP_ROWS) if rewriting else (DEFAULT_ROWS, SWEEP_ROWS)
     return sweep_defaults(sweep, swept) if sweep else list(usual)
 
@@ -312,8 +312,8 @@ def sweep_defaults(sweep: Sweep, usual: Sequence[str] = SWEEP_ROWS) -> list[str]
 
 def swept_label(row: Row, sweep: Sweep) -> str:
     """The label of `row`, followed by its values of those keys of `sweep` that apply to it, such as "beam, beam size 4"."""
-    own = variant_option(row.decoding) if row.variant else None
-    keys = [key for key in sweep if _has(key, row) and (own is None or _SWEPT_OPTIONS.get(key) != own)]
+    option = variant_option(row.decoding) if row.variant else None
+    keys = [key for key in sweep if _has(key, row) and (option is None or _SWEPT_OPTIONS.get(key) != option)]
     values = vars(row) | vars(row.options)
     named = ((key.replace("-", " "), values.get(key.replace("-", "_"))) for key in keys)
     return ", ".join([row.label, *(f"{name} {value}" for name, value in named if value not in (None, ""))])

@@ -218,8 +218,8 @@ class BundleRunner(Runner):
         if not self.row.oracle_length:
             return None
         if self._known[0] != lines:
-            own: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
-            row = self.row.changed(decoding="greedy", variant=None, oracle_length=False, **own)
+            unset: dict[str, Any] = {"block_size": None} | dict.fromkeys(OPTIONS)
+            row = self.row.changed(decoding="greedy", variant=None, oracle_length=False, **unset)
             greedy = BundleRunner(self.conditions, row, self._load)
             engine, lengths = greedy.reference(), dict[tuple[int, ...], int]()
             decode = engine.decode
@@ -280,14 +280,14 @@ def peak_memory_mb(on_gpu: bool) -> float | None:
 
 def options_of(row: Row, info: BundleInfo) -> DecodingOptions:
     """The options of an engine for decoding with the settings of `row` and the bundle with the metadata `info`."""
-    own = DecodingOptions(**{name: value for name, value in vars(row.options).items() if row.has(name)})
+    options = DecodingOptions(**{name: value for name, value in vars(row.options).items() if row.has(name)})
     return replace(
-        own,
+        options,
         decoding=row.decoding,
         preset=row.preset,
         with_scores=_edit_filter(row, info).minimum is not None,
         whole=True,
-        mode="" if row.min_score is not None else own.mode or DEFAULT_MODE,
+        mode="" if row.min_score is not None else options.mode or DEFAULT_MODE,
     )
 
 

@@ -53,11 +53,11 @@ class Toolkit(Runner):
         by_width: dict[int, list[int]] = defaultdict(list)
         for number, ids in enumerate(sentences):
             by_width[next(width for width in self._limits if width >= len(tokenizer.add_special_tokens(ids)))].append(number)
-        found: dict[int, Ids] = {}
+        ids_of: dict[int, Ids] = {}
         for width, numbers in by_width.items():
             decoded = self.decode([sentences[number] for number in numbers], self._limits[width])
-            found |= dict(zip(numbers, decoded, strict=True))
-        ordered = (found[number] for number in range(len(sentences)))
+            ids_of |= dict(zip(numbers, decoded, strict=True))
+        ordered = (ids_of[number] for number in range(len(sentences)))
         outputs = [(segments, tuple(islice(ordered, len(segments.texts)))) for segments in split]
         return [Output(segments.join(list(map(tokenizer.decode, own))), own) for segments, own in outputs]
 

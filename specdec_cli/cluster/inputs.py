@@ -133,17 +133,17 @@ def find_inputs(names: Sequence[Path]) -> Inputs:
     A folder stands for its files, and a pattern with *, ? or [] for the files that match, both in the order of their names. Hidden
     files are left out. Raises InputError for a name without files, and UsageError if a URL needs a package that is not installed.
     """
-    found: list[tuple[Path, int | None]] = []
+    inputs: list[tuple[Path, int | None]] = []
     local = [_without_scheme(name) for name in names] or [STDIO]
     for name in local:
         url = url_of(name)
         files = [(name, None)] if name == STDIO else _local_files(name) if url is None else remote_files(url)
         if not files:
             raise InputError(_missing(url or str(name)))
-        found += files
-    sizes = [None if path.suffix in COMPRESSED else size for path, size in found]
+        inputs += files
+    sizes = [None if path.suffix in COMPRESSED else size for path, size in inputs]
     size = None if None in sizes else sum(size or 0 for size in sizes)
-    return Inputs(tuple(path for path, _ in found), size, tuple(name for name in local if name.is_dir()))
+    return Inputs(tuple(path for path, _ in inputs), size, tuple(name for name in local if name.is_dir()))
 
 
 def _without_scheme(name: Path) -> Path:

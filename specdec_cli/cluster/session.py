@@ -114,8 +114,8 @@ class Session:
         """The numbers of processors ("CPU") and GPUs ("GPU") of the cluster."""
         import ray
 
-        found: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        return found
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        return resources
 
     def _nodes(self) -> list[dict[str, Any]]:
         import ray

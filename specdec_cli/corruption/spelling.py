@@ -79,12 +79,12 @@ _SHARE_OF_SHORT = (0.0, 0.0, 0.02, 0.05, 0.3)
 
 def _neighbours() -> dict[str, str]:
     """The adjacent keys of each key on a QWERTY keyboard, in its own row and the rows above and below."""
-    found = {}
+    neighbours = {}
     for y, row in enumerate(_ROWS):
         for x, key in enumerate(row):
             positions = [(y, x - 1), (y, x + 1), (y - 1, x), (y - 1, x + 1), (y + 1, x - 1), (y + 1, x)]
-            found[key] = "".join(_ROWS[v][u] for v, u in positions if 0 <= v < len(_ROWS) and 0 <= u < len(_ROWS[v]))
-    return found
+            neighbours[key] = "".join(_ROWS[v][u] for v, u in positions if 0 <= v < len(_ROWS) and 0 <= u < len(_ROWS[v]))
+    return neighbours
 
 
 _NEIGHBOURS = _neighbours()

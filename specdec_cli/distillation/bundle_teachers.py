@@ -150,9 +150,9 @@ class EngineTeacher:
         for each in sentences:
             if len(each.source) > self._longest:
                 yield each.number, Translation("", len(each.source), 0, finished=False)
-        for found in self._engine.decode([each for each in sentences if len(each.source) <= self._longest]):
-            length, finished = len(sentences[found.number].source), found.ids[-1] == self._engine.eos
-            yield found.number, Translation(self._tokenizer.decode(found.ids), length, len(found.ids), finished)
+        for hypothesis in self._engine.decode([each for each in sentences if len(each.source) <= self._longest]):
+            length, finished = len(sentences[hypothesis.number].source), hypothesis.ids[-1] == self._engine.eos
+            yield hypothesis.number, Translation(self._tokenizer.decode(hypothesis.ids), length, len(hypothesis.ids), finished)
 
 
 def _stream(text: str) -> tuple[int, int]:

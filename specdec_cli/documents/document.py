@@ -134,15 +134,15 @@ class TextDocument:
 
         A segment may be inside the markup of a later one, as the attribute of a tag; its change then is part of that one's.
         """
-        made: list[Change] = []
+        changes: list[Change] = []
         for segment, output in zip(self.segments, outputs, strict=True):
             if output != segment.text:
                 inner: list[Change] = []
                 after: list[Change] = []  # in markup that is not part of the segment
-                while made and segment.begin <= made[-1].start:
-                    (inner if made[-1].end <= segment.finish else after).append(made.pop())
-                made += [segment.replaced(output, partial(self._read, inner[::-1])), *after[::-1]]
-        return made
+                while changes and segment.begin <= changes[-1].start:
+                    (inner if changes[-1].end <= segment.finish else after).append(changes.pop())
+                changes += [segment.replaced(output, partial(self._read, inner[::-1])), *after[::-1]]
+        return changes
 
     def _read(self, inner: Sequence[Change], begin: int, finish: int) -> str:
         """The characters `begin` to `finish` of the document, with the changes `inner` that are among them made."""
@@ -159,15 +159,15 @@ class TextDocument:
 
         Raises InputError for a character that the document's encoding lacks.
         """
-        made = sorted(changes)
-        if not made:
+        ordered = sorted(changes)
+        if not ordered:
             return self.source.data
-        text = apply_edits(self.content, made)
+        text = apply_edits(self.content, ordered)
         try:
             return text.encode(self._encoding, "xmlcharrefreplace" if self._references else "strict")
         except UnicodeEncodeError as error:
-            place = line_at(self.source.name, text, error.start)
-            raise InputError(f"{place}: {self._encoding} has no {text[error.start]!r}; convert the file to UTF-8") from error
+            line = line_at(self.source.name, text, error.start)
+            raise InputError(f"{line}: {self._encoding} has no {text[error.start]!r}; convert the file to UTF-8") from error
 
     def place(self, segment: Segment, offset: int) -> tuple[int, int]:
         """Line and column, both from 1, of an offset into the text of a segment. Columns are in code points."""
@@ -197,16 +197,16 @@ def line_and_column(starts: Sequence[int], offset: int) -> tuple[int, int]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    place = text.find("\n")
-    while place >= 0:
-        yield place + 1
-        place = text.find("\n", place + 1)
+    position = text.find("\n")
+    while position >= 0:
+        yield position + 1
+        position = text.find("\n", position + 1)
 
 
 def check_languages(document: Document, name: str, source: str, target: str) -> None:
     """Tell a document the languages of the model, of which "" is unknown. Raises InputError if it names others; regions are ignored."""
     for stated in document.languages:
-        for side, found, own in zip(("source", "target"), stated, (source, target), strict=True):
-            if found and own and short_code(found) != short_code(own):
-                raise InputError(f"{name}: its {side} language is {found}, but that of the model is {own}")
+        for side, language, expected in zip(("source", "target"), stated, (source, target), strict=True):
+            if language and expected and short_code(language) != short_code(expected):
+                raise InputError(f"{name}: its {side} language is {language}, but that of the model is {expected}")
     document.direction = source, target

@@ -343,8 +343,8 @@ def _segment(content: str, events: Sequence[Event]) -> Iterator[Segment]:
             builder.void(event.begin, event.finish)
         else:
             builder.single(event.begin, event.finish)
-    for found in builder.build_each(Layout(escape=escape_text)):
-        yield with_lines(content, found)
+    for segment in builder.build_each(Layout(escape=escape_text)):
+        yield with_lines(content, segment)
 
 
 def add_escaped(builder: SegmentBuilder, content: str, begin: int, finish: int) -> None:

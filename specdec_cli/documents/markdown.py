@@ -105,8 +105,8 @@ def _find(content: str, line: Run, text: str, start: int) -> Run | None:
     """Where `text` is in a line, at `start` or later; in a cell of a table, a pipe may have a backslash before it."""
     start = max(start, line[0])
     if "|" not in text:
-        place = content.find(text, start, line[1])
-        return None if place < 0 else (place, place + len(text))
+        position = content.find(text, start, line[1])
+        return None if position < 0 else (position, position + len(text))
     pattern = re.escape(text).replace(r"\|", r"\\?\|")
     match = re.compile(pattern).search(content, start, line[1])
     return match.span() if match else None

@@ -312,11 +312,11 @@ class Catalogue(TextDocument):
         """Return the changes of the file: the strings of each translation, and the flag fuzzy."""
         rest = iter(outputs)
         ending = "\r\n" if "\r\n" in self.content else "\n"
-        made: list[Change] = []
+        changes: list[Change] = []
         for entry, messages in self.units:
             texts = [each.composed([next(rest) for _ in each.segments]) for each in messages]
-            made += self._filled(entry, texts, ending)
-        return made
+            changes += self._filled(entry, texts, ending)
+        return changes
 
     def _filled(self, entry: Entry, texts: Sequence[str], ending: str) -> Iterator[Change]:
         old = entry.translations()
@@ -329,8 +329,8 @@ class Catalogue(TextDocument):
         if "fuzzy" in entry.flags:
             return
         if entry.flags_at is None:
-            place = entry.body_at or 0
-            yield Change(place, place, f"#, fuzzy{ending}")
+            position = entry.body_at or 0
+            yield Change(position, position, f"#, fuzzy{ending}")
         else:
             yield Change(entry.flags_at, entry.flags_at, " fuzzy,")
 

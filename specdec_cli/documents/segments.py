@@ -114,13 +114,13 @@ class Segment(View):
 
     def edited(self, edits: Iterable[Edit]) -> Iterator[Change]:
         """Yield the changes of the document for those `edits` of the text that are `fitted`; line breaks and other gaps are kept."""
-        made = self.fitted(edits)
-        if made and self.layout.quoted is not None:
-            result = apply_edits(self.text, made)
+        changes = self.fitted(edits)
+        if changes and self.layout.quoted is not None:
+            result = apply_edits(self.text, changes)
             if (quoted := self.layout.quoted(result)) != result:
                 yield Change(self.begin, self.finish, quoted)
                 return
-        for edit in made:
+        for edit in changes:
             for part in self._parts(edit):
                 yield Change(*self.span(part.start, part.end), self.layout.escape(part.text))
 
@@ -172,20 +172,20 @@ class Segment(View):
 
         An edit that would break the document's layout (see `fitted`) is not made; the result is then an empty change.
         """
-        made = sorted(self.edited([edit]))
-        if not made:
+        changes = sorted(self.edited([edit]))
+        if not changes:
             place = self.position(edit.start)
             return Change(place, place, "")
-        begin, finish = made[0].start, made[-1].end
-        inner = [Change(each.start - begin, each.end - begin, each.text) for each in made]
+        begin, finish = changes[0].start, changes[-1].end
+        inner = [Change(each.start - begin, each.end - begin, each.text) for each in changes]
         return Change(begin, finish, apply_edits(content[begin:finish], inner))
 
 
 def _split_words(text: str, count: int) -> tuple[str, str]:
     """Split `text` after `count` words, without the space between both parts."""
     ends = [match.end() for match in re.finditer(r"\S+", text)]
-    place = 0 if count == 0 or not ends else ends[min(count, len(ends)) - 1]
-    return text[:place], text[place:].lstrip()
+    end = 0 if count == 0 or not ends else ends[min(count, len(ends)) - 1]
+    return text[:end], text[end:].lstrip()
 
 
 _TEXT, _GAP, _OPEN, _CLOSE, _SINGLE, _VOID, _BREAK = range(7)
@@ -252,9 +252,9 @@ class SegmentBuilder:
         text = view.text
         if not is_decoded(text):
             return None
-        found = Segment(text, view.pieces, replace(layout or Layout(), marks=marks))
+        segment = Segment(text, view.pieces, replace(layout or Layout(), marks=marks))
         start, end = len(text) - len(text.lstrip()), len(text.rstrip())
-        return found.part(start, end) if (start, end) != (0, len(text)) else found
+        return segment.part(start, end) if (start, end) != (0, len(text)) else segment
 
     def build_each(self, layout: Layout | None = None) -> list[Segment]:
         """Return the segments as `build` does: that of all parts, or one for each link or other pair of a menu, in which there is nothing
@@ -264,16 +264,16 @@ class SegmentBuilder:
         builders = [self] if inner is None else [SegmentBuilder(self._content) for _ in inner]
         for builder, (first, last) in zip(builders, inner or (), strict=False):
             builder._parts = self._parts[first + 1 : last]
-        return [found for builder in builders if (found := builder.build(layout)) is not None]
+        return [segment for builder in builders if (segment := builder.build(layout)) is not None]
 
     def _menu(self) -> list[tuple[int, int]] | None:
         """The indices of the ends of the pairs, if the parts are a menu."""
         pairs, index, between = _pairs(self._parts), 0, [""]
-        found: list[tuple[int, int]] = []
+        spans: list[tuple[int, int]] = []
         while index < len(self._parts):
             kind, _, _, text = self._parts[index]
             if kind == _OPEN and index in pairs:
-                found.append((index, pairs[index]))
+                spans.append((index, pairs[index]))
                 between.append("")
                 index = pairs[index]
             elif kind == _SINGLE:
@@ -281,10 +281,10 @@ class SegmentBuilder:
             else:
                 between[-1] += text if kind in (_TEXT, _GAP) else " "
             index += 1
-        if len(found) < 2 or any(map(str.isalnum, between[0] + between[-1])):
+        if len(spans) < 2 or any(map(str.isalnum, between[0] + between[-1])):
             return None
-        are_links = all(_LINK.match(self._content, self._parts[first][1]) for first, _ in found)
-        return found if all(((are_links and text.isspace()) or _SEPARATOR.fullmatch(text)) for text in between[1:-1]) else None
+        are_links = all(_LINK.match(self._content, self._parts[first][1]) for first, _ in spans)
+        return spans if all(((are_links and text.isspace()) or _SEPARATOR.fullmatch(text)) for text in between[1:-1]) else None
 
 
 def _pairs(parts: list[_Part]) -> dict[int, int]:

@@ -186,20 +186,20 @@ class Subtitles(TextDocument):
         self._width = max([_LEAST_WIDTH, *(len(_TAG.sub("", content[slice(*line)])) for cue in cues for line in cue.lines)])
         self._passages: list[tuple[Passage, list[Segment]]] = []
         for passage in passages(content, cues):
-            found = list(_segments(content, passage, source.language))
-            if found:
-                self._passages.append((passage, found))
-        super().__init__(source, content, (segment for _, found in self._passages for segment in found), encoding)
+            segments = list(_segments(content, passage, source.language))
+            if segments:
+                self._passages.append((passage, segments))
+        super().__init__(source, content, (segment for _, segments in self._passages for segment in segments), encoding)
 
     def replacements(self, outputs: Sequence[str]) -> list[Change]:
         """Return the changes of the document: for each passage that changes, the new text of its part of each cue."""
-        made: list[Change] = []
+        changes: list[Change] = []
         rest = iter(outputs)
         for passage, segments in self._passages:
-            own = [next(rest) for _ in segments]
-            if any(output != segment.text for output, segment in zip(own, segments, strict=True)):
-                made += self._folded(passage, segments, own)
-        return made
+            outputs_of_passage = [next(rest) for _ in segments]
+            if any(output != segment.text for output, segment in zip(outputs_of_passage, segments, strict=True)):
+                changes += self._folded(passage, segments, outputs_of_passage)
+        return changes
 
     def _folded(self, passage: Passage, segments: Sequence[Segment], outputs: Sequence[str]) -> Iterator[Change]:
         cues = [[run for run, _ in lines] for _, lines in groupby(zip(passage.lines, passage.cues, strict=True), key=lambda each: each[1])]
@@ -295,14 +295,14 @@ def _segments(content: str, passage: Passage, language: str) -> Iterator[Segment
             add(*tag.span())
             begin = tag.end()
         add_text(begin, max(begin, end))
-    found = builder.build(Layout(escape=escape_text if is_webvtt(content) else str))
-    if found is None or passage.cues[0] == passage.cues[-1]:
-        yield from filter(None, [found])
+    segment = builder.build(Layout(escape=escape_text if is_webvtt(content) else str))
+    if segment is None or passage.cues[0] == passage.cues[-1]:
+        yield from filter(None, [segment])
         return
-    sentences = split_sentences(found.text)
+    sentences = split_sentences(segment.text)
     start = len(sentences.gaps[0])
     for text, gap in zip(sentences.texts, sentences.gaps[1:], strict=True):
-        yield found.part(start, start + len(text))
+        yield segment.part(start, start + len(text))
         start += len(text) + len(gap)
 
 

@@ -25,14 +25,14 @@ def value_segments(parts: Iterable[Part], layout: Layout) -> list[Segment]:
     With `layout.quoted`, a value that is not one text has no segments.
     """
     whole = view_of(part for part in parts if part[0])
-    found = []
+    segments = []
     for start, end in _texts(whole.text):
         text = whole.text[start:end]
         if is_decoded(text):
             part = whole.part(start + len(text) - len(text.lstrip()), start + len(text.rstrip()))
-            found.append(Segment(part.text, part.pieces, layout))
-    is_one = [segment.text for segment in found] == [whole.text.strip()]
-    return found if is_one or layout.quoted is None else []
+            segments.append(Segment(part.text, part.pieces, layout))
+    is_one = [segment.text for segment in segments] == [whole.text.strip()]
+    return segments if is_one or layout.quoted is None else []
 
 
 def escaped_units(character: str, mark: str = "\\u") -> str:

@@ -41,13 +41,13 @@ def text_segment(whole: Segment, start: int, end: int) -> tuple[Segment, tuple[i
     if not is_decoded(text):
         return None
     first, last = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
-    found = whole.part(first, last)
+    segment = whole.part(first, last)
     lines = text.split("\n")
     if len(lines) > 1:
         indent = re.match(r"\s*", lines[1])
         layout = Layout(width=max(map(len, lines)), gap="\n" + (indent.group() if indent else ""), column=first - start)
-        return _joined(found, layout), (first, last)
-    return found, (first, last)
+        return _joined(segment, layout), (first, last)
+    return segment, (first, last)
 
 
 def with_lines(content: str, segment: Segment) -> Segment:

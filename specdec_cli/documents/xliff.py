@@ -101,12 +101,12 @@ class Xliff(TextDocument):
 
     def _marks(self, element: Range | None) -> dict[str, Range]:
         """The `mrk` elements of segments in an element of XLIFF 1.2, by their identifiers (`mid`)."""
-        found: dict[str, Range] = {}
+        ranges: dict[str, Range] = {}
         for index in range(*element) if element else ():
             event = self.events[index]
             if event.kind == "start" and event.name == "mrk" and event.attributes.get("mtype") == "seg":
-                found[event.attributes.get("mid", "")] = index, end_of(self.events, index)
-        return found
+                ranges[event.attributes.get("mid", "")] = index, end_of(self.events, index)
+        return ranges
 
     def _text_of(self, unit: Unit) -> Range:
         return unit.elements.get("seg-source") or unit.elements["source"]
@@ -142,10 +142,10 @@ class Xliff(TextDocument):
         return event.begin + (text.index(">") + 1 if text.startswith("</") else 0)
 
     def _indent(self, event: XmlEvent) -> str:
-        place = event.begin
-        while self.content[place - 1].isspace():
-            place -= 1
-        return self.content[place : event.begin]
+        start = event.begin
+        while self.content[start - 1].isspace():
+            start -= 1
+        return self.content[start : event.begin]
 
 
 def _is_empty(element: Range) -> bool:
@@ -269,9 +269,9 @@ def _lines(content: str, event: XmlEvent, forms: FormReader) -> Iterator[tuple[i
     begin = event.begin
     for start, end in [*forms.syntax(content[begin : event.finish]), (event.finish - begin,) * 2]:
         start, end = start + event.begin, end + event.begin
-        while (place := content.find("\n", begin, start)) >= 0:
-            yield begin, place, place + 1
-            begin = place + 1
+        while (line_end := content.find("\n", begin, start)) >= 0:
+            yield begin, line_end, line_end + 1
+            begin = line_end + 1
         yield begin, start, end
         begin = end
 
@@ -294,6 +294,6 @@ def _copied(text: str) -> str:
 
 
 def _built(builder: SegmentBuilder, content: str, escape: Callable[[str], str]) -> Iterator[Segment]:
-    found = builder.build(Layout(escape=escape))
-    if found is not None:
-        yield with_lines(content, found)
+    segment = builder.build(Layout(escape=escape))
+    if segment is not None:
+        yield with_lines(content, segment)

@@ -85,11 +85,11 @@ def ends_of(events: Sequence[XmlEvent]) -> dict[int, int]:
 
 def unescaped(text: str) -> list[tuple[int, int, str]]:
     """Return the character references of `text`, which expat has read: first and last offset, and the character."""
-    found = []
+    pieces = []
     for match in _REFERENCE.finditer(text):
         decimal, hexadecimal, named = match.groups()
-        found.append((*match.span(), _NAMED[named] if named else chr(int(decimal) if decimal else int(hexadecimal, 16))))
-    return found
+        pieces.append((*match.span(), _NAMED[named] if named else chr(int(decimal) if decimal else int(hexadecimal, 16))))
+    return pieces
 
 
 def escape_xml(text: str) -> str:
@@ -138,11 +138,11 @@ class _Reader:
         ]
 
     def _add(self, kind: Kind, name: str = "", attributes: Mapping[str, str] | None = None) -> None:
-        place = self._parser.CurrentByteIndex
+        offset = self._parser.CurrentByteIndex
         if len(self._found) == _MOST_EVENTS:
             raise InputError(f"{self._name}, line {self._parser.CurrentLineNumber}: more than {_MOST_EVENTS:,} elements and texts")
         if kind != "text" or not self._found or self._found[-1][0] != "text":
-            self._found.append((kind, place, self._depth, name.rpartition(":")[2], attributes or {}))
+            self._found.append((kind, offset, self._depth, name.rpartition(":")[2], attributes or {}))
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._add("start", name, attributes)

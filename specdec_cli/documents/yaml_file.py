@@ -105,33 +105,33 @@ def _segments(content: str, event: Any, is_flow: bool, yaml: Any) -> list[Segmen
     layout = Layout(escape=_IN_QUOTES.get(style, str), quoted=quoted)
     if _BLANK_LINE.search(content, begin, finish):
         return []
-    found: list[Segment] = []
+    segments: list[Segment] = []
     for first, last in _between_breaks(content, begin, finish) if style == '"' else [(begin, finish)]:
         parts = unescaped(content, first, last, _ESCAPES.get(style, _NONE), partial(_undone, yaml))
         if "\n" not in content[first:last]:
-            found += value_segments(parts, layout)
+            segments += value_segments(parts, layout)
             continue
         view = view_of(part for part in parts if part[0])
         joined = text_segment(Segment(view.text, view.pieces), 0, len(view.text))
         if joined is not None:
             wrapped = replace(joined[0].layout, escape=layout.escape, quoted=layout.quoted)
-            found.append(replace(joined[0], layout=wrapped))
-    return found
+            segments.append(replace(joined[0], layout=wrapped))
+    return segments
 
 
 def _of_block(content: str, begin: int, finish: int, *, is_folded: bool) -> list[Segment]:
     """The segments of a block scalar: its lines, or those paragraphs of a folded one whose lines are indented alike."""
-    found: list[Segment] = []
+    segments: list[Segment] = []
     for paragraph in _PARAGRAPH.finditer(content, begin, finish):
         lines: Part = (paragraph.group(), *paragraph.span(), "text")
         whole = view_of([lines])
         indents = {indent.group() for indent in _INDENT.finditer(paragraph.group())}
         if is_folded and len(indents) == 1 and "\n" in paragraph.group():
             joined = text_segment(Segment(whole.text, whole.pieces), 0, len(whole.text))
-            found += [] if joined is None else [joined[0]]
+            segments += [] if joined is None else [joined[0]]
         else:
-            found += value_segments([lines], Layout())
-    return found
+            segments += value_segments([lines], Layout())
+    return segments
 
 
 def _between_breaks(content: str, begin: int, finish: int) -> Iterator[tuple[int, int]]:

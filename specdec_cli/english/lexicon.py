@@ -30,7 +30,7 @@ def readings(word: str) -> Mapping[str, str]:
     except ModuleNotFoundError:  # a light install: the types of errors are guessed from the endings of words
         return {}
 
-    found: dict[str, str] = {}
+    readings_of: dict[str, str] = {}
     lemmas = getAllLemmas(word)
     for part in _OPEN_CLASSES:
         for lemma in lemmas.get(part, ()):
@@ -40,8 +40,8 @@ def readings(word: str) -> Mapping[str, str]:
                 forms.setdefault("VBN", forms["VBD"])
             for tag, spellings in forms.items():
                 if word in spellings:
-                    found.setdefault(tag, lemma)
-    return found
+                    readings_of.setdefault(tag, lemma)
+    return readings_of
 
 
 def verb_lemma(word: str) -> str:
@@ -65,8 +65,8 @@ def form(word: str, tag: str, other: str) -> str:
     "" if there is none or it equals `word`. Tags are those of the Penn Treebank.
     """
     lemma = readings(word).get(tag)
-    found = inflected(lemma, other) if lemma else ""
-    return found if found != word and found.isalpha() else ""
+    inflected_form = inflected(lemma, other) if lemma else ""
+    return inflected_form if inflected_form != word and inflected_form.isalpha() else ""
 
 
 def is_known(word: str) -> bool:
@@ -104,11 +104,11 @@ def as_adjective(word: str) -> str:
 def relatives(word: str) -> tuple[str, ...]:
     """Words of another part of speech with the same stem as the lower-case `word` (important: importance)."""
     tags = readings(word).keys()
-    found = []
+    related = []
     for old, new in _SUFFIXES if tags else ():
         other = word.removesuffix(old) + new
         if word.endswith(old) and len(other) > 4 and other not in CLOSED:
             others = readings(other).keys()
             if others and not any(tags & part and others & part for part in _PARTS):
-                found.append(other)
-    return tuple(found)
+                related.append(other)
+    return tuple(related)

@@ -70,12 +70,12 @@ def with_moves(source: str, edits: Sequence[Edit], tags: Sequence[int] = ()) -> 
     A move inserts a word and deletes the same word, with one to three unchanged words between both. Its score is the sum of their scores.
     It passes none of the offsets `tags`, where the text has markup.
     """
-    found: list[Edit] = []
+    merged: list[Edit] = []
     for edit in edits:
-        if found and _is_move(source, found[-1], edit) and not any(found[-1].start <= tag <= edit.end for tag in tags):
-            edit = _joined(source, found.pop(), edit)
-        found.append(edit)
-    return found
+        if merged and _is_move(source, merged[-1], edit) and not any(merged[-1].start <= tag <= edit.end for tag in tags):
+            edit = _joined(source, merged.pop(), edit)
+        merged.append(edit)
+    return merged
 
 
 def _is_move(source: str, first: Edit, second: Edit) -> bool:

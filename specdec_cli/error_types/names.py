@@ -54,11 +54,11 @@ def belongs_to(type: str, name: str) -> bool:
 
 def checked_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return names of types or categories in upper case. Raises UsageError for one that no type belongs to."""
-    found = tuple(name.upper() for name in names)
-    for name in found:
+    checked = tuple(name.upper() for name in names)
+    for name in checked:
         if not any(belongs_to(f"{operation}:{category}", name) for operation in OPERATIONS for category in CATEGORIES):
             raise UsageError(f"--ignore-category {name}: not known; there are {', '.join(CATEGORIES)}, also after M:, U: or R:")
-    return found
+    return checked
 
 
 _MEANINGS = {

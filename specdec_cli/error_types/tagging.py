@@ -89,17 +89,17 @@ class Word:
 
 def tagged(tokens: Sequence[str]) -> list[Word]:
     """The words of a text, from its tokens, in order."""
-    found: list[Word] = []
+    words_with_tags: list[Word] = []
     lowers = [token.lower() for token in tokens]
     for index, token in enumerate(tokens):
         following = lowers[index + 1] if index + 1 < len(lowers) else ""
-        tag = _tag(token, lowers[index], found, following)
+        tag = _tag(token, lowers[index], words_with_tags, following)
         lemma = _LEMMAS.get(lowers[index])
         lemmas = frozenset([lemma]) if lemma else frozenset(readings(lowers[index]).values()) or frozenset([lowers[index]])
-        found.append(Word(token, lowers[index], tag, lemmas))
-    auxiliary = [_is_auxiliary(found, index) for index in range(len(found))]
-    follows = [_follows_auxiliary(found, auxiliary, index) for index in range(len(found))]
-    marked = zip(found, auxiliary, follows, strict=True)
+        words_with_tags.append(Word(token, lowers[index], tag, lemmas))
+    auxiliary = [_is_auxiliary(words_with_tags, index) for index in range(len(words_with_tags))]
+    follows = [_follows_auxiliary(words_with_tags, auxiliary, index) for index in range(len(words_with_tags))]
+    marked = zip(words_with_tags, auxiliary, follows, strict=True)
     return [replace(word, is_auxiliary=own, follows_auxiliary=follows) for word, own, follows in marked]
 
 

@@ -92,15 +92,15 @@ class Memory:
         """The entry whose source is `sentence`, None if there is none."""
         wanted = np.uint64(hashed(sentence))
         first, end = (int(np.searchsorted(self._index.hashes, wanted, side)) for side in ("left", "right"))
-        found = self._index.hashed_entries[first:end].tolist()
-        return next((number for number in found if self._index.sources[number] == sentence), None)
+        entries = self._index.hashed_entries[first:end].tolist()
+        return next((number for number in entries if self._index.sources[number] == sentence), None)
 
     def _candidates(self, sentence: str) -> NDArray[np.int64]:
         """The entries (at most CANDIDATES, ascending) that share most of the weight of the features of `sentence`."""
         index, shared = self._index, self._shared
-        found = self._features(sentence)
-        weights = feature_weights(index.firsts[found + 1] - index.firsts[found], len(index))
-        parts = self._postings(len(sentence), found)
+        features = self._features(sentence)
+        weights = feature_weights(index.firsts[features + 1] - index.firsts[features], len(index))
+        parts = self._postings(len(sentence), features)
         for own, weight in zip(parts, weights.tolist(), strict=False):
             shared[own] += weight
         entries = np.concatenate([np.zeros(0, np.int32), *parts])
@@ -120,8 +120,8 @@ class Memory:
         """The features of `sentence` that the index has, the rarest first."""
         index = self._index
         wanted = np.fromiter(map(hashed, features(sentence)), np.uint64)
-        places = np.minimum(np.searchsorted(index.names, wanted), len(index.names) - 1)
-        found = places[index.names[places] == wanted]
+        positions = np.minimum(np.searchsorted(index.names, wanted), len(index.names) - 1)
+        found = positions[index.names[positions] == wanted]
         order = np.lexsort((found, index.firsts[found + 1] - index.firsts[found]))
         ordered: NDArray[np.int64] = found[order]
         return ordered

@@ -55,30 +55,30 @@ def _between(old: list[int], new: list[int]) -> Iterator[tuple[int, int, int]]:
 def _parts(ours: tuple[int, int], theirs: tuple[int, int]) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """Two passages, cut into the smallest number of equal parts whose lengths have a product of about LARGEST."""
     count = max(1, ceil(sqrt((ours[1] - ours[0]) * (theirs[1] - theirs[0]) / LARGEST)))
-    places = ([start + (end - start) * part // count for part in range(count + 1)] for start, end in (ours, theirs))
-    yield from zip(*map(pairwise, places), strict=True)
+    bounds = ([start + (end - start) * part // count for part in range(count + 1)] for start, end in (ours, theirs))
+    yield from zip(*map(pairwise, bounds), strict=True)
 
 
 def _anchors(old: list[int], new: list[int]) -> list[tuple[int, int]]:
     """The places of the sentences that occur once in each version: the most that are in the same order in both."""
     counts, new_counts = Counter(old), Counter(new)
-    places = {number: index for index, number in enumerate(old) if counts[number] == 1}
+    positions = {number: index for index, number in enumerate(old) if counts[number] == 1}
     # Of the increasing sequences of each length, the one with the smallest last place in `old`.
     lasts: list[int] = []
     chains: list[tuple[int, int, int]] = []
     ends: list[int] = []
     for new_place, number in enumerate(new):
-        if new_counts[number] == 1 and number in places:
-            length = bisect_left(lasts, places[number])
-            lasts[length : length + 1] = [places[number]]
+        if new_counts[number] == 1 and number in positions:
+            length = bisect_left(lasts, positions[number])
+            lasts[length : length + 1] = [positions[number]]
             ends[length : length + 1] = [len(chains)]
-            chains.append((places[number], new_place, ends[length - 1] if length else -1))
-    found = []
+            chains.append((positions[number], new_place, ends[length - 1] if length else -1))
+    anchors = []
     at = ends[-1] if ends else -1
     while at >= 0:
-        found.append(chains[at][:2])
+        anchors.append(chains[at][:2])
         at = chains[at][2]
-    return found[::-1]
+    return anchors[::-1]
 
 
 NEAR = 50

@@ -91,15 +91,15 @@ def read_tmx(path: Path, source: str, target: str) -> Iterator[Pair]:
 
 def _pair(unit: Any, source: str, target: str) -> Pair | None:
     """The segments of a unit in two languages, None if it lacks one, or if one is blank or has an entity."""
-    found: list[Any] = [None, None]
+    pair: list[Any] = [None, None]
     for number, variant in enumerate(unit.iterchildren("{*}tuv")):
         language = short_code(variant.get(_LANGUAGE) or variant.get("lang") or "")
         segment = variant.find("{*}seg")
         for place, wanted in enumerate((source, target)):
-            if segment is not None and found[place] is None and (language == wanted if wanted else number == place):
-                found[place] = segment
+            if segment is not None and pair[place] is None and (language == wanted if wanted else number == place):
+                pair[place] = segment
                 break
-    texts = [_text(segment) for segment in found if segment is not None]
+    texts = [_text(segment) for segment in pair if segment is not None]
     return Pair(*texts) if len(texts) == 2 and all(texts) else None
 
 

@@ -49,14 +49,14 @@ def align(sources: Sequence[str], targets: Sequence[str]) -> Iterator[tuple[str,
     """
     lengths = _cumulated(sources), _cumulated(targets)
     marks = [tuple(_MARK.findall(text)) for text in sources]
-    places: dict[tuple[str, ...], list[int]] = {}
+    positions: dict[tuple[str, ...], list[int]] = {}
     for index, text in enumerate(targets):
-        places.setdefault(tuple(_MARK.findall(text)), []).append(index)
+        positions.setdefault(tuple(_MARK.findall(text)), []).append(index)
     ratio = max(lengths[1][-1], 1) / max(lengths[0][-1], 1)
     rows: list[tuple[int, NDArray[np.int8]]] = []
     before = [np.full(len(targets) + 3, np.inf)] * 2
     for row in range(len(sources) + 1):
-        alike = places.get(marks[row - 1], []) if row and marks[row - 1] else []
+        alike = positions.get(marks[row - 1], []) if row and marks[row - 1] else []
         costs, first, steps = _row(row, lengths, ratio, before, alike)
         before = [costs, before[0]]
         rows.append((first, steps))
@@ -106,13 +106,13 @@ def _unlike(length: float, others: Floats) -> Floats:
 
 
 def _aligned(sources: Sequence[str], targets: Sequence[str], rows: Sequence[tuple[int, NDArray[np.int8]]]) -> Iterator[tuple[str, str]]:
-    places = [(len(sources), len(targets))]
-    while places[-1] != (0, 0):
-        row, column = places[-1]
+    path = [(len(sources), len(targets))]
+    while path[-1] != (0, 0):
+        row, column = path[-1]
         first, steps = rows[row]
         own, other = _STEPS[steps[column - first]]
-        places.append((row - own, column - other))
-    for (row, column), (end, last) in pairwise(reversed(places)):
+        path.append((row - own, column - other))
+    for (row, column), (end, last) in pairwise(reversed(path)):
         if end > row and last > column:
             yield " ".join(sources[row:end]), " ".join(targets[column:last])
 

@@ -65,16 +65,16 @@ class CapturedUpdates:
         """The sum of losses and the weight of tokens of the updates that were not returned before: of all but the last LATE ones, or of
         every one. The first update of a run is waited for.
         """
-        found = []
+        losses = []
         while len(self._pending) > (0 if every or not self._has_seen else LATE):
             board, event = self._pending.popleft()
             event.synchronize()
             self.counts.waits += 1
             loss, weight = board.tolist()
-            found.append((loss, weight))
+            losses.append((loss, weight))
             self._boards.append(board)
             self._has_seen = True
-        return found
+        return losses
 
     def _computation(self, inputs: Sequence[Tensor], is_last: bool) -> Callable[[], None]:
         def compute() -> None:

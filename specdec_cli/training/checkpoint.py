@@ -145,8 +145,8 @@ class TrainedModule:
 
     def fits(self, weights: Mapping[str, Tensor]) -> bool:
         """Whether `weights` have the names and shapes of those of the module."""
-        own = self._module.state_dict()
-        return {name: value.shape for name, value in own.items()} == {name: value.shape for name, value in weights.items()}
+        state = self._module.state_dict()
+        return {name: value.shape for name, value in state.items()} == {name: value.shape for name, value in weights.items()}
 
     def load(self, weights: Mapping[str, Tensor], optimizer: Mapping[str, Any]) -> None:
         """Load the weights and the state of the optimiser: its moments, or nothing before the first update.

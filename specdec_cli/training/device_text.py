@@ -25,7 +25,7 @@ class DeviceRows:
         """The rows with the indices (B,), on the device, padded on the right with `padding`: (B, `width`), int64 or of the type of the
         rows if they are not integers.
         """
-        places = torch.arange(width, device=indices.device)
-        at = (self._starts[indices, None] + places).clamp_max(len(self._values) - 1)
-        found = self._values[at]
-        return torch.where(places < self._lengths[indices, None], found if found.is_floating_point() else found.long(), padding)
+        positions = torch.arange(width, device=indices.device)
+        at = (self._starts[indices, None] + positions).clamp_max(len(self._values) - 1)
+        values = self._values[at]
+        return torch.where(positions < self._lengths[indices, None], values if values.is_floating_point() else values.long(), padding)

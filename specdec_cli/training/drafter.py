@@ -107,8 +107,8 @@ class DrafterObjective(nn.Module):
         if self.verifier is None:
             return loss, weights.sum()
         tokens = (target != verifier.config.padding).flatten().to(weights.dtype)
-        own = self._cross_entropy(sentences.states.flatten(0, 1), target.flatten(), tokens)
-        return loss + own, weights.sum() + tokens.sum()
+        next_token = self._cross_entropy(sentences.states.flatten(0, 1), target.flatten(), tokens)
+        return loss + next_token, weights.sum() + tokens.sum()
 
     def _cross_entropy(self, states: Tensor, labels: Tensor, weights: Tensor, vocabulary: int | None = None) -> Tensor:
         """The weighted sum of the losses of `labels` (N,) given `states` (N, W), among the tokens with ids below `vocabulary`."""

@@ -102,12 +102,12 @@ def with_depth(first: Transformer, config: TransformerConfig, dropout: float) ->
     post-norm layer initially applies its layer norms only.
     """
     model = Transformer(config, dropout)
-    own = model.state_dict()
-    weights = {name: value for name, value in first.state_dict().items() if name in own}
+    state = model.state_dict()
+    weights = {name: value for name, value in first.state_dict().items() if name in state}
     for name in ("encoder.bias.weight", "bias.weight"):
         if name in weights:
-            weights[name] = _with_tables(weights[name], len(own[name]), config.heads)
-    model.load_state_dict(own | weights)
+            weights[name] = _with_tables(weights[name], len(state[name]), config.heads)
+    model.load_state_dict(state | weights)
     for layers, trained in ((model.encoder.layers, first.encoder.layers), (model.layers, first.layers)):
         for layer in list(layers)[len(trained) :]:
             layer.load_state_dict(trained[-1].state_dict())

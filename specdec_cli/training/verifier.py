@@ -88,15 +88,15 @@ class VerifierTask:
         device = next(self.objective.parameters()).device
         if not graphs.can_branch(device):
             return self._on_device(pairs, edit_weight, device).batch(group, indices, config.padding)
-        places = [folded_positions(len(pairs[i].target) - 1, config.order) for i in indices]
-        folded = [[pairs[i].target[place] for place in each] for i, each in zip(indices, places, strict=True)]
+        positions = [folded_positions(len(pairs[i].target) - 1, config.order) for i in indices]
+        folded = [[pairs[i].target[place] for place in each] for i, each in zip(indices, positions, strict=True)]
         source = pad([pairs[i].source for i in indices], group.source_width, config.padding)
         target = pad(folded, group.target_width, config.padding)
         weights = (target != config.padding).float()
         if edit_weight != 1.0:
             for row, index in enumerate(indices):
                 edited = set(edited_positions(pairs[index]))
-                weights[row, [column for column, place in enumerate(places[row]) if place in edited]] = edit_weight
+                weights[row, [column for column, place in enumerate(positions[row]) if place in edited]] = edit_weight
         return source.to(device), target.to(device), weights.to(device)
 
     def _on_device(self, pairs: Sequence[SentencePair], edit_weight: float, device: torch.device) -> "_DeviceText":
@@ -111,14 +111,14 @@ class _DeviceText:
     """`pairs` on `device`, with the targets in generation order and the loss weights of their tokens."""
 
     def __init__(self, pairs: Sequence[SentencePair], order: Order, edit_weight: float, device: torch.device) -> None:
-        places = [folded_positions(len(pair.target) - 1, order) for pair in pairs]
+        positions = [folded_positions(len(pair.target) - 1, order) for pair in pairs]
         self._device = device
         self._sources = DeviceRows([pair.source for pair in pairs], device)
-        self._targets = DeviceRows([[pair.target[at] for at in each] for pair, each in zip(pairs, places, strict=True)], device)
+        self._targets = DeviceRows([[pair.target[at] for at in each] for pair, each in zip(pairs, positions, strict=True)], device)
         self._weights: DeviceRows | None = None
         if edit_weight != 1.0:
             edited = [set(edited_positions(pair)) for pair in pairs]
-            weights = [[edit_weight if at in own else 1.0 for at in each] for own, each in zip(edited, places, strict=True)]
+            weights = [[edit_weight if at in own else 1.0 for at in each] for own, each in zip(edited, positions, strict=True)]
             self._weights = DeviceRows(weights, device, torch.float32)
 
     def batch(self, group: ShapeGroup, indices: Sequence[int], padding: int) -> tuple[Tensor, Tensor, Tensor]:

@@ -157,7 +157,7 @@ def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> bytes:
     if info.file_size > MAX_PART_BYTES:
         raise InputError(f"{name}, {info.filename}: more than {MAX_PART_BYTES // 2**20} MiB")
     with archive.open(info) as stream:
-        found = stream.read(MAX_PART_BYTES + 1)
-    if len(found) > MAX_PART_BYTES:
+        data = stream.read(MAX_PART_BYTES + 1)
+    if len(data) > MAX_PART_BYTES:
         raise InputError(f"{name}, {info.filename}: more than {MAX_PART_BYTES // 2**20} MiB")
-    return found
+    return data

@@ -259,10 +259,10 @@ def _with_computed(groups: Sequence[Sequence[Run]], texts: Sequence[str]) -> lis
 
 def _numbers(text: str) -> dict[str, list[tuple[int, int]]]:
     """Begin and end of all places of each number of a text, in order."""
-    found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    positions: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for number in _NUMBER.finditer(text):
-        found[number.group()].append(number.span())
-    return found
+        positions[number.group()].append(number.span())
+    return positions
 
 
 def _with_lost(texts: Sequence[str], own: Sequence[str], lost: Sequence[int], computed: Set[int]) -> list[str]:
@@ -352,11 +352,11 @@ def _closed(found: _Open, end: int) -> Iterator[Paragraph]:
 
 def _small_letters(groups: Sequence[Sequence[Run]]) -> list[bool]:
     """For each group whether a sentence goes on there, after a line break: the first word from there on begins in lower case."""
-    found, is_small = list[bool](), False
+    flags, is_small = list[bool](), False
     for group in reversed(groups):
         is_small = next((each.islower() for each in _text(group) if each.isalnum()), is_small)
-        found.append(is_small)
-    return found[::-1]
+        flags.append(is_small)
+    return flags[::-1]
 
 
 def _text(group: Sequence[Run]) -> str:

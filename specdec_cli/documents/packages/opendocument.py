@@ -66,14 +66,14 @@ def _with_joined_words(content: str, events: Sequence[XmlEvent]) -> str:
 
 def _formats(content: str, events: Sequence[XmlEvent]) -> dict[str, str]:
     """The formats of the automatic styles of spans, as XML text, without revision numbers and languages."""
-    found = dict[str, str]()
+    formats = dict[str, str]()
     for index, end in ends_of(events).items():
         attributes = events[index].attributes
         if events[index].name == "style" and attributes.get("style:family") == "text":
             inner = _REVISION.sub("", content[events[index].finish : events[end].begin])
             parent = attributes.get("style:parent-style-name", "")
-            found[attributes.get("style:name", "")] = parent + inner.replace("<style:text-properties/>", "")
-    return found
+            formats[attributes.get("style:name", "")] = parent + inner.replace("<style:text-properties/>", "")
+    return formats
 
 
 def _format(span: XmlEvent, formats: Mapping[str, str]) -> str:
@@ -105,15 +105,15 @@ class _Reader:
 
     def _small_letters(self) -> list[bool]:
         """For each event whether the next letter or digit of its paragraph, in this event or after it, is a small letter."""
-        found, is_small = list[bool](), False
+        flags, is_small = list[bool](), False
         for event in reversed(self._events):
             if event.kind == "text":
                 text = self._content[event.begin : event.finish]
                 is_small = next((each.islower() for each in text if each.isalnum()), is_small)
             elif event.name in _PARAGRAPHS:
                 is_small = False
-            found.append(is_small)
-        return found[::-1]
+            flags.append(is_small)
+        return flags[::-1]
 
     def _paragraph(self, first: int, last: int) -> Iterator[Segment]:
         builder, index = SegmentBuilder(self._content), first
