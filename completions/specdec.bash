@@ -33,6 +33,8 @@ _specdec() {
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
+                --no-repeat-ngram-size) return ;;
+                --repetition-penalty) return ;;
                 --temperature) return ;;
                 --top-k) return ;;
                 --n-best) return ;;
@@ -60,7 +62,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --source-language --target-language --instruction --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --columns --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all --help-all -h --help" ;;
+                    words="-m --model --source-language --target-language --instruction --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --no-repeat-ngram-size --repetition-penalty --sample --temperature --top-k --n-best --tm --previous -s --similarity --exact-matches --glossary --keep --no-labels --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --columns --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --all --help-all -h --help" ;;
             esac
             ;;
         correct)
@@ -88,6 +90,8 @@ _specdec() {
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
+                --no-repeat-ngram-size) return ;;
+                --repetition-penalty) return ;;
                 --temperature) return ;;
                 --top-k) return ;;
                 --batch-size) words="auto" ;;
@@ -108,7 +112,7 @@ _specdec() {
                 --retries) return ;;
                 --shard-lines) return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="-m --model --instruction --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --columns --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place --help-all -h --help" ;;
+                    words="-m --model --instruction --diff --m2 --check --mode --min-score --max-edit-ratio --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --no-repeat-ngram-size --repetition-penalty --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --format --no-split --raw --without --unwrap --front-matter --columns --max-line-bytes -o --output --output-dir --json --stats --trace -q --quiet --ray --workers --retries --shard-lines --in-place --help-all -h --help" ;;
             esac
             ;;
         serve)
@@ -143,6 +147,8 @@ _specdec() {
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
+                --no-repeat-ngram-size) return ;;
+                --repetition-penalty) return ;;
                 --temperature) return ;;
                 --top-k) return ;;
                 --batch-size) words="auto" ;;
@@ -152,7 +158,7 @@ _specdec() {
                 --engine) words="auto native reference" ;;
                 --threads) return ;;
                 --seed) return ;;
-                *) words="-m --model --instruction --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --help-all -h --help" ;;
+                *) words="-m --model --instruction --host --port --unix --keys --allow-origin --max-requests --max-characters --time-limit -q --quiet --glossary --keep --no-labels --ignore --ignore-file --ignore-category --words --decoding --block-size --top-beta --tolerance --preset --iterations --length-beam --match --stop --draft-model --jacobi-length --beam-size --length-penalty --max-length --no-repeat-ngram-size --repetition-penalty --sample --temperature --top-k --batch-size --memory --device --precision --engine --threads --seed --offline --help-all -h --help" ;;
             esac
             ;;
         bench)
@@ -181,6 +187,8 @@ _specdec() {
                 --beam-size) return ;;
                 --length-penalty) return ;;
                 --max-length) return ;;
+                --no-repeat-ngram-size) return ;;
+                --repetition-penalty) return ;;
                 --batch-size) words="auto" ;;
                 --device) words="auto cpu cuda" ;;
                 --precision) words="auto float32 bfloat16 float16 int8" ;;
@@ -188,7 +196,7 @@ _specdec() {
                 --threads) return ;;
                 --json) compopt -o default; return ;;
                 *) [[ $current == -* ]] || { compopt -o default; return; }
-                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --instruction --block-size --iterations --length-beam --draft-model --jacobi-length --beam-size --length-penalty --max-length --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline --help-all -h --help" ;;
+                    words="--input --reference --task --keep-tokens --score --limit --row --sweep --oracle-length --repetitions --profile --histogram --plot --analysis --baseline --tune --synthetic --geometry --check-device -m --model --source-language --target-language --instruction --block-size --iterations --length-beam --draft-model --jacobi-length --beam-size --length-penalty --max-length --no-repeat-ngram-size --repetition-penalty --batch-size --device --precision --engine --threads --no-split --raw --json --markdown -q --quiet --offline --help-all -h --help" ;;
             esac
             ;;
         prepare)

@@ -47,6 +47,8 @@ class BenchOptions:
     beam_size: int | None = None
     length_penalty: float | None = None
     max_length: int | None = None
+    no_repeat_ngram_size: int | None = None
+    repetition_penalty: float | None = None
     batch_size: int | Literal["auto"] = 1
     device: Device = "auto"
     precision: Precision = "auto"

@@ -312,7 +312,7 @@ def describe_settings(row: Row, decoding: Decoding, engine: SentenceDecoder, inf
     if decoding.method in SEARCHES:
         described |= {"beam_size": decoding.search.beam_size, "length_penalty": decoding.search.length_penalty}
     described |= {"max_length": decoding.max_length or None, "batch_size": decoding.batch_size, "threads": row.threads}
-    return described | {"engine": engine.description}
+    return described | row.options.rules | {"engine": engine.description}
 
 
 def _edit_filter(row: Row, info: BundleInfo) -> EditFilter:

@@ -80,7 +80,13 @@ class CTranslate2Runner(Toolkit):
         row, options = self.row, self.row.options
         searched = {"beam_size": options.beam_size, "length_penalty": options.length_penalty} if row.searches else {}
         split = {"workers": row.workers, "threads": row.worker_threads or row.threads}
-        return {"compute_type": row.compute_type} | searched | {"max_length": options.max_length, "batch_size": options.batch_size} | split
+        return (
+            {"compute_type": row.compute_type}
+            | searched
+            | {"max_length": options.max_length, "batch_size": options.batch_size}
+            | options.rules
+            | split
+        )
 
     def decode(self, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
         results = self._translator.translate_batch(
@@ -94,6 +100,7 @@ class CTranslate2Runner(Toolkit):
             min_decoding_length=0,
             max_input_length=0,
             return_end_token=True,
+            **self.row.options.rules,
         )
         return [tuple(self._ids[piece] for piece in result.hypotheses[0]) for result in results]
 
@@ -144,7 +151,12 @@ class TransformersRunner(Toolkit):
 
     def prepare(self) -> dict[str, Any]:
         common = {"max_length": self.row.options.max_length, "batch_size": self._batch_size, "threads": self.row.threads}
-        return self._own | common | {"precision": self._precision, "engine": f"transformers {version('transformers')}"}
+        return (
+            self._own
+            | common
+            | self.row.options.rules
+            | {"precision": self._precision, "engine": f"transformers {version('transformers')}"}
+        )
 
     def decode(self, sentences: Sequence[Sequence[int]], limit: int) -> Sequence[Ids]:
         """The output ids of each sentence, in batches of sentences of similar lengths."""
@@ -166,7 +178,12 @@ class TransformersRunner(Toolkit):
         device = self._model.device
         with torch.inference_mode():
             generated = self._model.generate(
-                source.to(device), attention_mask=mask.to(device), max_length=limit + 1, do_sample=False, **options
+                source.to(device),
+                attention_mask=mask.to(device),
+                max_length=limit + 1,
+                do_sample=False,
+                **options,
+                **self.row.options.rules,
             )
         outputs = (ids[1:] for ids in generated.tolist())  # without the token that starts the decoder
         return [tuple(ids[: ids.index(self._eos) + 1] if self._eos in ids else ids) for ids in outputs]

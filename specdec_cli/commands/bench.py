@@ -156,7 +156,7 @@ _FLAGS: dict[str, Any] = {
     "jacobi_length": option("jacobi_length"),
     "beam_size": option("beam_size", "Hypotheses that rows of beam search keep."),
     "length_penalty": option("length_penalty", "Rows of beam search divide the score of a hypothesis by its length to this power."),
-    "max_length": option("max_length"),
+    **{name: option(name) for name in ("max_length", "no_repeat_ngram_size", "repetition_penalty")},
     "json_file": output_option("--json", metavar="FILE", help="Write all numbers to this file."),
     "markdown": output_option("--markdown", help="Print Markdown."),
 }

@@ -160,6 +160,18 @@ class DecodingOptions:
         Count | None,
         Flag("Largest number of tokens emitted for a sentence, EOS included.", "N", "the bundle's, else about three times the source's"),
     ] = None
+    no_repeat_ngram_size: Annotated[
+        Annotated[int, Between(0, 256)] | None,
+        Flag("Let no sequence of N tokens occur twice in an output; 0 lets all.", "N", "the bundle's, else 0"),
+    ] = None
+    repetition_penalty: Annotated[
+        Annotated[float, Between(0.01, 100.0)] | None,
+        Flag(
+            "Multiply negative scores of tokens that an output already has by X, and divide positive ones (Keskar et al. 2019).",
+            "X",
+            "the bundle's, else 1.0",
+        ),
+    ] = None
     sample: Annotated[
         bool,
         Flag(
@@ -187,6 +199,12 @@ class DecodingOptions:
     def tolerant(self) -> bool:
         """Whether a tolerant acceptance rule is requested, by `top_beta`, `tolerance` or a preset other than "exact"."""
         return self.top_beta is not None or self.tolerance is not None or self.preset not in (None, "exact")
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """The rules on outputs that are given, by their names in GenerationRules; they replace those of the bundle."""
+        rules = {"no_repeat_ngram_size": self.no_repeat_ngram_size, "repetition_penalty": self.repetition_penalty}
+        return {name: value for name, value in rules.items() if value is not None}
 
     @property
     def searching(self) -> bool:
@@ -382,7 +400,7 @@ def resolve(options: DecodingOptions, bundle: "Described") -> Decoding:
         iterations=options.iterations or 10,
         length_beam=options.length_beam or 5,
         search=BeamSearch(beam_size if method in SEARCHES else 1, length_penalty, options.n_best, info.beam_stop),
-        constraints=constraints_of(bundle),
+        constraints=_with_rules(options, constraints_of(bundle), bundle.shape.order),
         max_length=options.max_length or info.max_length,
         longest_sentence=0 if options.whole else info.longest_sentence,
         given_block_size=options.block_size if isinstance(options.block_size, int) else 0,
@@ -404,6 +422,14 @@ def constraints_of(bundle: "Described") -> Constraints:
     rules = {rule.name: getattr(bundle.info, rule.name) for rule in fields(GenerationRules)}
     forms = bundle.tokenizer.forms() if bundle.info.most_copies else (b"", b"")
     return Constraints(**rules, forced=bundle.tokenizer.special_tokens.forced, forms=forms)
+
+
+def _with_rules(options: DecodingOptions, constraints: Constraints, order: Order) -> Constraints:
+    """The constraints with the rules that are given. Raises UsageError for a rule on outputs that are not written from left to right."""
+    rules = options.rules
+    if rules and order != "left-to-right":
+        raise UsageError(f"{_listed(map(_option, rules))}: for models that write from left to right; this bundle's order is {order}")
+    return replace(constraints, **rules)
 
 
 def own_options(decoding: Decoding) -> dict[str, int | str]:

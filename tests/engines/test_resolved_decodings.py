@@ -110,6 +110,8 @@ CHANGES: tuple[Mapping[str, Any], ...] = (
     {"beam_size": 3, "length_penalty": 0.2, "n_best": 3},
     *({"n_best": count} for count in (2, 6)),
     {"max_length": 7},
+    {"no_repeat_ngram_size": 0},
+    {"no_repeat_ngram_size": 4, "repetition_penalty": 1.5},
     {"batch_size": 8, "memory": 2**20},
     {"with_scores": True},
     {"always_draft": True},
@@ -124,6 +126,8 @@ INVALID: tuple[Mapping[str, Any], ...] = (
     *({"top_beta": number} for number in (0, 1025)),
     *({"tolerance": number} for number in (-1.0, math.nan, -math.inf)),
     *({"beam_size": size} for size in (0, 1025)),
+    *({"repetition_penalty": value} for value in (0.0, 101.0, math.nan)),
+    *({"no_repeat_ngram_size": size} for size in (-1, 257)),
     *({"length_penalty": value} for value in (11.0, -10.5, math.nan, math.inf)),
 )
 """Values out of range, which are refused for every decoding."""
