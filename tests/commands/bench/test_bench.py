@@ -35,8 +35,9 @@ def test_bench_writes_rows_as_json(folder: Path, tmp_path: Path) -> None:
     assert record["input"] == {"name": "stdin", "lines": 3, "sentences": 3}
     greedy, specdec, ctranslate2 = record["rows"]
     assert [row["decoding"] for row in record["rows"]] == list(rows)
-    assert [row["identical"] for row in record["rows"]] == [[3, 3]] * 3
-    assert greedy["bleu"] == specdec["bleu"] == ctranslate2["bleu"]
+    # In int8, CTranslate2 rounds otherwise on processors without VNNI.
+    assert greedy["identical"] == specdec["identical"] == [3, 3] and ctranslate2["identical"][1] == 3
+    assert greedy["bleu"] == specdec["bleu"]
     assert (greedy["tokens_per_round"], greedy["speedup_vs_greedy"], greedy["speedup_vs_beam"]) == (1.0, 1.0, None)
     assert specdec["iterations"] <= greedy["iterations"] and ctranslate2["iterations"] is None
     assert (specdec["settings"]["block_size"], ctranslate2["settings"]["compute_type"]) == (4, specdec["settings"]["precision"])
